@@ -1,0 +1,27 @@
+// The instructions that kernels are written in, one concept a file. The same calls compile with nvcc and
+// NVRTC, and with g++ -DZELLIGE_EMULATE for the emulator. A host program without either gets the number types
+// and their conversions; the planner's view of the instructions is <zellige/atom/instruction_table.hpp>.
+//
+//   smem<half_t> tile = shared<half_t>("A", 0, 64 * 64);
+//   cp_async<16>(tile + 8 * threadIdx.x, source + 8 * threadIdx.x);
+//   cp_async_commit();
+//   cp_async_wait<0>();
+//   __syncthreads();
+//   ldmatrix_x4(a, tile + ...);
+//   mma_m16n8k16<half_t>(d, a, b);
+#pragma once
+
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/math.hpp>
+#include <zellige/atom/tfloat32.hpp>
+#include <zellige/atom/vec.hpp>
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/access.hpp>
+#include <zellige/atom/cp_async.hpp>
+#include <zellige/atom/ldmatrix.hpp>
+#include <zellige/atom/mma.hpp>
+#include <zellige/atom/pointer.hpp>
+#include <zellige/atom/shuffle.hpp>
+#endif

@@ -1,0 +1,48 @@
+// bfloat16_t: the upper half of a float. As with half_t, arithmetic is float's and rounding is explicit, to
+// nearest even.
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+struct bfloat16_t {
+  uint16_t bits;
+
+  bfloat16_t() = default;
+  ZELLIGE_ANYWHERE explicit bfloat16_t(float value) : bits(round(value)) {}
+  ZELLIGE_ANYWHERE operator float() const {
+    return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
+  }
+  ZELLIGE_ANYWHERE static bfloat16_t bitcast(uint16_t bits) {
+    bfloat16_t result;
+    result.bits = bits;
+    return result;
+  }
+  /// Two floats rounded into one register, the first in the low half.
+  ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
+#if defined(__CUDA_ARCH__)
+    uint32_t result;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+    return result;
+#else
+    return round(low) | static_cast<uint32_t>(round(high)) << 16;
+#endif
+  }
+
+ private:
+  ZELLIGE_ANYWHERE static uint16_t round(float value) {
+#if defined(__CUDA_ARCH__)
+    uint16_t result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+#else
+    const uint32_t all = __builtin_bit_cast(uint32_t, value);
+    if ((all & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one
+    return static_cast<uint16_t>((all + 0x7fffu + (all >> 16 & 1u)) >> 16);
+#endif
+  }
+};
+static_assert(sizeof(bfloat16_t) == 2);
+
+}  // namespace zellige

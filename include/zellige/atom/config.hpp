@@ -1,0 +1,32 @@
+// How the instructions are compiled. The same text builds three ways:
+//   nvcc, NVRTC                    device code; nothing of the standard library is included
+//   g++ -DZELLIGE_EMULATE          the CPU twin: every call meets, checks and computes in <zellige/emulate/>
+//   any host compiler              the number types, conversions and the instruction table only
+#pragma once
+
+// ZELLIGE_CALL: a function of kernel code. ZELLIGE_ANYWHERE: of kernel and host code.
+#if defined(__CUDACC__)
+#define ZELLIGE_CALL __device__ __forceinline__
+#define ZELLIGE_ANYWHERE __host__ __device__ __forceinline__
+#elif defined(ZELLIGE_EMULATE)
+// Always inlined, so that a return address inside the emulator names the line of the kernel, not of this
+// room.
+#define ZELLIGE_CALL [[gnu::always_inline]] inline
+#define ZELLIGE_ANYWHERE [[gnu::always_inline]] inline
+#else
+#define ZELLIGE_ANYWHERE inline
+#endif
+
+#if defined(__CUDACC_RTC__)
+namespace zellige {
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using int32_t = int;
+using uint32_t = unsigned int;
+}  // namespace zellige
+#else
+#include <stdint.h>
+namespace zellige {
+using ::int32_t, ::uint16_t, ::uint32_t, ::uint8_t;
+}
+#endif

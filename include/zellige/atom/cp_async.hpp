@@ -1,0 +1,67 @@
+// cp.async: copies from global to shared memory that run while the thread goes on, completed in groups.
+//
+//   cp_async<16>(tile + i, source + i);            // 4, 8 or 16 bytes, both sides aligned to that
+//   cp_async<16>(tile + i, source + i, valid);     // the first `valid` bytes; zeros after them
+//   cp_async_commit();                             // closes a group
+//   cp_async_wait<1>();                            // all but the newest group have arrived for this thread
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+
+namespace zellige {
+
+#if defined(ZELLIGE_EMULATE)
+
+template <int Bytes, class T, class U>
+ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes = Bytes) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
+  emulate::cp_async(to, from, Bytes, valid_bytes);
+}
+ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
+template <int Groups>
+ZELLIGE_CALL void cp_async_wait() {
+  emulate::cp_async_wait(Groups);
+}
+
+#else
+
+// 16 bytes pass the L1 by (.cg) and bring the rest of their 128-byte line into the L2; less must go through
+// the L1 (.ca).
+template <int Bytes>
+ZELLIGE_CALL void cp_async(void* to, const void* from) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
+  const uint32_t target = smem_address(to);
+  const auto source = __cvta_generic_to_global(from);
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(target), "l"(source) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(Bytes)
+                 : "memory");
+  }
+}
+
+template <int Bytes>
+ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
+  const uint32_t target = smem_address(to);
+  const auto source = __cvta_generic_to_global(from);
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
+                 "r"(valid_bytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(target), "l"(source),
+                 "n"(Bytes), "r"(valid_bytes)
+                 : "memory");
+  }
+}
+
+ZELLIGE_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Groups>
+ZELLIGE_CALL void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+}
+
+#endif
+
+}  // namespace zellige

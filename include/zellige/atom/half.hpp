@@ -1,0 +1,73 @@
+// half_t: IEEE binary16 in two bytes. Arithmetic is float's: a half_t converts to float implicitly and
+// exactly, and a float becomes a half_t only where the text says so, rounded to nearest even.
+//
+//   half_t h(0.1f);            // 0x2e66
+//   float twice = h + h;       // in float
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+struct half_t {
+  uint16_t bits;
+
+  half_t() = default;
+  ZELLIGE_ANYWHERE explicit half_t(float value) : bits(round(value)) {}
+  ZELLIGE_ANYWHERE operator float() const { return widen(bits); }
+  ZELLIGE_ANYWHERE static half_t bitcast(uint16_t bits) {
+    half_t result;
+    result.bits = bits;
+    return result;
+  }
+  /// Two floats rounded into one register, the first in the low half.
+  ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
+#if defined(__CUDA_ARCH__)
+    uint32_t result;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+    return result;
+#else
+    return round(low) | static_cast<uint32_t>(round(high)) << 16;
+#endif
+  }
+
+ private:
+  ZELLIGE_ANYWHERE static uint16_t round(float value) {
+#if defined(__CUDA_ARCH__)
+    uint16_t result;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+#else
+    const uint32_t all = __builtin_bit_cast(uint32_t, value);
+    const uint32_t sign = all >> 16 & 0x8000u;
+    uint32_t magnitude = all & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one, without a sign
+    if (magnitude >= 0x47800000u) {              // 2^16 and more
+      magnitude = 0x7c00u;
+    } else if (magnitude <
+               0x38800000u) {  // below 2^-14: adding 0.5 leaves multiples of 2^-24 in the low bits
+      const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
+      magnitude = __builtin_bit_cast(uint32_t, shifted) - 0x3f000000u;
+    } else {
+      magnitude = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
+    }
+    return static_cast<uint16_t>(sign | magnitude);
+#endif
+  }
+
+  ZELLIGE_ANYWHERE static float widen(uint16_t bits) {
+#if defined(__CUDA_ARCH__)
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
+    return result;
+#else
+    // The exponent bias differs by 112; a multiplication moves normal and subnormal numbers alike.
+    const float scaled = __builtin_bit_cast(float, (bits & 0x7fffu) << 13) * 0x1p112f;
+    const uint32_t special = scaled >= 65536.0f ? 0x7f800000u : 0u;
+    return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, scaled) | special | (bits & 0x8000u) << 16);
+#endif
+  }
+};
+static_assert(sizeof(half_t) == 2);
+
+}  // namespace zellige

@@ -1,0 +1,53 @@
+// The instructions of all architectures, for programs that choose among them at run time: the planner.
+//
+//   for (const Instruction& row : instructions())
+//     if (row.kind == Instruction::Kind::mma && row.compute_capability <= 80) fmt::print("{}\n", row.name);
+//   const Instruction* row = find_instruction("SM80_16x8x16_F32F16F16F32_TN");
+//   to_string(row->c.layout)                                      // ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <zellige/atom/sm80.hpp>
+
+namespace zellige {
+
+inline std::span<const Instruction> instructions() { return sm80_instructions; }
+
+/// nullptr where there is none of that name.
+inline const Instruction* find_instruction(std::string_view name) {
+  for (const Instruction& row : instructions())
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+/// As CuTe prints the layout: a group of one mode stands without parentheses.
+inline std::string to_string(const ThreadValue& layout) {
+  std::string text;
+  const auto group = [&](const ThreadValue::Mode(&modes)[ThreadValue::max_modes],
+                         int ThreadValue::Mode::*part) {
+    const bool parentheses = modes[1].shape != 0;
+    if (parentheses) text += '(';
+    for (const auto& mode : modes) {
+      if (mode.shape == 0) break;
+      if (&mode != modes) text += ',';
+      text += '_';
+      text += std::to_string(mode.*part);
+    }
+    if (parentheses) text += ')';
+  };
+  const auto both = [&](int ThreadValue::Mode::*part) {
+    text += '(';
+    group(layout.threads, part);
+    text += ',';
+    group(layout.values, part);
+    text += ')';
+  };
+  both(&ThreadValue::Mode::shape);
+  text += ':';
+  both(&ThreadValue::Mode::stride);
+  return text;
+}
+
+}  // namespace zellige

@@ -1,0 +1,102 @@
+// ldmatrix: a warp loads 1, 2 or 4 8x8 matrices of 16-bit elements from shared memory, laid out as MMA
+// operands want.
+//
+//   uint32_t a[4];
+//   ldmatrix_x4(a, tile + row_of(lane) * 64 + column_of(lane));   // lane 8 i + j addresses row j of matrix i
+//
+// Afterwards lane t holds in r[i] the elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with _trans, of
+// column t / 4. Every address is aligned to 16 bytes. For x1 and x2 the addresses of lanes from 8 and 16 on
+// are not read.
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/ldmatrix_reference.hpp>
+#endif
+
+namespace zellige {
+
+#if defined(ZELLIGE_EMULATE)
+
+template <int Matrices, bool Transposed>
+ZELLIGE_CALL void ldmatrix(uint32_t (&r)[Matrices], emulate::Place row, const char* name) {
+  struct Out {
+    uint32_t r[Matrices];
+  };
+  const auto compute = [](const emulate::Place* in, Out* out) {
+    emulate::count(emulate::Counter::ldmatrix);
+    const void* safe[8 * Matrices];
+    emulate::read_rows(in, Matrices, safe);
+    reference::ldmatrix<Matrices, Transposed>(safe, reinterpret_cast<uint32_t(*)[Matrices]>(out));
+  };
+  const Out result = emulate::meet<emulate::Place, Out>(row, compute, name);
+  for (int i = 0; i < Matrices; ++i) r[i] = result.r[i];
+}
+
+template <class T>
+ZELLIGE_CALL void ldmatrix_x1(uint32_t (&r)[1], emulate::pointer<T> row) {
+  ldmatrix<1, false>(r, row, "ldmatrix_x1");
+}
+template <class T>
+ZELLIGE_CALL void ldmatrix_x2(uint32_t (&r)[2], emulate::pointer<T> row) {
+  ldmatrix<2, false>(r, row, "ldmatrix_x2");
+}
+template <class T>
+ZELLIGE_CALL void ldmatrix_x4(uint32_t (&r)[4], emulate::pointer<T> row) {
+  ldmatrix<4, false>(r, row, "ldmatrix_x4");
+}
+template <class T>
+ZELLIGE_CALL void ldmatrix_x1_trans(uint32_t (&r)[1], emulate::pointer<T> row) {
+  ldmatrix<1, true>(r, row, "ldmatrix_x1_trans");
+}
+template <class T>
+ZELLIGE_CALL void ldmatrix_x2_trans(uint32_t (&r)[2], emulate::pointer<T> row) {
+  ldmatrix<2, true>(r, row, "ldmatrix_x2_trans");
+}
+template <class T>
+ZELLIGE_CALL void ldmatrix_x4_trans(uint32_t (&r)[4], emulate::pointer<T> row) {
+  ldmatrix<4, true>(r, row, "ldmatrix_x4_trans");
+}
+
+#else
+
+ZELLIGE_CALL void ldmatrix_x1(uint32_t (&r)[1], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(r[0])
+               : "r"(smem_address(row))
+               : "memory");
+}
+ZELLIGE_CALL void ldmatrix_x2(uint32_t (&r)[2], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "r"(smem_address(row))
+               : "memory");
+}
+ZELLIGE_CALL void ldmatrix_x4(uint32_t (&r)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(smem_address(row))
+               : "memory");
+}
+ZELLIGE_CALL void ldmatrix_x1_trans(uint32_t (&r)[1], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+               : "=r"(r[0])
+               : "r"(smem_address(row))
+               : "memory");
+}
+ZELLIGE_CALL void ldmatrix_x2_trans(uint32_t (&r)[2], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "r"(smem_address(row))
+               : "memory");
+}
+ZELLIGE_CALL void ldmatrix_x4_trans(uint32_t (&r)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(smem_address(row))
+               : "memory");
+}
+
+#endif
+
+}  // namespace zellige

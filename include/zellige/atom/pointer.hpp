@@ -1,0 +1,54 @@
+// Pointers into global and shared memory. On the device they are plain pointers; on the emulator each knows
+// its tensor and its bounds, and every access through it is checked.
+//
+//   smem<half_t> tile = shared<half_t>("A", /*byte_offset=*/0, /*count=*/64 * 64);
+//   tile[3] = half_t(1.0f);
+#pragma once
+
+#include <zellige/atom/config.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/device.hpp>
+#endif
+
+namespace zellige {
+
+#if defined(ZELLIGE_EMULATE)
+template <class T>
+using gmem = emulate::pointer<T>;
+template <class T>
+using smem = emulate::pointer<T>;
+#else
+template <class T>
+using gmem = T*;
+template <class T>
+using smem = T*;
+#endif
+
+/// `count` elements of the block's dynamic shared memory, `byte_offset` from its start, under the name that
+/// reports use.
+template <class T>
+ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned count) {
+#if defined(ZELLIGE_EMULATE)
+  return emulate::shared_pointer<T>(name, byte_offset, count);
+#else
+  extern __shared__ __align__(1024) unsigned char zellige_shared_memory[];
+  return reinterpret_cast<T*>(zellige_shared_memory + byte_offset);
+#endif
+}
+
+/// The same memory seen as another type: recast<uint32_t>(pointer).
+#if defined(ZELLIGE_EMULATE)
+using emulate::recast;
+#else
+template <class U, class T>
+ZELLIGE_CALL U* recast(T* pointer) {
+  return reinterpret_cast<U*>(pointer);
+}
+
+/// The 32-bit address that PTX's .shared operands take.
+ZELLIGE_CALL uint32_t smem_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+#endif
+
+}  // namespace zellige

@@ -1,0 +1,37 @@
+// tfloat32_t: a float of which the tensor cores read the upper 19 bits. It is stored in four bytes; rounding
+// is to nearest, ties away from zero, as cvt.rna does.
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+struct tfloat32_t {
+  uint32_t bits;
+
+  tfloat32_t() = default;
+  ZELLIGE_ANYWHERE explicit tfloat32_t(float value) : bits(round(value)) {}
+  /// The number an MMA computes with: the low 13 bits do not take part.
+  ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, bits & 0xffffe000u); }
+  ZELLIGE_ANYWHERE static tfloat32_t bitcast(uint32_t bits) {
+    tfloat32_t result;
+    result.bits = bits;
+    return result;
+  }
+
+ private:
+  ZELLIGE_ANYWHERE static uint32_t round(float value) {
+#if defined(__CUDA_ARCH__)
+    uint32_t result;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(value));
+    return result;
+#else
+    const uint32_t all = __builtin_bit_cast(uint32_t, value);
+    if ((all & 0x7f800000u) == 0x7f800000u) return all;  // infinities and NaN keep their bits
+    return (all + 0x1000u) & 0xffffe000u;
+#endif
+  }
+};
+static_assert(sizeof(tfloat32_t) == 4);
+
+}  // namespace zellige

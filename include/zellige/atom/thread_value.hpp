@@ -1,0 +1,42 @@
+// Who holds what, as data: a layout ((threads),(values)) -> coordinate, in the convention of CuTe's traits.
+// For an MMA operand the coordinate is the colexicographic index into (M,K), (N,K) or (M,N); for a copy it is
+// the first bit.
+//
+//   constexpr ThreadValue c{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}};     // ((4,8),(2,2)):((32,1),(16,8))
+//   c(5, 3) == 32 * 1 + 1 * 1 + 16 * 1 + 8 * 1                         // thread 5 is (1,1), value 3 is (1,1)
+//
+// Host code only: device code has the same facts built into its instructions.
+#pragma once
+
+namespace zellige {
+
+struct ThreadValue {
+  struct Mode {
+    int shape = 0, stride = 0;  // shape 0: the mode is absent
+  };
+  static constexpr int max_modes = 3;
+  Mode threads[max_modes];
+  Mode values[max_modes];
+
+  constexpr int operator()(int thread, int value) const { return at(threads, thread) + at(values, value); }
+  constexpr int thread_count() const { return count(threads); }
+  constexpr int value_count() const { return count(values); }
+
+ private:
+  static constexpr int at(const Mode (&modes)[max_modes], int index) {
+    int result = 0;
+    for (const Mode& mode : modes) {
+      if (mode.shape == 0) break;
+      result += index % mode.shape * mode.stride;
+      index /= mode.shape;
+    }
+    return result;
+  }
+  static constexpr int count(const Mode (&modes)[max_modes]) {
+    int result = 1;
+    for (const Mode& mode : modes) result *= mode.shape == 0 ? 1 : mode.shape;
+    return result;
+  }
+};
+
+}  // namespace zellige

@@ -1,0 +1,53 @@
+// Vec<T, N>: N values in a thread's registers, aligned so that one access of up to 16 bytes moves them.
+//
+//   Vec<half_t, 8> v = load<8>(pointer);
+//   v[0] = half_t(v[0] + 1.0f);
+//   uint32_t pair = word(v, 0);       // v[0] in the low half, v[1] in the high half
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+/// The bytes of one trivially copyable value as another type of the same size.
+template <class To, class From>
+ZELLIGE_ANYWHERE To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bit_cast: the two types differ in size");
+  return __builtin_bit_cast(To, from);
+}
+/// nvcc 13 fails inside when __builtin_bit_cast is given an array.
+template <class To, class From, int N>
+ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
+  static_assert(sizeof(To) == sizeof(from), "bit_cast: the two types differ in size");
+  To to;
+  __builtin_memcpy(&to, from, sizeof(to));
+  return to;
+}
+
+template <class T, int N>
+struct alignas(N * sizeof(T) % 16 == 0  ? 16
+               : N * sizeof(T) % 8 == 0 ? 8
+               : N * sizeof(T) % 4 == 0 ? 4
+                                        : sizeof(T)) Vec {
+  static_assert(N > 0);
+  T values[N];
+
+  ZELLIGE_ANYWHERE T& operator[](int i) { return values[i]; }
+  ZELLIGE_ANYWHERE const T& operator[](int i) const { return values[i]; }
+  ZELLIGE_ANYWHERE static constexpr int size() { return N; }
+};
+
+/// All bytes of v as 32-bit registers.
+template <class T, int N>
+ZELLIGE_ANYWHERE auto words(const Vec<T, N>& v) {
+  static_assert(N * sizeof(T) % 4 == 0, "words: the vector is not a whole number of 32-bit registers");
+  return bit_cast<Vec<uint32_t, static_cast<int>(N * sizeof(T) / 4)>>(v);
+}
+
+/// The i-th 32-bit register of v.
+template <class T, int N>
+ZELLIGE_ANYWHERE uint32_t word(const Vec<T, N>& v, int i) {
+  return words(v)[i];
+}
+
+}  // namespace zellige

@@ -1,0 +1,15 @@
+// The runtime that generated kernels are written in: tiles, matrix products on accumulator fragments, reductions.
+//
+//   auto sA = shared_tile<half_t>("A", 0, 1024, Layout<Shape<_16, _64>, Stride<_64, _1>>{});
+//   cp_async<16>(sA(row, column), gA(row, column));
+//   cp_async_commit(), cp_async_wait<0>(), __syncthreads();
+//   Fragment<1, 16, 64, 1, 1, 4> d;                  // 4 warps along N
+//   d.clear();
+//   multiply<half_t, 64, true, false>(d, sA, sB, warp, lane);
+#pragma once
+#include <zellige/atom.hpp>
+#include <zellige/block/fragment.hpp>
+#include <zellige/block/multiply.hpp>
+#include <zellige/block/reduce.hpp>
+#include <zellige/block/tile.hpp>
+#include <zellige/layout.hpp>

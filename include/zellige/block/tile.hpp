@@ -1,0 +1,116 @@
+// Tiles: a pointer and a layout. A coordinate gives an address, so that one access may move several elements.
+//
+//   auto sX = shared_tile<half_t>("X", 0, 512, Layout<Shape<_8, _64>, Stride<_64, _1>>{});
+//   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, widened
+//   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
+#pragma once
+#include <zellige/atom.hpp>
+#include <zellige/layout.hpp>
+
+namespace zellige {
+
+template <class Pointer, class Layout>
+struct AddressTile {
+  Pointer data;
+  Layout layout;
+
+  template <class... Coordinate>
+  ZELLIGE_CALL Pointer operator()(Coordinate... c) const {
+    return data + layout(c...);
+  }
+  /// The same layout, `elements` further on: a later stage of a pipeline.
+  ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
+};
+
+/// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
+template <class T, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
+  return {shared<T>(name, byte_offset, count), layout};
+}
+
+template <class Pointer, class Layout>
+ZELLIGE_CALL AddressTile<Pointer, Layout> global_tile(Pointer data, Layout layout) { return {data, layout}; }
+
+/// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
+ZELLIGE_CALL int at_most(int index, int last) { return index < last ? index : last; }
+
+/// The same memory under another layout.
+template <class Pointer, class Old, class Layout>
+ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {tile.data, layout}; }
+
+/// N neighbouring elements in one access of at most 16 bytes, as float32.
+template <int N, class Pointer>
+ZELLIGE_CALL Vec<float, N> read(Pointer from) {
+  const auto v = load<N>(from);
+  Vec<float, N> result;
+#pragma unroll
+  for (int i = 0; i < N; ++i) result[i] = static_cast<float>(v[i]);
+  return result;
+}
+
+template <class T>
+struct element_of;
+template <class T>
+struct element_of<T*> { using type = T; };
+#if defined(ZELLIGE_EMULATE)
+template <class T>
+struct element_of<emulate::pointer<T>> { using type = T; };
+#endif
+
+/// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.
+template <int N, class Pointer, int M>
+ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
+  using T = typename element_of<Pointer>::type;
+  Vec<T, N> v;
+  if constexpr (sizeof(T) == 2 && N % 2 == 0) {
+    Vec<uint32_t, N / 2> packed;
+#pragma unroll
+    for (int i = 0; i < N / 2; ++i) packed[i] = pack<T>(x[at + 2 * i], x[at + 2 * i + 1]);
+    v = bit_cast<Vec<T, N>>(packed);
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) v[i] = T(x[at + i]);
+  }
+  store(to, v);
+}
+
+/// Vectors one behind the other.
+template <int N>
+ZELLIGE_CALL Vec<float, N> join(const Vec<float, N>& x) { return x; }
+template <int N, class... Rest>
+ZELLIGE_CALL auto join(const Vec<float, N>& x, const Rest&... rest) {
+  Vec<float, N*(1 + static_cast<int>(sizeof...(rest)))> result;
+  const Vec<float, N> parts[] = {x, rest...};
+#pragma unroll
+  for (int p = 0; p < 1 + static_cast<int>(sizeof...(rest)); ++p)
+#pragma unroll
+    for (int i = 0; i < N; ++i) result[p * N + i] = parts[p][i];
+  return result;
+}
+
+/// The sum of `Parts` partial sums; part p lies at tile(p, coordinate...).
+template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
+ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  Vec<float, N> x = read<N>(tile(0, c...));
+#pragma unroll
+  for (int p = 1; p < Parts; ++p) {
+    const Vec<float, N> y = read<N>(tile(p, c...));
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] += y[i];
+  }
+  return x;
+}
+
+template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
+ZELLIGE_CALL Vec<float, N> read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  Vec<float, N> x = read<N>(tile(0, c...));
+#pragma unroll
+  for (int p = 1; p < Parts; ++p) {
+    const Vec<float, N> y = read<N>(tile(p, c...));
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] = max(x[i], y[i]);
+  }
+  return x;
+}
+
+}  // namespace zellige

@@ -1,0 +1,105 @@
+// The CPU's stand-in for a GPU, as emitted CUDA text sees it. The same text that nvcc compiles is compiled by a host
+// compiler against this header into a small library; the engine (src/emulate) runs every block and every thread of it.
+//
+//   __global__ void twice(pointer<const float> x, pointer<float> y) {
+//     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+//     y[i] = 2 * x[i];
+//   }
+//   extern "C" void emulate_twice(Launch& launch) { call(launch, twice); }
+//
+// It knows threads, memory and where threads meet; instructions are written in terms of it, in <zellige/atom/>.
+#pragma once
+#include "zellige/emulate/keywords.hpp"
+#include "zellige/emulate/pointer.hpp"
+
+namespace zellige::emulate {
+
+/// The threads of a warp meet: once all 32 have arrived, compute(const In in[32], Out out[32]) runs once and each lane
+/// goes on with its own Out. Lanes that come with another `what`, wait elsewhere or have returned are a finding.
+/// A meeting orders no memory accesses: __syncwarp() and barriers do.
+template <class In, class Out, class F>
+ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
+  Out out;
+  Compute all = [](void* f, const void* const* in, void* const* outs) {
+    In ins[32];
+    Out results[32];
+    for (int l = 0; l < 32; ++l) __builtin_memcpy((void*)&ins[l], in[l], sizeof(In));
+    (*static_cast<F*>(f))(static_cast<const In*>(ins), static_cast<Out*>(results));
+    for (int l = 0; l < 32; ++l) __builtin_memcpy(outs[l], (const void*)&results[l], sizeof(Out));
+  };
+  Thread& t = self();
+  t.engine->meet(t, &mine, &out, all, &compute, what);
+  return out;
+}
+
+/// For ldmatrix, from within a meeting's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements,
+/// row i's address being lane i's. Checks each as a read of 16 bytes by lane i, counts wavefronts matrix by matrix,
+/// and puts into safe[i] where to read row i from.
+ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
+  Thread& t = self();
+  t.engine->read_rows(t, rows, matrices, safe);
+}
+
+/// cp.async: the source is read now, the destination is written at this thread's covering wait; in between nobody may
+/// touch it, afterwards this thread may, and others behind a barrier. Bytes from valid_bytes on become zero.
+ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned valid_bytes) {
+  Thread& t = self();
+  t.engine->cp_async(t, dst, src, bytes, valid_bytes);
+}
+ZELLIGE_INLINE void cp_async_commit() {
+  Thread& t = self();
+  t.engine->cp_async_commit(t);
+}
+/// Waits until at most the `pending` newest committed groups are in flight.
+ZELLIGE_INLINE void cp_async_wait(unsigned pending) {
+  Thread& t = self();
+  t.engine->cp_async_wait(t, pending);
+}
+/// cp.async.wait_all: also what is not committed yet.
+ZELLIGE_INLINE void cp_async_wait_all() {
+  Thread& t = self();
+  t.engine->cp_async_commit(t);
+  t.engine->cp_async_wait(t, 0);
+}
+
+ZELLIGE_INLINE void bar_sync(unsigned id, unsigned threads) {
+  Thread& t = self();
+  t.engine->bar_sync(t, id, threads);
+}
+ZELLIGE_INLINE void bar_arrive(unsigned id, unsigned threads) {
+  Thread& t = self();
+  t.engine->bar_arrive(t, id, threads);
+}
+
+// The parameters are made in a braced list, whose order the language fixes.
+struct Invoke {
+  template <class... P>
+  ZELLIGE_INLINE Invoke(void (*kernel)(P...), const P&... arguments) { kernel(arguments...); }
+};
+
+template <class P>
+ZELLIGE_INLINE P argument(const Region* const*& next) {
+  const Region* region = *next++;
+  return {reinterpret_cast<typename P::element_type*>(region->begin), region};
+}
+
+/// Runs `kernel` over the launch's grid; its parameters are checked pointers, one an argument of the launch.
+template <class... P>
+void call(Launch& launch, void (*kernel)(P...)) {
+  launch.kernel = reinterpret_cast<void (*)()>(kernel);
+  launch.run(launch, [](const Launch& l) {
+    [[maybe_unused]] const Region* const* next = l.arguments;
+    Invoke{reinterpret_cast<void (*)(P...)>(l.kernel), argument<P>(next)...};
+  }, sizeof...(P));
+}
+
+}  // namespace zellige::emulate
+
+ZELLIGE_INLINE void __syncthreads() {
+  zellige::emulate::Thread& t = zellige::emulate::self();
+  t.engine->bar_sync(t, 0, 0);
+}
+ZELLIGE_INLINE void __syncwarp(unsigned mask = ~0u) {
+  zellige::emulate::Thread& t = zellige::emulate::self();
+  t.engine->sync_warp(t, mask);
+}

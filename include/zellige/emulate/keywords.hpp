@@ -1,0 +1,19 @@
+// CUDA's keywords for a host compiler: they say where code runs, and in the emulator everything runs here.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__
+#define __constant__
+#define __grid_constant__
+#define __restrict__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+
+// The names of the running thread, as CUDA text spells them: threadIdx.x is an unsigned.
+#define threadIdx (::zellige::emulate::self().thread)
+#define blockIdx (::zellige::emulate::self().block)
+#define blockDim (::zellige::emulate::self().block_size)
+#define gridDim (::zellige::emulate::self().grid)

@@ -1,0 +1,157 @@
+// A pointer that knows its tensor: arithmetic is a plain pointer's, every access is checked by the engine.
+//
+//   pointer<half> tile = shared_pointer<half>("X", 0, 4096);
+//   tile[i] = half(1.0f);                                     // out of bounds, races: findings that name X
+//   pointer<const float4> wide = recast<const float4>(tile);  // one access of 16 bytes, alignment checked
+#pragma once
+#include "zellige/emulate/thread.hpp"
+
+namespace zellige::emulate {
+
+#define ZELLIGE_INLINE inline __attribute__((always_inline))
+
+template <class T>
+struct plain { using type = T; };
+template <class T>
+struct plain<const T> { using type = T; };
+
+template <class T>
+struct pointer;
+
+/// What `*p` and `p[i]` yield: reading converts, writing assigns; both are checked.
+template <class T>
+struct reference {
+  using value_type = typename plain<T>::type;
+  T* p;
+  const Region* region;
+
+  ZELLIGE_INLINE operator value_type() const { return get(); }
+  template <class U>
+    requires requires(value_type v) { static_cast<U>(v); }
+  ZELLIGE_INLINE explicit operator U() const { return static_cast<U>(get()); }
+  ZELLIGE_INLINE const reference& operator=(const value_type& v) const { return set(v), *this; }
+  ZELLIGE_INLINE const reference& operator=(const reference& other) const { return set(other.get()), *this; }
+  template <class U>
+  ZELLIGE_INLINE const reference& operator+=(const U& v) const { return set(get() + v), *this; }
+  template <class U>
+  ZELLIGE_INLINE const reference& operator-=(const U& v) const { return set(get() - v), *this; }
+  template <class U>
+  ZELLIGE_INLINE const reference& operator*=(const U& v) const { return set(get() * v), *this; }
+  ZELLIGE_INLINE pointer<T> operator&() const { return {p, region}; }
+
+  ZELLIGE_INLINE value_type get() const {
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
+    Thread& t = self();
+    const void* at = t.engine->read(t, {(unsigned char*)p, region}, sizeof(T));
+    return *static_cast<const T*>(at);
+  }
+  ZELLIGE_INLINE void set(const value_type& v) const {
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
+    value_type held = v;  // v may itself be behind a checked reference
+    Thread& t = self();
+    *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = held;
+  }
+};
+
+template <class T>
+struct pointer {
+  using element_type = T;
+  using value_type = typename plain<T>::type;
+  using difference_type = std::ptrdiff_t;
+  using reference = emulate::reference<T>;
+
+  T* p = nullptr;
+  const Region* region = nullptr;
+
+  ZELLIGE_INLINE constexpr operator pointer<const T>() const { return {p, region}; }
+  ZELLIGE_INLINE constexpr operator Place() const { return {(unsigned char*)p, region}; }
+  template <class U>
+  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const { return {(U*)p, region}; }
+  ZELLIGE_INLINE reference operator*() const { return {p, region}; }
+  ZELLIGE_INLINE reference operator[](std::ptrdiff_t i) const { return {p + i, region}; }
+  ZELLIGE_INLINE constexpr pointer operator+(std::ptrdiff_t i) const { return {p + i, region}; }
+  ZELLIGE_INLINE constexpr pointer operator-(std::ptrdiff_t i) const { return {p - i, region}; }
+  ZELLIGE_INLINE constexpr std::ptrdiff_t operator-(pointer other) const { return p - other.p; }
+  ZELLIGE_INLINE constexpr pointer& operator+=(std::ptrdiff_t i) { return p += i, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator-=(std::ptrdiff_t i) { return p -= i, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator++() { return ++p, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator--() { return --p, *this; }
+  friend constexpr bool operator==(pointer a, pointer b) { return a.p == b.p; }
+  friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
+};
+
+// const T and T would otherwise both convert to pointer<const T>.
+template <class T>
+struct pointer<const T> {
+  using element_type = const T;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using reference = emulate::reference<const T>;
+
+  const T* p = nullptr;
+  const Region* region = nullptr;
+
+  ZELLIGE_INLINE constexpr operator Place() const { return {(unsigned char*)p, region}; }
+  template <class U>
+  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const { return {(U*)p, region}; }
+  ZELLIGE_INLINE T operator*() const { return reference{p, region}.get(); }
+  ZELLIGE_INLINE T operator[](std::ptrdiff_t i) const { return reference{p + i, region}.get(); }
+  ZELLIGE_INLINE constexpr pointer operator+(std::ptrdiff_t i) const { return {p + i, region}; }
+  ZELLIGE_INLINE constexpr pointer operator-(std::ptrdiff_t i) const { return {p - i, region}; }
+  ZELLIGE_INLINE constexpr std::ptrdiff_t operator-(pointer other) const { return p - other.p; }
+  ZELLIGE_INLINE constexpr pointer& operator+=(std::ptrdiff_t i) { return p += i, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator-=(std::ptrdiff_t i) { return p -= i, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator++() { return ++p, *this; }
+  ZELLIGE_INLINE constexpr pointer& operator--() { return --p, *this; }
+  friend constexpr bool operator==(pointer a, pointer b) { return a.p == b.p; }
+  friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
+};
+
+template <class U, class T>
+ZELLIGE_INLINE constexpr pointer<U> recast(pointer<T> from) {
+  return from.template recast<U>();
+}
+
+/// A view of the block's dynamic shared memory as the tensor `name`, `count` elements from `byte_offset` on.
+/// Regions of different names may overlap: bytes last written under another name count as uninitialised here.
+template <class T>
+ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset, unsigned count) {
+  Thread& t = self();
+  const Region* region = t.engine->shared(t, name, byte_offset, unsigned(count * sizeof(T)));
+  return {reinterpret_cast<T*>(region->begin), region};
+}
+
+/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns where to read them from: p itself, or NaNs
+/// where p is out of bounds. `write_address` likewise: p, or a sink.
+ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
+  Thread& t = self();
+  return t.engine->read(t, p, bytes);
+}
+ZELLIGE_INLINE void* write_address(Place p, unsigned bytes) {
+  Thread& t = self();
+  return t.engine->write(t, p, bytes);
+}
+
+/// One access of sizeof(R) bytes, whatever the pointer's own type.
+template <class R>
+ZELLIGE_INLINE R read(Place p) {
+  R value;
+  __builtin_memcpy((void*)&value, read_address(p, sizeof(R)), sizeof(R));
+  return value;
+}
+template <class T, class R>
+ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
+  __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
+}
+
+/// read_address and write_address for lane `lane` of this warp, from within a meeting's compute.
+ZELLIGE_INLINE const void* read_as(unsigned lane, Place p, unsigned bytes) {
+  Thread& t = self();
+  return t.engine->read_as(t, lane, p, bytes);
+}
+ZELLIGE_INLINE void* write_as(unsigned lane, Place p, unsigned bytes) {
+  Thread& t = self();
+  return t.engine->write_as(t, lane, p, bytes);
+}
+
+}  // namespace zellige::emulate

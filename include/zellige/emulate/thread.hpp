@@ -1,0 +1,99 @@
+// The running thread and the table of calls that bind emitted text to the emulator's engine.
+// The text is compiled into a library of its own; it finds its thread by its stack's address and the engine in the
+// thread, so the library needs no symbol of the program that loads it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "zellige/emulate/counters.hpp"
+
+namespace zellige::emulate {
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+enum class Space : unsigned char { global, shared };
+
+/// A tensor's bytes: what a checked pointer may touch.
+struct Region {
+  const char* name = "";
+  unsigned char* begin = nullptr;
+  std::size_t bytes = 0;
+  Space space = Space::global;
+  bool writable = true;
+  std::uint16_t id = 0;      // shared: one id a name
+  void* shadow = nullptr;    // the engine's
+};
+
+/// pointer<void> without its type's baggage, for calls into the engine.
+struct Place {
+  unsigned char* p = nullptr;
+  const Region* region = nullptr;
+};
+
+struct Thread;
+using Compute = void (*)(void* compute, const void* const* in, void* const* out);
+
+/// All that the engine does for emitted text. Each call's return address is the access's site in a finding.
+struct Engine {
+  const void* (*read)(Thread&, Place, unsigned bytes);
+  void* (*write)(Thread&, Place, unsigned bytes);
+  const Region* (*shared)(Thread&, const char* name, unsigned offset, unsigned bytes);
+  void (*meet)(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
+  void (*read_rows)(Thread&, const Place* rows, unsigned matrices, const void** safe);
+  const void* (*read_as)(Thread&, unsigned lane, Place, unsigned bytes);
+  void* (*write_as)(Thread&, unsigned lane, Place, unsigned bytes);
+  void (*sync_warp)(Thread&, unsigned mask);
+  void (*bar_sync)(Thread&, unsigned id, unsigned threads);    // threads 0: the whole block
+  void (*bar_arrive)(Thread&, unsigned id, unsigned threads);
+  void (*cp_async)(Thread&, Place dst, Place src, unsigned bytes, unsigned valid_bytes);
+  void (*cp_async_commit)(Thread&);
+  void (*cp_async_wait)(Thread&, unsigned pending);
+  void (*fail)(Thread&, const char* tensor, const char* message);
+};
+
+struct Thread {
+  const Engine* engine = nullptr;
+  Counters* counters = nullptr;
+  dim3 thread, block, block_size, grid;
+  unsigned index = 0;  // in its block: x fastest
+};
+
+// Each stack is an aligned slot with its Thread near the top; the Thread's place varies from slot to slot because
+// equal places would all fall into the same few sets of the cache.
+inline constexpr std::uintptr_t stack_bytes = 128 * 1024;
+
+inline __attribute__((always_inline)) Thread& thread_of_stack(std::uintptr_t address) {
+  std::uintptr_t slot = address & ~(stack_bytes - 1);
+  std::uintptr_t colour = (slot / stack_bytes) & 31;
+  return *reinterpret_cast<Thread*>(slot + stack_bytes - 1024 - colour * 576);
+}
+
+/// The thread that runs this code.
+inline __attribute__((always_inline)) Thread& self() {
+  return thread_of_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+}
+
+inline __attribute__((always_inline)) unsigned lane() { return self().index % 32; }
+inline __attribute__((always_inline)) unsigned warp() { return self().index / 32; }
+
+inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1) {
+  (*self().counters)[c] += n;
+}
+
+/// A finding that only the instruction itself can know of, in words; `tensor` may be "".
+inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
+  Thread& t = self();
+  t.engine->fail(t, tensor, message);
+}
+
+/// One launch as the entry in the emitted text sees it.
+struct Launch {
+  const Region* const* arguments = nullptr;
+  unsigned argument_count = 0;
+  void (*run)(Launch&, void (*body)(const Launch&), unsigned parameters) = nullptr;
+  void (*kernel)() = nullptr;  // set by `call`
+};
+
+}  // namespace zellige::emulate

@@ -1,0 +1,72 @@
+// How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access of up to
+// 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8. Lanes of a phase that want the
+// same word share it; each further word of the same bank costs a further pass.
+//
+//   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
+//   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
+//   wavefronts(at, nullptr, 32, 4);                      // 32
+#pragma once
+#include <cstdint>
+
+namespace zellige::emulate {
+
+/// Lanes that go through the banks together.
+constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
+
+namespace detail {
+
+// The passes of one phase in which two lanes want different units of one column.
+constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first, int last,
+                                     unsigned unit) {
+  const unsigned columns = 128 / unit;
+  unsigned depth[32] = {}, worst = 0;
+  for (int l = first; l < last; ++l) {
+    if (active && !active[l]) continue;
+    const std::uint32_t u = byte_addresses[l] / unit;
+    bool known = false;
+    for (int k = first; k < l && !known; ++k) known = (!active || active[k]) && byte_addresses[k] / unit == u;
+    if (known) continue;
+    const unsigned d = ++depth[u % columns];
+    if (d > worst) worst = d;
+  }
+  return worst;
+}
+
+}  // namespace detail
+
+/// byte_addresses[lane] is aligned to `bytes` (1, 2, 4, 8 or 16); `active` null means all lanes.
+constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes) {
+  const unsigned unit = bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle, so they stand for their words
+  const unsigned columns = 128 / unit;
+  const int phase = lanes_per_phase(bytes);
+  unsigned total = 0;
+  for (int first = 0; first < lanes; first += phase) {
+    const int last = first + phase < lanes ? first + phase : lanes;
+    std::uint32_t used = 0, in_column[32];
+    if (__builtin_is_constant_evaluated()) for (std::uint32_t& u : in_column) u = 0;
+    bool conflict = false;
+    for (int l = first; l < last && !conflict; ++l) {
+      if (active && !active[l]) continue;
+      const std::uint32_t u = byte_addresses[l] / unit, c = u % columns;
+      conflict = (used >> c & 1) && in_column[c] != u;
+      used |= 1u << c;
+      in_column[c] = u;
+    }
+    total += conflict ? detail::conflicting_phase(byte_addresses, active, first, last, unit) : used != 0;
+  }
+  return total;
+}
+
+/// The fewest passes that the same lanes could take: one a phase.
+constexpr unsigned ideal_wavefronts(const bool* active, int lanes, int bytes) {
+  const int phase = lanes_per_phase(bytes);
+  unsigned total = 0;
+  for (int first = 0; first < lanes; first += phase) {
+    bool any = false;
+    for (int l = first; l < first + phase && l < lanes; ++l) any = any || !active || active[l];
+    total += any;
+  }
+  return total;
+}
+
+}  // namespace zellige::emulate

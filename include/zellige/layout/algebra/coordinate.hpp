@@ -1,0 +1,97 @@
+// crd2idx, idx2crd and crd2crd on values; see zellige/layout/coordinate.hpp for what they mean.
+#pragma once
+#include <zellige/layout/algebra/module.hpp>
+
+namespace zellige::algebra {
+
+ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const& l) {
+  if (t.failed()) return nothing();
+  if (crd.is_tuple()) {
+    if (l.is_leaf() || crd.rank() != l.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), l.rank());
+    Value sum = number(0);
+    for (int i = 0; i < l.rank(); ++i) {
+      Value const m = index_of(t, crd[i], l[i]);
+      if (i == 0) sum = m;
+      else sum = add(t, sum, m);
+    }
+    return sum;
+  }
+  if (!crd.is_number()) return t.refused(Rule::not_a_layout, int(crd.kind()), int(l.kind()));
+  Num c = crd.root().s;
+  if (l.is_leaf()) return number(t.mul(c, l.root().d), l.root().e);
+  Value sum = number(0);
+  for (int i = 0; i < l.rank() && !t.failed(); ++i) {
+    Num const extent = product_of(t, shape_of(l[i]));
+    bool const last = i + 1 == l.rank();
+    Num here = c;
+    if (!last && !c.is(0)) here = t.mod(c, extent), c = t.div(c, extent);
+    Value const m = index_of(t, number(here), l[i]);
+    if (i == 0) sum = m;
+    else sum = add(t, sum, m);
+  }
+  return sum;
+}
+ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, Value const& crd, Value const& shape, Value const& stride) {
+  if (!same_profile(shape, stride)) return t.refused(Rule::profile_mismatch, shape.rank(), stride.rank());
+  return index_of(t, crd, pair_up(shape, stride));
+}
+ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, Value const& crd, Value const& shape) {
+  if (!crd.is_tuple()) return crd;
+  return index_of(t, crd, compact_left(t, shape));
+}
+
+ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape, Value const& stride) {
+  if (t.failed()) return nothing();
+  if (shape.is_leaf()) {
+    if (idx.is_tuple()) return t.refused(Rule::rank_mismatch, idx.rank(), 1);
+    if (shape.root().s.is(1)) return number(0);
+    return number(t.mod(t.div(idx.root().s, stride.root().s), shape.root().s));
+  }
+  if (idx.is_tuple() && idx.rank() != shape.rank()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+  Value r = empty(Kind::tuple);
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (idx.is_tuple()) r.add(idx2crd(t, idx[i], shape[i], stride[i]));
+    else r.add(idx2crd(t, idx, shape[i], stride[i]));
+  }
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape) {
+  if (t.failed()) return nothing();
+  if (shape.is_leaf() && !idx.is_tuple()) return idx;
+  Value r = empty(Kind::tuple);
+  if (idx.is_tuple()) {
+    if (idx.rank() != shape.rank() || shape.is_leaf()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) r.add(idx2crd(t, idx[i], shape[i]));
+    return r;
+  }
+  Num rest = idx.root().s;
+  for (int i = 0; i < shape.rank() && !t.failed(); ++i) {
+    Num here = rest;
+    if (i + 1 < shape.rank()) {
+      Num const extent = product_of(t, shape[i]);
+      here = t.mod(rest, extent);
+      rest = t.div(rest, extent);
+    }
+    r.add(idx2crd(t, number(here), shape[i]));
+  }
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, Value const& crd, Value const& from, Value const& to) {
+  if (t.failed()) return nothing();
+  if (crd.is_tuple() && !from.is_leaf() && !to.is_leaf()) {
+    if (crd.rank() != from.rank() || from.rank() != to.rank()) return t.refused(Rule::rank_mismatch, from.rank(), to.rank());
+    Value r = empty(Kind::tuple);
+    for (int i = 0; i < crd.rank(); ++i) r.add(crd2crd(t, crd[i], from[i], to[i]));
+    return r;
+  }
+  return idx2crd(t, crd2idx(t, crd, from), to);
+}
+/// The index with 0 for each `_`.
+ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, Value const& l) {
+  for (Node& n : crd.nodes) {
+    if (n.kind == Kind::underscore) n.kind = Kind::number, n.s = fixed(0);
+  }
+  return index_of(t, crd, l);
+}
+
+}  // namespace zellige::algebra

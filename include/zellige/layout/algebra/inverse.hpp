@@ -1,0 +1,95 @@
+// Inverses of a layout, as functions of indices.
+//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest such R from index 0 that the types can prove
+//   left_inverse(L):   L(R(L(i))) = L(i)    for every i
+//   nullspace(L):      L(N(i)) = 0          for every i
+#pragma once
+#include <zellige/layout/algebra/composition.hpp>
+
+namespace zellige::algebra {
+
+/// A mode with the number of indices that the modes before it count.
+struct Counted {
+  Node n;
+  Num before;
+};
+ZELLIGE_ALGEBRA constexpr Vec<Counted> counted_modes(Tape& t, Value const& l) {
+  Vec<Counted> modes;
+  Num before = fixed(1);
+  for (Node const& n : leaves_of(coalesce(t, l))) {
+    modes.push_back({n, before});
+    before = t.mul(n.s, before);
+  }
+  return modes;
+}
+/// Those with a static plain stride, by its size.
+ZELLIGE_ALGEBRA constexpr Vec<Counted> by_stride(Vec<Counted> const& modes) {
+  Vec<Counted> sorted;
+  for (Counted const& c : modes) {
+    if (!c.n.d.is_static() || c.n.e != 0) continue;
+    sorted.push_back(c);
+    long long const d = c.n.d.v < 0 ? -c.n.d.v : c.n.d.v;
+    int at = sorted.size() - 1;
+    for (; at > 0; --at) {
+      long long const p = sorted[at - 1].n.d.v;
+      if ((p < 0 ? -p : p) <= d) break;
+      sorted[at] = sorted[at - 1];
+    }
+    sorted[at] = c;
+  }
+  return sorted;
+}
+
+ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
+  Vec<Node> result;
+  Num reached = fixed(1);
+  for (Counted const& c : by_stride(counted_modes(t, l))) {
+    Num const step = t.abs(c.n.d);
+    if (!same(step, reached)) continue;
+    result.push_back(mode(c.n.s, {t.mul(t.sign(c.n.d), c.before)}).root());
+    reached = t.mul(c.n.s, step);
+  }
+  return layout_of(merge_modes(t, result, false));
+}
+
+ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
+  Vec<Counted> modes;
+  for (Counted const& c : counted_modes(t, l)) {
+    if (!c.n.d.is(0)) modes.push_back(c);
+  }
+  for (Counted const& c : modes) {
+    if (c.n.e != 0 || !c.n.d.is_static()) return t.refused(Rule::not_static, c.n.d.v, 0);
+    if (c.n.d.v < 0) return t.refused(Rule::negative_stride, c.n.d.v, 0);
+  }
+  Vec<Counted> const sorted = by_stride(modes);
+  Vec<Node> result;
+  Num below = fixed(1);       // the stride of the mode below
+  Num last = fixed(0);        // the largest index that the modes below reach
+  Num extent = fixed(1);
+  Num before = fixed(0);
+  for (Counted const& c : sorted) {
+    t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
+    if (t.failed()) return nothing();
+    Num const gap = t.div(c.n.d, below);
+    // Digits are told apart when none outgrows its place: the gap admits no more than the mode has, or nothing carries.
+    Num const full = t.mul(extent, below);
+    t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
+    result.push_back(mode(gap, {before}).root());
+    below = c.n.d;
+    extent = c.n.s;
+    before = c.before;
+    last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
+  }
+  if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
+  result.push_back(mode(extent, {before}).root());
+  return layout_of(merge_modes(t, result, false));
+}
+
+ZELLIGE_ALGEBRA constexpr Value nullspace(Tape& t, Value const& l) {
+  Vec<Node> result;
+  for (Counted const& c : counted_modes(t, l)) {
+    if (c.n.d.is(0)) result.push_back(mode(c.n.s, {c.before}).root());
+  }
+  return layout_of(merge_modes(t, result, false));
+}
+
+}  // namespace zellige::algebra

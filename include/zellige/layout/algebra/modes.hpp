@@ -1,0 +1,128 @@
+// Edits of the modes of a layout or a tuple: nothing is computed, only arranged.
+#pragma once
+#include <zellige/layout/algebra/product.hpp>
+
+namespace zellige::algebra {
+
+ZELLIGE_ALGEBRA constexpr Value prepend(Value const& v, Value const& x) {
+  if (v.is_leaf()) return bundle(v.kind(), x, v);
+  Value r = bundle(v.kind(), x);
+  for (int i = 0; i < v.rank(); ++i) r.add(v[i]);
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, Value const& v, int n, Value const& x) {
+  if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
+  Value r = v;
+  while (r.rank() < n) r = prepend(r, x);
+  return r;
+}
+/// Modes begin..end-1; end -1 is the rank.
+ZELLIGE_ALGEBRA constexpr Value take(Tape& t, Value const& v, int begin, int end) {
+  if (end == -1) end = v.rank();
+  if (begin < 0 || begin > end) return t.refused(Rule::mode_out_of_range, begin, v.rank());
+  if (end > v.rank()) return t.refused(Rule::mode_out_of_range, end - 1, v.rank());
+  Value r = empty(v.kind());
+  for (int i = begin; i < end; ++i) r.add(v[i]);
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value group(Tape& t, Value const& v, int begin, int end) {
+  if (end == -1) end = v.rank();
+  Value const inner = take(t, v, begin, end);
+  if (t.failed()) return nothing();
+  Value r = take(t, v, 0, begin);
+  r.add(inner);
+  for (int i = end; i < v.rank(); ++i) r.add(v[i]);
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value get(Tape& t, Value const& v, int i) {
+  if (i < 0 || i >= v.rank()) return t.refused(Rule::mode_out_of_range, i, v.rank());
+  return v[i];
+}
+ZELLIGE_ALGEBRA constexpr Value replace(Tape& t, Value const& v, int at, Value const& x) {
+  if (at < 0 || at >= v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
+  if (v.is_leaf()) return x;
+  Value r = empty(v.kind());
+  for (int i = 0; i < v.rank(); ++i) {
+    if (i == at) r.add(x);
+    else r.add(v[i]);
+  }
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value insert(Tape& t, Value const& v, int at, Value const& x) {
+  if (at < 0 || at > v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
+  Value r = take(t, v, 0, at);
+  r.add(x);
+  for (int i = at; i < v.rank(); ++i) r.add(v[i]);
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value remove(Tape& t, Value const& v, int at) {
+  if (at < 0 || at >= v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
+  Value r = empty(v.kind());
+  for (int i = 0; i < v.rank(); ++i) {
+    if (i != at) r.add(v[i]);
+  }
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value reverse(Value const& v) {
+  Value r = empty(v.kind());
+  for (int i = v.rank() - 1; i >= 0; --i) r.add(v[i]);
+  return r;
+}
+/// The leaves of v, in order, in the profile of another.
+ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, Value const& v, Value const& profile) {
+  Value r = profile;
+  int next = 0;
+  for (Node& n : r.nodes) {
+    if (n.kids >= 0) {
+      n.kind = v.kind();
+    } else if (next < v.rank() && v[next].is_leaf()) {
+      n = v[next++].root();
+    } else {
+      return t.refused(Rule::profile_mismatch, v.rank(), next + 1);
+    }
+  }
+  if (next != v.rank()) return t.refused(Rule::profile_mismatch, v.rank(), next);
+  return r;
+}
+/// ((a, b), (c, d)) -> ((a, c), (b, d)).
+ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, Value const& v) {
+  // A flat layout is one row.
+  if (v.is_leaf() || v[0].is_leaf()) return bundle(v.kind(), v);
+  int const rank = v[0].rank();
+  for (int i = 1; i < v.rank(); ++i) {
+    if (v[i].rank() != rank) return t.refused(Rule::rank_mismatch, rank, v[i].rank());
+  }
+  Value r = empty(v.kind());
+  for (int m = 0; m < rank; ++m) {
+    Value row = empty(v.kind());
+    for (int i = 0; i < v.rank(); ++i) row.add(v[i][m]);
+    r.add(row);
+  }
+  return r;
+}
+
+/// Slicing. Keeps the modes under a `_` of the coordinate (or those that are not), side by side.
+ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, Value const& crd, Value const& v, bool marked, Value& kept) {
+  if (!crd.is_tuple()) {
+    if (crd.is(Kind::underscore) == marked) kept.add(v);
+    return;
+  }
+  if (v.is_leaf() || crd.rank() != v.rank()) return t.refuse(Rule::rank_mismatch, crd.rank(), v.rank());
+  for (int i = 0; i < crd.rank(); ++i) keep_marked(t, crd[i], v[i], marked, kept);
+}
+ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, Value const& crd, Value const& v) {
+  if (crd.is(Kind::underscore)) return v;
+  Value kept = empty(v.kind() == Kind::number ? Kind::tuple : v.kind());
+  keep_marked(t, crd, v, true, kept);
+  if (t.failed()) return nothing();
+  return kept;
+}
+ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, Value const& crd, Value const& v) {
+  if (crd.is_number()) return v;
+  Value kept = empty(v.kind() == Kind::number ? Kind::tuple : v.kind());
+  keep_marked(t, crd, v, false, kept);
+  if (t.failed()) return nothing();
+  return kept;
+}
+
+}  // namespace zellige::algebra

@@ -1,0 +1,90 @@
+// Compact layouts in a given order of modes, and layouts in the order of another's strides.
+//
+//   make_ordered_layout((2, 3, 4), (2, 0, 1)) = (2, 3, 4):(12, 1, 3)
+#pragma once
+#include <zellige/layout/algebra/module.hpp>
+
+namespace zellige::algebra {
+
+struct Ranked {
+  Num extent;
+  Num place;
+};
+ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, Value const& shape, Value const& order, Vec<Ranked>& all) {
+  if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
+  if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
+  for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
+}
+ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value const& order, Vec<Ranked> const& all,
+                                            int& next) {
+  if (order.is_leaf()) {
+    long long const place = all[next++].place.v;
+    Num start = fixed(1);
+    bool first = true;
+    for (Ranked const& r : all) {
+      if (r.place.v < place) start = first ? r.extent : t.mul(start, r.extent), first = false;
+    }
+    return compact_left(t, shape, start);
+  }
+  Value r = empty(Kind::layout);
+  for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
+  return r;
+}
+/// The mode of least order is the fastest; those of run-time order come last, in the order they stand.
+ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, Value const& shape, Value const& order) {
+  Vec<Ranked> all;
+  collect_ranked(t, shape, order, all);
+  if (t.failed()) return nothing();
+  long long most = 0;
+  for (Ranked const& r : all) {
+    if (r.place.is_static() && r.place.v > most) most = r.place.v;
+  }
+  int i = 0;
+  for (Ranked& r : all) {
+    ++i;
+    if (!r.place.is_static()) r.place = fixed(most + i);
+  }
+  int next = 0;
+  return place_modes(t, shape, order, all, next);
+}
+/// Compact, of the same shape, in the order of the strides; modes of stride 0 keep it.
+ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, Value const& l) {
+  Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
+  if (t.failed()) return nothing();
+  for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.nodes[i].s;
+  return r;
+}
+/// What a register fragment of l's values is laid out as: mode 0 first and compact, then the others by stride.
+ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, Value const& l) {
+  bool all_static = true;
+  for (Node const& n : l.nodes) all_static = all_static && (n.kids >= 0 || n.s.is_static());
+  if (l.rank() <= 1 || !all_static) return compact_left(t, shape_of(l));
+  Value first = compact_left(t, shape_of(filter_zeros(l[0])));
+  Value const modes = l[0];
+  for (int i = 0; i < first.nodes.size(); ++i) first.nodes[i].s = modes.nodes[i].s;
+  Value const rest = take(t, l, 1, l.rank());
+  return tiled_product(t, first, ordered_layout(t, shape_of(rest), stride_of(rest)));
+}
+
+ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, Value const& shape) {
+  Value r = empty(Kind::tuple);
+  for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
+  return r;
+}
+/// The block repeated to fill a shape, blocks in the order given.
+ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, Value const& block, Value const& target, Value const& order) {
+  int const rank = target.rank();
+  if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);
+  Value const padded = pad_to(t, block, rank, unit());
+  Value const have = product_each(t, shape_of(padded));
+  Value const want = product_each(t, target);
+  for (int i = 0; i < rank && !t.failed(); ++i) {
+    Num const w = want[i].root().s, h = have[i].root().s;
+    t.require(t.eq(t.mod(w, h), fixed(0)), Rule::tile_extent, w, h);
+  }
+  Value const times = ceil_div(t, want, have);
+  if (t.failed()) return nothing();
+  return blocked_product(t, padded, ordered_layout(t, times, order));
+}
+
+}  // namespace zellige::algebra

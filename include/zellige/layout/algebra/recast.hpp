@@ -1,0 +1,43 @@
+// The layout of the same memory in elements n times as large (upcast) or as small (downcast).
+#pragma once
+#include <zellige/layout/algebra/module.hpp>
+
+namespace zellige::algebra {
+
+ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
+  for (Node& m : l.nodes) {
+    if (m.kids >= 0 || m.d.is(0)) continue;
+    if (!m.d.is_static()) {
+      m.d = t.div(m.d, fixed(n));
+      continue;
+    }
+    long long const step = m.d.v < 0 ? -m.d.v : m.d.v;
+    if (n % step != 0 && step % n != 0) return t.refused(Rule::not_divisible, step, n);
+    Num const lanes = t.ceil_div(fixed(n), fixed(step));
+    m.s = t.ceil_div(m.s, lanes);
+    m.d = t.mul(t.sign(m.d), t.ceil_div(fixed(step), fixed(n)));
+  }
+  if (t.failed()) return nothing();
+  return l;
+}
+ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
+  bool adjacent = n == 1;
+  for (Node const& m : l.nodes) adjacent = adjacent || (m.kids < 0 && m.d.is(1));
+  if (!adjacent) return t.refused(Rule::recast_adjacent, leaves_of(l)[0].d.v, n);
+  for (Node& m : l.nodes) {
+    if (m.kids >= 0) continue;
+    if (m.d.is(1)) m.s = t.mul(m.s, fixed(n));
+    else m.d = t.mul(m.d, fixed(n));
+  }
+  return l;
+}
+ZELLIGE_ALGEBRA constexpr Value recast(Tape& t, Value const& l, long long old_bits, long long new_bits) {
+  long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
+  long long const up = new_bits / g, down = old_bits / g;
+  if (up == 1 && down == 1) return l;
+  if (up == 1) return downcast(t, l, down);
+  if (down == 1) return upcast(t, l, up);
+  return upcast(t, downcast(t, l, down), up);
+}
+
+}  // namespace zellige::algebra

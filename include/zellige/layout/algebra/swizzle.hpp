@@ -1,0 +1,161 @@
+// Swizzles and composed layouts as values. A swizzle is a leaf (bits s, base d, shift e); a composed layout has three
+// children: swizzle, offset, layout.
+#pragma once
+#include <zellige/layout/algebra/coordinate.hpp>
+#include <zellige/layout/algebra/inverse.hpp>
+#include <zellige/layout/algebra/order.hpp>
+#include <zellige/layout/algebra/recast.hpp>
+#include <zellige/layout/algebra/vectors.hpp>
+
+namespace zellige::algebra {
+
+struct Bits {
+  int bits;
+  int base;
+  int shift;
+  /// The bits that decide, and those that are flipped.
+  ZELLIGE_ALGEBRA constexpr long long y() const { return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0)); }
+  ZELLIGE_ALGEBRA constexpr long long z() const { return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0)); }
+};
+ZELLIGE_ALGEBRA constexpr Bits bits_of(Value const& swizzle) {
+  Node const& n = swizzle.root();
+  return {int(n.s.v), int(n.d.v), int(n.e)};
+}
+ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
+  return leaf({-1, Kind::swizzle, fixed(b.bits), fixed(b.base), b.shift});
+}
+ZELLIGE_ALGEBRA constexpr Value composed(Value const& a, Value const& offset, Value const& b) {
+  return bundle(Kind::composed, a, offset, b);
+}
+ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
+  return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
+}
+
+ZELLIGE_ALGEBRA constexpr int lowest_bit(long long m) {
+  int n = 0;
+  for (; m != 0 && m % 2 == 0; m /= 2) ++n;
+  return n;
+}
+ZELLIGE_ALGEBRA constexpr int count_bits(long long m) {
+  int n = 0;
+  for (; m > 0; m /= 2) n += int(m % 2);
+  return n;
+}
+/// The swizzle that xors the bits y into the bits z.
+ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) {
+  if (count_bits(y) != count_bits(z)) return t.refused(Rule::swizzle_bits, count_bits(y), count_bits(z));
+  if (y == 0) return swizzle_value({0, 0, 0});
+  int const ty = lowest_bit(y), tz = lowest_bit(z);
+  Bits const b{count_bits(y), ty < tz ? ty : tz, ty - tz};
+  if (b.y() != y || b.z() != z) return t.refused(Rule::swizzle_mask, y, z);
+  return swizzle_value(b);
+}
+ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, Value const& a, Value const& b) {
+  Bits const p = bits_of(a), q = bits_of(b);
+  if (p.shift != q.shift) return t.refused(Rule::swizzle_shift, p.shift, q.shift);
+  return make_swizzle(t, p.y() ^ q.y(), p.z() ^ q.z());
+}
+ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, Value const& s, long long n, bool up) {
+  if (count_bits(n) != 1) return t.refused(Rule::not_divisible, n, 2);
+  Bits b = bits_of(s);
+  int const log = lowest_bit(n);
+  b.base += up ? -log : log;
+  if (b.base < 0) b.bits = b.bits + b.base < 0 ? 0 : b.bits + b.base, b.base = 0;
+  return swizzle_value(b);
+}
+
+/// Whether the layout takes each bit of the index to a bit of its own, so that it and xor commute.
+ZELLIGE_ALGEBRA constexpr bool moves_bits(Value const& l) {
+  long long seen = 0;
+  for (Node const& n : l.nodes) {
+    if (n.kids >= 0 || n.s.is(1)) continue;
+    if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v <= 0) return false;
+    if (count_bits(n.s.v) != 1 || count_bits(n.d.v) != 1) return false;
+    long long const hit = (n.s.v - 1) * n.d.v;
+    if ((seen & hit) != 0) return false;
+    seen |= hit;
+  }
+  return true;
+}
+/// layout o swizzle, as swizzle o layout.
+ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, Value const& l, Value const& swizzle) {
+  Bits const b = bits_of(swizzle);
+  if (b.bits == 0) return l;
+  if (!moves_bits(l)) return t.refused(Rule::swizzle_mask, b.y(), b.z());
+  Value const y = index_of(t, number(b.y()), l), z = index_of(t, number(b.z()), l);
+  Value const moved = make_swizzle(t, y.root().s.v, z.root().s.v);
+  if (t.failed()) return nothing();
+  return composed(moved, number(0), l);
+}
+ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, Value const& c, bool right) {
+  if (!c[0].is(Kind::swizzle) || !c[1].is_number() || !c[1].root().s.is(0)) {
+    return t.refused(Rule::not_a_layout, int(c[0].kind()), int(c[1].kind()));
+  }
+  Value const layout = c[2];
+  Value inverse = unit();
+  if (right) inverse = right_inverse(t, layout);
+  else inverse = left_inverse(t, layout);
+  if (t.failed()) return nothing();
+  return swizzle_to_the_left(t, inverse, c[0]);
+}
+
+/// The bits that a layout's indices have, when its modes use different ones; -1 when that cannot be told.
+ZELLIGE_ALGEBRA constexpr long long bits_used(Value const& l) {
+  long long used = 0;
+  for (Node const& n : l.nodes) {
+    if (n.kids >= 0) continue;
+    if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v < 0) return -1;
+    long long hit = 0;
+    for (long long i = 1; i < n.s.v && i <= 4096; ++i) hit |= i * n.d.v;
+    if (n.s.v > 4097 || (used & hit) != 0) return -1;
+    used |= hit;
+  }
+  return used;
+}
+/// (the sub-layout that crd keeps, the index where it starts). Where the slice moves no deciding bit together
+/// with the one it flips, what is left is an ordinary layout.
+ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, Value const& crd, Value const& c) {
+  Value const swizzle = c[0], layout = c[2];
+  bool all = true;
+  for (Node const& n : crd.nodes) all = all && (n.kids >= 0 || n.kind == Kind::underscore);
+  Value const part = slice(t, crd, layout);
+  if (t.failed()) return nothing();
+  if (all) return bundle(Kind::tuple, composed(swizzle, c[1], part), number(0));
+  Num start = offset_of(t, crd, layout).root().s;
+  if (!c[1].is_number()) return bundle(Kind::tuple, composed(swizzle, c[1], part), number(start));
+  start = t.add(c[1].root().s, start);
+  Bits const b = bits_of(swizzle);
+  long long const used = bits_used(part);
+  if (t.failed()) return nothing();
+  int const y0 = lowest_bit(b.y()), z0 = lowest_bit(b.z());
+  bool plain_left = used >= 0;
+  for (int i = 0; i < b.bits; ++i) plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
+  if (plain_left) {
+    // The swizzle with what the start decides put in: one mode for each bit that it touches.
+    auto sign = [&](int bit) { return t.sub(fixed(1), t.mul(fixed(2), t.bit_and(t.shr(start, fixed(bit)), fixed(1)))); };
+    int const gap = (b.shift < 0 ? -b.shift : b.shift) - b.bits;
+    Value bits = bundle(Kind::layout, mode(fixed(1LL << b.base), {fixed(1)}));
+    auto add_bits = [&](bool y) {
+      for (int i = 0; i < b.bits; ++i) {
+        Num stride = fixed(1LL << ((y ? y0 : z0) + i));
+        bool const other_moves = used >> ((y ? z0 : y0) + i) & 1;
+        if (!y && !other_moves) stride = t.mul(stride, sign(y0 + i));
+        if (y && !other_moves) stride = t.add(stride, t.mul(fixed(1LL << (z0 + i)), sign(z0 + i)));
+        bits.add(mode(fixed(2), {stride}));
+      }
+    };
+    add_bits(b.shift < 0);
+    bits.add(mode(fixed(1LL << gap), {fixed(1LL << (b.base + b.bits))}));
+    add_bits(b.shift >= 0);
+    bits.add(mode(fixed(1), {fixed(1LL << (b.base + 2 * b.bits + gap))}));
+    Tape trial = t;
+    Value const plain = composition(trial, bits, part);
+    if (!trial.failed()) {
+      t = trial;
+      return bundle(Kind::tuple, plain, number(swizzled(t, b, start)));
+    }
+  }
+  return bundle(Kind::tuple, composed(swizzle, number(start), part), number(0));
+}
+
+}  // namespace zellige::algebra

@@ -1,0 +1,157 @@
+// Arithmetic on numbers that may be unknown. At run time a Tape computes at once; at compile time it writes down what
+// is to be computed from the run-time inputs, each expression once. Checks are written down likewise.
+#pragma once
+#include <zellige/layout/algebra/rule.hpp>
+#include <zellige/layout/algebra/value.hpp>
+
+namespace zellige {
+
+enum class Arith : signed char { input, add, sub, mul, div, mod, min, max, gcd, abs, sign, lt, le, eq, conj, disj,
+                                 bit_and, bit_xor, shl, shr, check };
+
+struct Step0 {
+  Arith op = Arith::input;
+  Num a;
+  Num b;
+  Refusal rule = {};  // of a check: if a is 0 at run time, this rule is broken (x, y: the operands' ids or values)
+  Num x = {};
+  Num y = {};
+};
+
+ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) {
+  switch (op) {
+    case Arith::add: return a + b;
+    case Arith::sub: return a - b;
+    case Arith::mul: return a * b;
+    case Arith::div: return b == 0 ? 0 : a / b;
+    case Arith::mod: return b == 0 ? 0 : a % b;
+    case Arith::min: return a < b ? a : b;
+    case Arith::max: return a < b ? b : a;
+    case Arith::abs: return a < 0 ? -a : a;
+    case Arith::sign: return (a > 0) - (a < 0);
+    case Arith::lt: return a < b;
+    case Arith::le: return a <= b;
+    case Arith::eq: return a == b;
+    case Arith::conj: return a && b;
+    case Arith::disj: return a || b;
+    case Arith::bit_and: return a & b;
+    case Arith::bit_xor: return a ^ b;
+    case Arith::shl: return b < 0 ? a >> -b : a << b;
+    case Arith::shr: return b < 0 ? a << -b : a >> b;
+    case Arith::gcd: {
+      a = a < 0 ? -a : a;
+      b = b < 0 ? -b : b;
+      while (b != 0) {
+        long long const r = a % b;
+        a = b;
+        b = r;
+      }
+      return a;
+    }
+    default: return 0;
+  }
+}
+
+class Tape {
+ public:
+  /// A tape that computes at once, or one that writes down (after `inputs` run-time inputs).
+  ZELLIGE_ALGEBRA constexpr Tape() {}
+  ZELLIGE_ALGEBRA constexpr explicit Tape(int inputs) : symbolic_(true) {
+    for (int i = 0; i < inputs; ++i) steps_.push_back({});
+  }
+
+  ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) { return binary(Arith::add, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num sub(Num a, Num b) { return binary(Arith::sub, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num mul(Num a, Num b) {
+    return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::mul, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num div(Num a, Num b) {
+    if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
+    return a.is(0) ? fixed(0) : binary(Arith::div, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num mod(Num a, Num b) {
+    if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
+    return a.is(0) || b.is(1) || b.is(-1) ? fixed(0) : binary(Arith::mod, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num min(Num a, Num b) { return binary(Arith::min, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num max(Num a, Num b) { return binary(Arith::max, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num gcd(Num a, Num b) { return binary(Arith::gcd, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num abs(Num a) { return unary(Arith::abs, a); }
+  ZELLIGE_ALGEBRA constexpr Num sign(Num a) { return unary(Arith::sign, a); }
+  ZELLIGE_ALGEBRA constexpr Num lt(Num a, Num b) { return binary(Arith::lt, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num le(Num a, Num b) { return binary(Arith::le, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num eq(Num a, Num b) { return binary(Arith::eq, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num both(Num a, Num b) {
+    return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::conj, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num either(Num a, Num b) {
+    return is_true(a) || is_true(b) ? fixed(1) : binary(Arith::disj, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num bit_and(Num a, Num b) {
+    return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::bit_and, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num bit_xor(Num a, Num b) { return binary(Arith::bit_xor, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num shl(Num a, Num b) { return binary(Arith::shl, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) { return div(sub(add(a, b), fixed(1)), b); }
+  ZELLIGE_ALGEBRA constexpr Step1 mul(Step1 a, Num b) { return {mul(a.n, b), a.e}; }
+
+  /// Refuses unless cond holds; what is not known yet is checked when it is.
+  ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
+    if (cond.is_static() || !symbolic_) {
+      if (cond.v == 0) refuse(rule, x.v, y.v);
+      return;
+    }
+    for (Step0 const& s : steps_) {
+      if (s.op == Arith::check && s.a.id == cond.id && s.rule.rule == rule) return;
+    }
+    steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
+  }
+  /// Records the first rule broken. The operation may go on; its result will not be used.
+  ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
+    if (!refusal_) refusal_ = {rule, x, y};
+  }
+  ZELLIGE_ALGEBRA constexpr Value refused(Rule rule, long long x, long long y) {
+    refuse(rule, x, y);
+    return nothing();
+  }
+  ZELLIGE_ALGEBRA constexpr bool failed() const { return bool(refusal_); }
+  ZELLIGE_ALGEBRA constexpr Refusal refusal() const { return refusal_; }
+  ZELLIGE_ALGEBRA constexpr Vec<Step0> const& steps() const { return steps_; }
+  ZELLIGE_ALGEBRA constexpr bool symbolic() const { return symbolic_; }
+
+ private:
+  ZELLIGE_ALGEBRA constexpr bool known_zero(Num b) const { return b.v == 0 && (b.is_static() || !symbolic_); }
+  ZELLIGE_ALGEBRA static constexpr bool is_true(Num a) { return a.is_static() && a.v != 0; }
+  ZELLIGE_ALGEBRA constexpr Num unary(Arith op, Num a) { return record(op, a, a); }
+  ZELLIGE_ALGEBRA constexpr Num binary(Arith op, Num a, Num b) {
+    if ((a.is_static() && b.is_static()) || !symbolic_) {
+      if (op == Arith::mul || op == Arith::add) guard(op, a.v, b.v);
+    }
+    return record(op, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num record(Arith op, Num a, Num b) {
+    bool const both_static = a.is_static() && b.is_static();
+    if (failed()) return fixed(1);
+    if (both_static) return fixed(compute(op, a.v, b.v));
+    if (!symbolic_) return dynamic(compute(op, a.v, b.v));
+    for (int i = 0; i < steps_.size(); ++i) {
+      Step0 const& s = steps_[i];
+      if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v) return Num{0, i};
+    }
+    steps_.push_back({op, a, b});
+    return Num{0, steps_.size() - 1};
+  }
+  ZELLIGE_ALGEBRA constexpr void guard(Arith op, long long a, long long b) {
+    constexpr long long most = 0x3fffffffffffffff;
+    long long const p = a < 0 ? -a : a, q = b < 0 ? -b : b;
+    bool const fits = op == Arith::add ? p <= most - (q < most ? q : most) : (p == 0 || q <= most / p);
+    if (!fits) refuse(Rule::overflow, a, b);
+  }
+
+  Vec<Step0> steps_;
+  Refusal refusal_;
+  bool symbolic_ = false;
+};
+
+}  // namespace zellige

@@ -1,0 +1,78 @@
+// Tensors as values: an iterator (over integers, or over coordinates) and a layout. What partitioning does to them.
+#pragma once
+#include <zellige/layout/algebra/operation.hpp>
+
+namespace zellige::algebra {
+
+ZELLIGE_ALGEBRA constexpr Value tensor(Value const& iterator, Value const& layout) {
+  return bundle(Kind::tensor, iterator, layout);
+}
+/// The iterator at zero in the codomain of the layout.
+ZELLIGE_ALGEBRA constexpr Value coord_tensor(Value const& layout) {
+  Value zero = coprofile(layout);
+  for (Node& n : zero.nodes) n.kind = n.kids < 0 ? Kind::number : Kind::arithmetic;
+  return tensor(bundle(Kind::coordinates, zero), layout);
+}
+ZELLIGE_ALGEBRA constexpr Value identity_tensor(Value const& shape) {
+  return coord_tensor(pair_up(shape, basis_like(shape)));
+}
+ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, Value const& iterator, Value const& offset) {
+  Value const at = add(t, iterator[0], offset);
+  if (t.failed()) return nothing();
+  return bundle(iterator.kind(), at);
+}
+/// The tensor's elements that crd keeps, or the one that it names.
+ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, Value const& x, Value const& crd) {
+  bool sliced = false;
+  for (Node const& n : crd.nodes) sliced = sliced || n.kind == Kind::underscore;
+  Value const at = advance(t, x[0], offset_of(t, crd, x[1]));
+  if (t.failed()) return nothing();
+  if (!sliced) return at[0];
+  Value const part = slice(t, crd, x[1]);
+  if (t.failed()) return nothing();
+  return tensor(at, part);
+}
+ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
+  if (n == 1) return underscore();
+  Value r = empty(Kind::tuple);
+  for (int i = 0; i < n; ++i) r.add(underscore());
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value marked_to(Value const& crd, int n) {
+  Value r = crd;
+  while (r.rank() < n) r.add(underscore());
+  return r;
+}
+/// The tile that crd names among the tiles (inner), or what crd names in every tile (outer).
+ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& tiler, Value const& crd, bool inner) {
+  Value const zipped = zipped_divide(t, x[1], tiler);
+  if (t.failed()) return nothing();
+  Value const tiled = tensor(x[0], zipped);
+  Value const named = zipped[inner ? 1 : 0];
+  Value const whole = repeat_mark(zipped[inner ? 0 : 1].rank());
+  Value chosen = crd;
+  if (crd.is_tuple()) {
+    if (crd.rank() > named.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), named.rank());
+    chosen = marked_to(crd, named.rank());
+  }
+  if (inner) return tensor_call(t, tiled, bundle(Kind::tuple, whole, chosen));
+  return tensor_call(t, tiled, bundle(Kind::tuple, chosen, whole));
+}
+ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, Value const& x, Value const& tiler, Value const& crd) {
+  return partition(t, x, tiler, crd, true);
+}
+ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, Value const& x, Value const& tile, Value const& index,
+                                                Value const& projection) {
+  Values const args = [&] {
+    Values v;
+    v.push_back(tile);
+    v.push_back(index);
+    return v;
+  }();
+  Value const crd = apply_query(Op::get_flat_coord, t, args);
+  Value const tiler = product_each(t, shape_of(tile));
+  if (t.failed()) return nothing();
+  return partition(t, x, dice(t, projection, tiler), dice(t, projection, crd), false);
+}
+
+}  // namespace zellige::algebra

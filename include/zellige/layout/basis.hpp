@@ -1,0 +1,180 @@
+// The integer-module of coordinates. E<0, 1>{} is the basis element "one in mode 1 of mode 0"; multiples of it are
+// ScaledBasis, sums are ArithmeticTuple, a coordinate continued by zeros:
+//
+//   2 * E<0>{} + 3 * E<1>{}   is  (2, 3)           5 * E<0, 1>{}   prints as  5@1@0  and is  ((0, 5))
+//
+// A layout whose strides are basis elements maps coordinates to coordinates.
+#pragma once
+#include <zellige/layout/int_tuple.hpp>
+
+namespace zellige {
+
+template <class T, int... N>
+struct ScaledBasis : private tuple<T> {
+  static constexpr bool basis_tag = true;
+  ZELLIGE_HOST_DEVICE constexpr ScaledBasis(T const& t = {}) : tuple<T>(t) {}
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const { return get<0>(static_cast<tuple<T> const&>(*this)); }
+};
+template <int... N>
+using E = ScaledBasis<Int<1>, N...>;
+
+template <class T>
+concept basis_like = requires { remove_cvref_t<T>::basis_tag; };
+template <class T>
+struct is_scaled_basis : bool_constant<basis_like<T>> {};
+
+template <class... T>
+struct ArithmeticTuple : tuple<T...> {
+  using tuple<T...>::tuple;
+  ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple() {}
+  ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple(tuple<T...> const& t) : tuple<T...>(t) {}
+};
+template <class... T>
+inline constexpr bool is_tuple_v<ArithmeticTuple<T...>> = true;
+template <class... T>
+inline constexpr int tuple_size_v<ArithmeticTuple<T...>> = sizeof...(T);
+template <class T>
+inline constexpr bool is_arithmetic_tuple_v = false;
+template <class... T>
+inline constexpr bool is_arithmetic_tuple_v<ArithmeticTuple<T...>> = true;
+template <class T>
+concept arithmetic_tuple = is_arithmetic_tuple_v<remove_cvref_t<T>>;
+template <class T>
+concept module_element = basis_like<T> || arithmetic_tuple<T>;
+
+template <class... T>
+ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> make_arithmetic_tuple(T const&... t) { return {t...}; }
+
+namespace detail {
+template <class... T>
+ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> arithmetic(tuple<T...> const& t) { return t; }
+// The zeros before mode N of a basis element, and the value in it.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T place(T const& value, seq<>) { return value; }
+template <class T, int... Z, class U>
+ZELLIGE_HOST_DEVICE constexpr auto after_zeros(U const& last, seq<Z...>) {
+  return make_arithmetic_tuple(Int<0 * Z>{}..., last);
+}
+template <class T, int N, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto place(T const& value, seq<N, R...>) {
+  return after_zeros<T>(place(value, seq<R...>{}), make_seq<N>{});
+}
+}  // namespace detail
+
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(T const& t) {
+  if constexpr (arithmetic_tuple<T>) return t;
+  else if constexpr (tuple_like<T>) return detail::arithmetic(t);
+  else return t;
+}
+template <class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(ScaledBasis<T, N...> const& e) {
+  return detail::place(e.value(), seq<N...>{});
+}
+
+template <integral A, class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto operator*(A const& a, ScaledBasis<T, N...> const& e) {
+  auto const r = a * e.value();
+  return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
+}
+template <integral A, class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto operator*(ScaledBasis<T, N...> const& e, A const& a) {
+  auto const r = e.value() * a;
+  return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
+}
+template <class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto operator-(ScaledBasis<T, N...> const& e) { return Int<-1>{} * e; }
+template <class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto abs(ScaledBasis<T, N...> const& e) {
+  auto const r = abs(e.value());
+  return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
+}
+template <class T, int... N, class U, int... M>
+ZELLIGE_HOST_DEVICE constexpr auto operator==(ScaledBasis<T, N...> const& a, ScaledBasis<U, M...> const& b) {
+  if constexpr (is_same_v<seq<N...>, seq<M...>>) return a.value() == b.value();
+  else return false_type{};
+}
+template <class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) { return e.value(); }
+/// The part of t that the basis element names.
+template <class S, int... N, class T>
+ZELLIGE_HOST_DEVICE constexpr auto basis_get(ScaledBasis<S, N...> const&, T const& t) {
+  if constexpr (sizeof...(N) == 0) return t;
+  else return get<N...>(t);
+}
+
+namespace detail {
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto module_add(A const& a, B const& b);
+template <int I, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto add_mode(A const& a, B const& b) {
+  if constexpr (I >= tuple_size_v<A>) return get<I>(b);
+  else if constexpr (I >= tuple_size_v<B>) return get<I>(a);
+  else return module_add(get<I>(a), get<I>(b));
+}
+template <class A, class B, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto add_modes(A const& a, B const& b, seq<I...>) {
+  return make_arithmetic_tuple(add_mode<I>(a, b)...);
+}
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto module_add(A const& a, B const& b) {
+  if constexpr (basis_like<A>) {
+    return module_add(as_arithmetic_tuple(a), b);
+  } else if constexpr (basis_like<B>) {
+    return module_add(a, as_arithmetic_tuple(b));
+  } else if constexpr (tuple_like<A> && tuple_like<B>) {
+    constexpr int n = tuple_size_v<A>, m = tuple_size_v<B>;
+    return add_modes(a, b, make_seq<(n > m ? n : m)>{});
+  } else if constexpr (is_constant<0, A>::value && tuple_like<B>) {
+    return as_arithmetic_tuple(b);
+  } else if constexpr (is_constant<0, B>::value && tuple_like<A>) {
+    return as_arithmetic_tuple(a);
+  } else {
+    static_assert(tuple_like<A> == tuple_like<B>,
+                  "a coordinate and a number are added: elements of different integer-modules have no sum");
+    if constexpr (tuple_like<A> == tuple_like<B>) return a + b;
+    else return Int<0>{};
+  }
+}
+template <class A, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto negative_of(A const& a, seq<I...>);
+template <class A>
+ZELLIGE_HOST_DEVICE constexpr auto negative(A const& a) {
+  if constexpr (tuple_like<A>) return negative_of(a, make_seq<tuple_size_v<A>>{});
+  else return -a;
+}
+template <class A, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto negative_of(A const& a, seq<I...>) {
+  return make_arithmetic_tuple(negative(get<I>(a))...);
+}
+}  // namespace detail
+
+template <class A, class B> requires((module_element<A> && (module_element<B> || tuple_like<B> || integral<B>)) ||
+                                     (module_element<B> && (tuple_like<A> || integral<A>)))
+ZELLIGE_HOST_DEVICE constexpr auto operator+(A const& a, B const& b) { return detail::module_add(a, b); }
+template <arithmetic_tuple A>
+ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a) { return detail::negative(a); }
+template <class A, class B> requires(arithmetic_tuple<A> && (module_element<B> || tuple_like<B>))
+ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a, B const& b) {
+  return detail::module_add(a, detail::negative(as_arithmetic_tuple(b)));
+}
+
+namespace detail {
+template <class S, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto basis_over(S const& shape, seq<N...> path);
+template <class S, int... N, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto basis_modes(S const& shape, seq<N...>, seq<I...>) {
+  return make_tuple(basis_over(get<I>(shape), seq<N..., I>{})...);
+}
+template <class S, int... N>
+ZELLIGE_HOST_DEVICE constexpr auto basis_over(S const& shape, seq<N...> path) {
+  if constexpr (tuple_like<S>) return basis_modes(shape, path, make_seq<tuple_size_v<S>>{});
+  else if constexpr (sizeof...(N) == 0) return Int<1>{};
+  else return E<N...>{};
+}
+}  // namespace detail
+/// (_1@0, _1@1, ...) in the profile of the shape: the strides of the identity.
+template <class S>
+ZELLIGE_HOST_DEVICE constexpr auto make_basis_like(S const& shape) { return detail::basis_over(shape, seq<>{}); }
+
+}  // namespace zellige

@@ -1,0 +1,81 @@
+// Refusals. At compile time: a deleted function named after the rule, with the two numbers as its arguments, so that
+// the compiler's first line says what is wrong. At run time: an exception on the host (ZELLIGE_CHECK 0 turns the checks
+// off), a trap on the device where ZELLIGE_CHECK is 1.
+#pragma once
+#include <zellige/layout/algebra/rule.hpp>
+
+#if !defined(__CUDACC_RTC__)
+#include <exception>
+#endif
+
+#ifndef ZELLIGE_CHECK
+#if defined(__CUDA_ARCH__)
+#define ZELLIGE_CHECK 0
+#else
+#define ZELLIGE_CHECK 1
+#endif
+#endif
+
+namespace zellige {
+
+#if !defined(__CUDACC_RTC__)
+/// What run-time operations on layouts throw: the operation, the rule it broke, and the two numbers.
+class LayoutError : public std::exception {
+ public:
+  LayoutError(char const* text, Refusal r) : refusal(r) {
+    int i = 0;
+    for (; text[i] != 0 && i + 1 < int(sizeof text_); ++i) text_[i] = text[i];
+    text_[i] = 0;
+  }
+  template <class String> requires requires(String s) { s.c_str(); }
+  LayoutError(String const& text, Refusal r) : LayoutError(text.c_str(), r) {}
+  char const* what() const noexcept override { return text_; }
+  Refusal refusal;
+
+ private:
+  char text_[600];
+};
+
+namespace detail {
+[[noreturn]] inline void throw_refusal(Refusal r) {
+  char text[400];
+  int n = 0;
+  auto put = [&](char c) {
+    if (n + 1 < int(sizeof text)) text[n++] = c;
+  };
+  auto put_number = [&](long long v) {
+    char digits[24];
+    int d = 0;
+    unsigned long long u = v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
+    do digits[d++] = char('0' + u % 10);
+    while ((u /= 10) != 0);
+    if (v < 0) put('-');
+    while (d > 0) put(digits[--d]);
+  };
+  for (char const* s = sentence(r.rule); *s != 0; ++s) {
+    if (s[0] == '{' && s[1] != 0 && s[2] == '}') {
+      put_number(s[1] == 'x' ? r.x : r.y);
+      s += 2;
+    } else {
+      put(*s);
+    }
+  }
+  text[n] = 0;
+  throw LayoutError(text, r);
+}
+}  // namespace detail
+#endif
+
+namespace detail {
+/// Called when a check fails at run time.
+ZELLIGE_HOST_DEVICE inline void broken(Rule rule, long long x, long long y) {
+#if defined(__CUDA_ARCH__)
+  (void)rule, (void)x, (void)y;
+  __trap();
+#else
+  throw_refusal({rule, x, y});
+#endif
+}
+}  // namespace detail
+
+}  // namespace zellige

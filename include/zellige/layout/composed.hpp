@@ -1,0 +1,81 @@
+// ComposedLayout<A, Offset, B>: the function c -> A(offset + B(c)); A is most often a swizzle.
+//
+//   auto a = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
+//   a(k, n, stage)   is  Swizzle<3, 3, 3>{}(k*128 + n + stage*8192)
+#pragma once
+#include <zellige/layout/layout.hpp>
+#include <zellige/layout/swizzle.hpp>
+
+namespace zellige {
+
+template <class A, class Offset, class B>
+struct ComposedLayout : private tuple<A, Offset, B> {
+  static constexpr bool layout_tag = true;
+  static constexpr int rank = B::rank;
+
+  ZELLIGE_HOST_DEVICE constexpr ComposedLayout(A const& a = {}, Offset const& offset = {}, B const& b = {})
+      : tuple<A, Offset, B>(a, offset, b) {}
+
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) layout_a() const { return get<0>(parts()); }
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) offset() const { return get<1>(parts()); }
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) layout_b() const { return get<2>(parts()); }
+  ZELLIGE_HOST_DEVICE constexpr ComposedLayout layout() const { return *this; }
+  template <int... I>
+  ZELLIGE_HOST_DEVICE constexpr auto shape() const { return layout_b().template shape<I...>(); }
+
+  template <class Crd>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
+    if constexpr (has_underscore_v<Crd>) return slice(crd, *this);
+    else return layout_a()(offset() + layout_b()(crd));
+  }
+  template <class C0, class C1, class... Crd>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
+    static_assert(rank == 2 + int(sizeof...(Crd)), "layout(c0, c1, ...): one coordinate for each mode of the layout");
+    if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
+  }
+
+ private:
+  ZELLIGE_HOST_DEVICE constexpr tuple<A, Offset, B> const& parts() const { return *this; }
+};
+
+template <class T>
+inline constexpr bool is_composed_layout_v = false;
+template <class A, class O, class B>
+inline constexpr bool is_composed_layout_v<ComposedLayout<A, O, B>> = true;
+
+template <class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto make_composed_layout(A const& a, O const& offset, B const& b) {
+  return ComposedLayout<A, O, B>(a, offset, b);
+}
+template <class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B const& b) {
+  return ComposedLayout<A, O, B>(a, offset, b);
+}
+/// The swizzle after the layout. A swizzle of no bits is the identity.
+template <int B, int M, int S, layout_like L>
+ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
+  if constexpr (B == 0) return l;
+  else return make_composed_layout(swizzle, Int<0>{}, l);
+}
+
+template <int I, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto get(ComposedLayout<A, O, B> const& l) {
+  return make_composed_layout(l.layout_a(), l.offset(), get<I>(l.layout_b()));
+}
+template <int... I, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
+  return cosize<I...>(l.layout_b());
+}
+
+/// (the sub-layout that crd keeps, 0): the start moves into the offset, where the swizzle sees it.
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  auto const part = slice_and_offset(crd, l.layout_b());
+  return make_tuple(make_composed_layout(l.layout_a(), l.offset() + get<1>(part), get<0>(part)), Int<0>{});
+}
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  return get<0>(slice_and_offset(crd, l));
+}
+
+}  // namespace zellige

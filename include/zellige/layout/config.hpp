@@ -1,0 +1,110 @@
+// What the compilers disagree about, and nothing else: host g++ and clang++, nvcc, and NVRTC.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define ZELLIGE_HOST_DEVICE __host__ __device__
+#define ZELLIGE_DEVICE __device__
+#else
+#define ZELLIGE_HOST_DEVICE
+#define ZELLIGE_DEVICE
+#endif
+
+// The algebra runs at compile time and on the host. NVRTC has no host, so there it must be annotated all the same.
+#if defined(__CUDACC_RTC__)
+#define ZELLIGE_ALGEBRA __host__ __device__
+#else
+#define ZELLIGE_ALGEBRA
+#endif
+
+namespace zellige {
+
+using size_t = decltype(sizeof(0));
+
+template <class T, class U>
+inline constexpr bool is_same_v = false;
+template <class T>
+inline constexpr bool is_same_v<T, T> = true;
+
+template <class T>
+struct remove_cvref {
+  using type = T;
+};
+template <class T>
+struct remove_cvref<T const> {
+  using type = T;
+};
+template <class T>
+struct remove_cvref<T&> : remove_cvref<T> {};
+template <class T>
+struct remove_cvref<T&&> : remove_cvref<T> {};
+template <class T>
+using remove_cvref_t = typename remove_cvref<T>::type;
+
+template <bool B, class T, class F>
+struct conditional {
+  using type = T;
+};
+template <class T, class F>
+struct conditional<false, T, F> {
+  using type = F;
+};
+template <bool B, class T, class F>
+using conditional_t = typename conditional<B, T, F>::type;
+
+template <int... I>
+struct seq {
+  static constexpr int count = sizeof...(I);
+};
+
+namespace detail {
+#if defined(__clang__) && !defined(__CUDACC__)
+template <class T, T... I>
+struct to_seq {
+  using type = seq<I...>;
+};
+template <int N>
+struct count_to : __make_integer_seq<to_seq, int, N> {};
+#elif !defined(__CUDACC_RTC__)
+template <int N>
+struct count_to {
+  using type = seq<__integer_pack(N)...>;
+};
+#else
+template <class A, class B>
+struct join;
+template <int... A, int... B>
+struct join<seq<A...>, seq<B...>> {
+  using type = seq<A..., int(sizeof...(A)) + B...>;
+};
+template <int N>
+struct count_to : join<typename count_to<N / 2>::type, typename count_to<N - N / 2>::type> {};
+template <>
+struct count_to<0> {
+  using type = seq<>;
+};
+template <>
+struct count_to<1> {
+  using type = seq<0>;
+};
+#endif
+
+template <int B, class S>
+struct shift_seq;
+template <int B, int... I>
+struct shift_seq<B, seq<I...>> {
+  using type = seq<(B + I)...>;
+};
+}  // namespace detail
+
+/// seq<0, 1, ..., N-1>.
+template <int N>
+using make_seq = typename detail::count_to<N>::type;
+/// seq<B, B+1, ..., E-1>.
+template <int B, int E>
+using make_range = typename detail::shift_seq<B, make_seq<(E > B ? E - B : 0)>>::type;
+
+/// True for a dependent T never: the condition of a static_assert that always fires, once, when its branch is chosen.
+template <class...>
+inline constexpr bool never = false;
+
+}  // namespace zellige

@@ -1,0 +1,200 @@
+// Coordinates and indices: crd2idx maps a coordinate through shape and stride, idx2crd goes back.
+//
+//   crd2idx(make_coord(1, 2), Shape<_3, _4>{}, Stride<_4, _1>{})   is  1*4 + 2*1
+//
+// A number may stand for a whole tuple of modes; it then counts colexicographically (the first mode fastest).
+#pragma once
+#include <zellige/layout/int_tuple.hpp>
+
+namespace zellige {
+
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D const& stride);
+
+namespace detail {
+template <class Crd, class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx_modes(Crd const& crd, S const& shape, D const& stride, seq<I...>) {
+  return (... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)));
+}
+template <class Crd, class S, class D, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride, seq<I, R...>) {
+  if constexpr (sizeof...(R) == 0) {
+    return crd2idx(crd, get<I>(shape), get<I>(stride));
+  } else if constexpr (is_constant<0, Crd>::value) {
+    return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) + crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
+  } else {
+    auto const extent = product(get<I>(shape));
+    return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) +
+           crd2idx_count(crd / extent, shape, stride, seq<R...>{});
+  }
+}
+}  // namespace detail
+
+/// The index of a coordinate. Any node of the coordinate may be a number.
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D const& stride) {
+  if constexpr (tuple_like<Crd>) {
+    static_assert(tuple_like<S>, "crd2idx: the coordinate is a tuple where the shape is a number");
+    if constexpr (tuple_like<S>) {
+      static_assert(tuple_size_v<Crd> == tuple_size_v<S>, "crd2idx: coordinate and shape differ in rank");
+      if constexpr (tuple_size_v<Crd> == 0) return Int<0>{};
+      else return detail::crd2idx_modes(crd, shape, stride, make_seq<tuple_size_v<S>>{});
+    }
+  } else if constexpr (tuple_like<S>) {
+    if constexpr (tuple_size_v<S> == 0) return Int<0>{};
+    else return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
+  } else {
+    return crd * stride;
+  }
+}
+
+// Compact strides.
+struct LayoutLeft;
+struct LayoutRight;
+
+namespace detail {
+template <class Major, class S, class Cur>
+ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current);
+
+template <class Major, class S, class Cur, class Done>
+ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const&, Cur const& current, Done const& done, seq<>) {
+  return make_tuple(done, current);
+}
+template <class Major, class S, class Cur, class Done, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done, seq<I, R...>) {
+  auto const mode = compact<Major>(get<I>(shape), current);
+  if constexpr (is_same_v<Major, LayoutLeft>) {
+    return compact_modes<Major>(shape, get<1>(mode), tuple_cat(done, make_tuple(get<0>(mode))), seq<R...>{});
+  } else {
+    return compact_modes<Major>(shape, get<1>(mode), tuple_cat(make_tuple(get<0>(mode)), done), seq<R...>{});
+  }
+}
+template <int N, int... I>
+ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) { return {}; }
+
+/// (strides, the stride after the last).
+template <class Major, class S, class Cur>
+ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
+  if constexpr (tuple_like<S>) {
+    constexpr int rank = tuple_size_v<S>;
+    if constexpr (is_same_v<Major, LayoutLeft>) {
+      return compact_modes<Major>(shape, current, tuple<>{}, make_seq<rank>{});
+    } else {
+      return compact_modes<Major>(shape, current, tuple<>{}, decltype(reversed<rank>(make_seq<rank>{})){});
+    }
+  } else if constexpr (is_constant<1, S>::value) {
+    return make_tuple(Int<0>{}, current);
+  } else {
+    return make_tuple(current, current * shape);
+  }
+}
+}  // namespace detail
+
+template <class Major, class S, class Cur = Int<1>>
+ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
+  return get<0>(detail::compact<Major>(shape, current));
+}
+template <class S, class Cur = Int<1>>
+ZELLIGE_HOST_DEVICE constexpr auto compact_col_major(S const& shape, Cur const& current = {}) {
+  return compact_major<LayoutLeft>(shape, current);
+}
+template <class S, class Cur = Int<1>>
+ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& current = {}) {
+  return compact_major<LayoutRight>(shape, current);
+}
+
+struct LayoutLeft {
+  template <class S>
+  using Apply = remove_cvref_t<decltype(compact_col_major(S{}))>;
+};
+struct LayoutRight {
+  template <class S>
+  using Apply = remove_cvref_t<decltype(compact_row_major(S{}))>;
+};
+using GenColMajor = LayoutLeft;
+using GenRowMajor = LayoutRight;
+
+/// The colexicographic index of a coordinate.
+template <class Crd, class S>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape) {
+  if constexpr (tuple_like<Crd>) return crd2idx(crd, shape, compact_col_major(shape));
+  else return crd;
+}
+
+namespace detail {
+template <class Idx, class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, D const& stride, seq<I...>);
+template <class Idx, class S, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, seq<I...>);
+template <class Idx, class S, class Done, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto count_off(Idx const& idx, S const& shape, Done const& done, seq<I, R...>);
+template <class Crd, class S, class T, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto crd2crd_modes(Crd const& crd, S const& from, T const& to, seq<I...>);
+}  // namespace detail
+
+/// The coordinate of an index of a compact layout: at each leaf (index / stride) % shape.
+template <class Idx, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D const& stride) {
+  if constexpr (tuple_like<S>) {
+    static_assert(!tuple_like<Idx> || detail::rank_v<Idx> == detail::rank_v<S>, "idx2crd: index and shape differ in rank");
+    return detail::idx2crd_modes(idx, shape, stride, make_seq<tuple_size_v<S>>{});
+  } else if constexpr (is_constant<1, S>::value) {
+    return Int<0>{};
+  } else {
+    return (idx / stride) % shape;
+  }
+}
+
+/// The coordinate that a colexicographic index counts to; the last mode does not wrap.
+template <class Idx, class S>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
+  if constexpr (tuple_like<Idx>) {
+    static_assert(detail::rank_v<Idx> == detail::rank_v<S>, "idx2crd: index and shape differ in rank");
+    return detail::idx2crd_modes(idx, shape, make_seq<tuple_size_v<Idx>>{});
+  } else if constexpr (tuple_like<S>) {
+    if constexpr (tuple_size_v<S> == 0) return tuple<>{};
+    else return detail::count_off(idx, shape, tuple<>{}, make_seq<tuple_size_v<S>>{});
+  } else {
+    return idx;
+  }
+}
+
+/// The coordinate in `to` that counts as crd does in `from`.
+template <class Crd, class S, class T>
+ZELLIGE_HOST_DEVICE constexpr auto crd2crd(Crd const& crd, S const& from, T const& to) {
+  if constexpr (tuple_like<Crd> && tuple_like<S> && tuple_like<T>) {
+    static_assert(tuple_size_v<Crd> == tuple_size_v<S> && tuple_size_v<S> == tuple_size_v<T>,
+                  "crd2crd: coordinate and shapes differ in rank");
+    return detail::crd2crd_modes(crd, from, to, make_seq<tuple_size_v<Crd>>{});
+  } else {
+    return idx2crd(crd2idx(crd, from), to);
+  }
+}
+
+namespace detail {
+template <class Idx, class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, D const& stride, seq<I...>) {
+  if constexpr (tuple_like<Idx>) return make_tuple(idx2crd(get<I>(idx), get<I>(shape), get<I>(stride))...);
+  else return make_tuple(idx2crd(idx, get<I>(shape), get<I>(stride))...);
+}
+template <class Idx, class S, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, seq<I...>) {
+  return make_tuple(idx2crd(get<I>(idx), get<I>(shape))...);
+}
+template <class Idx, class S, class Done, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto count_off(Idx const& idx, S const& shape, Done const& done, seq<I, R...>) {
+  if constexpr (sizeof...(R) == 0) {
+    return tuple_cat(done, make_tuple(idx2crd(idx, get<I>(shape))));
+  } else {
+    auto const extent = product(get<I>(shape));
+    return count_off(idx / extent, shape, tuple_cat(done, make_tuple(idx2crd(idx % extent, get<I>(shape)))),
+                     seq<R...>{});
+  }
+}
+template <class Crd, class S, class T, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto crd2crd_modes(Crd const& crd, S const& from, T const& to, seq<I...>) {
+  return make_tuple(crd2crd(get<I>(crd), get<I>(from), get<I>(to))...);
+}
+}  // namespace detail
+
+}  // namespace zellige

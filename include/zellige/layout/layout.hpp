@@ -1,0 +1,187 @@
+// Layout<Shape, Stride>: a function from coordinates to an integer-module, most often to indices.
+//
+//   auto a = make_layout(make_shape(Int<4>{}, n), make_stride(n, Int<1>{}));   // row-major 4 x n
+//   a(2, 3)          is  2*n + 3
+//   a(2, _)          is  the layout of row 2
+//   Layout<Shape<_64, _128>, Stride<_128, _1>>{}(i, j)   is  i*128 + j, with nothing stored
+#pragma once
+#include <zellige/layout/coordinate.hpp>
+#include <zellige/layout/slice.hpp>
+
+namespace zellige {
+
+template <class S, class D = LayoutLeft::Apply<S>>
+struct Layout;
+
+template <class T>
+inline constexpr bool is_layout_v = false;
+template <class S, class D>
+inline constexpr bool is_layout_v<Layout<S, D>> = true;
+template <class T>
+inline constexpr bool is_layout_v<T const> = is_layout_v<T>;
+template <class T>
+struct is_layout : bool_constant<is_layout_v<remove_cvref_t<T>>> {};
+/// Anything with a layout's interface: Layout and ComposedLayout.
+template <class T>
+concept layout_like = requires { remove_cvref_t<T>::layout_tag; };
+
+template <class S, class D> requires(!layout_like<S> && !layout_like<D>)
+ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape, D const& stride) {
+  if constexpr (is_same_v<D, LayoutLeft> || is_same_v<D, LayoutRight>) {
+    return Layout<S, remove_cvref_t<decltype(compact_major<D>(shape))>>(shape, compact_major<D>(shape));
+  } else {
+    return Layout<S, D>(shape, stride);
+  }
+}
+template <class S> requires(!layout_like<S>)
+ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape) { return make_layout(shape, LayoutLeft{}); }
+
+template <class S, class D>
+struct Layout : private tuple<S, D> {
+  static_assert(detail::congruent_types<S, D>::value, "Layout<Shape, Stride>: shape and stride differ in profile");
+  static constexpr bool layout_tag = true;
+  static constexpr int rank = detail::rank_v<S>;
+
+  ZELLIGE_HOST_DEVICE constexpr Layout(S const& shape = {}, D const& stride = {}) : tuple<S, D>(shape, stride) {}
+
+  template <int... I>
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) shape() const {
+    auto const& both = static_cast<tuple<S, D> const&>(*this);
+    if constexpr (sizeof...(I) == 0) return get<0>(both);
+    else return get<0, I...>(both);
+  }
+  template <int... I>
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) stride() const {
+    auto const& both = static_cast<tuple<S, D> const&>(*this);
+    if constexpr (sizeof...(I) == 0) return get<1>(both);
+    else return get<1, I...>(both);
+  }
+  ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
+
+  /// The index of a coordinate, given whole or mode by mode; with a `_` in it, the sub-layout it keeps.
+  template <class Crd>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
+    if constexpr (has_underscore_v<Crd>) return slice(crd, *this);
+    else return crd2idx(crd, shape(), stride());
+  }
+  template <class C0, class C1, class... Crd>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
+    static_assert(rank == 2 + int(sizeof...(Crd)), "layout(c0, c1, ...): one coordinate for each mode of the layout");
+    if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
+  }
+
+  /// The coordinate whose index is idx, in the layout's own profile, flat, or as a number.
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const { return idx2crd(idx, shape(), stride()); }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& idx) const {
+    return crd2crd(get_hier_coord(idx), shape(), product_modes());
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& idx) const {
+    return crd2idx(get_hier_coord(idx), shape());
+  }
+
+ private:
+  ZELLIGE_HOST_DEVICE constexpr auto product_modes() const {
+    if constexpr (tuple_like<S>) return product_each(shape());
+    else return shape();
+  }
+};
+template <class S, class D>
+Layout(S const&, D const&) -> Layout<S, D>;
+
+/// Layouts as the modes of one.
+template <class L, class... R> requires(is_layout_v<L> && (is_layout_v<R> && ...))
+ZELLIGE_HOST_DEVICE constexpr auto make_layout(L const& a, R const&... rest) {
+  return make_layout(make_shape(a.shape(), rest.shape()...), make_stride(a.stride(), rest.stride()...));
+}
+
+template <int I, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
+  return make_layout(get<I>(layout.shape()), get<I>(layout.stride()));
+}
+template <int... I, class L> requires layout_like<L>
+ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
+  if constexpr (sizeof...(I) == 0) return l;
+  else return get<I...>(l);
+}
+
+// Queries on layouts, tuples and numbers alike; a path of modes may be given: size<0, 1>(a).
+template <int... I, class T>
+ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
+  if constexpr (requires { t.shape(); }) return t.template shape<I...>();
+  else if constexpr (sizeof...(I) == 0) return t;
+  else return get<I...>(t);
+}
+template <int... I, class T>
+ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) { return t.template stride<I...>(); }
+template <int... I, class T>
+ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) { return product(shape<I...>(t)); }
+template <int... I, class T>
+ZELLIGE_HOST_DEVICE constexpr auto rank(T const&) {
+  return Int<detail::rank_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
+}
+template <int... I, class T>
+ZELLIGE_HOST_DEVICE constexpr auto depth(T const&) {
+  return Int<detail::depth_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
+}
+template <class T>
+inline constexpr auto rank_v = decltype(rank(T{}))::value;
+template <class T>
+inline constexpr auto size_v = decltype(size(T{}))::value;
+
+namespace detail {
+template <class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>);
+template <class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto last_index(S const& shape, D const& stride) {
+  if constexpr (tuple_like<S>) return last_index_of(shape, stride, make_seq<tuple_size_v<S>>{});
+  else return (shape - Int<1>{}) * abs(stride);
+}
+template <class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>) {
+  return (Int<0>{} + ... + last_index(get<I>(shape), get<I>(stride)));
+}
+}  // namespace detail
+
+/// One more than the largest index (of the absolute strides).
+template <int... I, class L>
+ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
+  return detail::last_index(l.template shape<I...>(), l.template stride<I...>()) + Int<1>{};
+}
+template <class L>
+inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
+
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
+  return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
+}
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {
+  return make_layout(dice(crd, l.shape()), dice(crd, l.stride()));
+}
+
+namespace detail {
+// A coordinate with 0 for each `_`.
+struct zero_mark {
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& c) const {
+    if constexpr (is_underscore_v<T>) return Int<0>{};
+    else return c;
+  }
+};
+}  // namespace detail
+
+/// (the sub-layout that crd keeps, the index at which it starts).
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, Layout<S, D> const& l) {
+  return make_tuple(slice(crd, l), crd2idx(transform_leaf(crd, detail::zero_mark{}), l.shape(), l.stride()));
+}
+/// (the layout, the index of crd): the layout seen from crd.
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, Layout<S, D> const& l) {
+  return make_tuple(l, l(crd));
+}
+
+}  // namespace zellige

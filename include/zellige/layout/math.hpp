@@ -1,0 +1,73 @@
+// Scalar arithmetic on numbers of either kind; the result is static when the operands are.
+#pragma once
+#include <zellige/layout/integer.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T gcd_of(T a, T b) {
+  a = a < 0 ? -a : a;
+  b = b < 0 ? -b : b;
+  while (b != 0) {
+    T const r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
+}  // namespace detail
+
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T abs(T a) { return a < T(0) ? T(-a) : a; }
+template <auto a>
+ZELLIGE_HOST_DEVICE constexpr C<(a < 0 ? -a : a)> abs(C<a>) { return {}; }
+
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr int signum(T a) { return (T(0) < a) - (a < T(0)); }
+template <auto a>
+ZELLIGE_HOST_DEVICE constexpr C<(0 < a) - (a < 0)> signum(C<a>) { return {}; }
+
+template <integral A, integral B>
+ZELLIGE_HOST_DEVICE constexpr auto min(A a, B b) {
+  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+    return C<(A::value < B::value ? A::value : B::value)>{};
+  } else {
+    using T = decltype(+a + +b);
+    return T(a) < T(b) ? T(a) : T(b);
+  }
+}
+template <integral A, integral B>
+ZELLIGE_HOST_DEVICE constexpr auto max(A a, B b) {
+  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+    return C<(A::value < B::value ? B::value : A::value)>{};
+  } else {
+    using T = decltype(+a + +b);
+    return T(a) < T(b) ? T(b) : T(a);
+  }
+}
+template <integral A, integral B>
+ZELLIGE_HOST_DEVICE constexpr auto gcd(A a, B b) {
+  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+    return C<detail::gcd_of(+A::value + 0 * +B::value, +B::value + 0 * +A::value)>{};
+  } else {
+    using T = decltype(+a + +b);
+    return detail::gcd_of(T(a), T(b));
+  }
+}
+template <integral A, integral B>
+ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) { return a / gcd(a, b) * b; }
+
+/// x << n for n >= 0 and x >> -n otherwise.
+template <integral A, auto n>
+ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
+  if constexpr (n >= 0) return a << C<n>{};
+  else return a >> C<-n>{};
+}
+template <integral A, auto n>
+ZELLIGE_HOST_DEVICE constexpr auto shiftr(A a, C<n>) {
+  if constexpr (n >= 0) return a >> C<n>{};
+  else return a << C<-n>{};
+}
+
+}  // namespace zellige

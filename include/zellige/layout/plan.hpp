@@ -1,0 +1,363 @@
+// From types to a value and back: how the algebra, written once on values, becomes functions on Layout types.
+//
+// plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number static or the
+// id of an expression, and the expressions over the run-time leaves of the arguments in order. execute() evaluates the
+// expressions, each once, in slots as wide as their operands, and makes the result's type and value from the tree.
+#pragma once
+#include <zellige/layout/basis.hpp>
+#include <zellige/layout/check.hpp>
+#include <zellige/layout/composed.hpp>
+#include <zellige/layout/refusal.hpp>
+
+namespace zellige {
+
+/// The offset of a composed layout in shared memory, to be filled in: elements of this many bits.
+template <int B>
+struct smem_ptr_flag_bits : Int<0> {};
+using smem_ptr_flag = smem_ptr_flag_bits<1>;
+
+namespace detail {
+
+// Types to values. Run-time leaves are numbered as they are met; `wide` tells which have 64 bits.
+struct Encoder {
+  int inputs = 0;
+  unsigned long long wide = 0;
+};
+template <class T>
+struct encode_type;
+template <auto v>
+struct encode_type<C<v>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) {
+    if constexpr (is_same_v<remove_cvref_t<decltype(v)>, bool>) return boolean(fixed(v));
+    else return number(fixed(static_cast<long long>(v)));
+  }
+};
+template <dynamic_integer T>
+struct encode_type<T> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    if (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4)) e.wide |= 1ULL << e.inputs;
+    return number(Num{0, e.inputs++});
+  }
+};
+template <>
+struct encode_type<Underscore> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return underscore(); }
+};
+template <class... T>
+struct encode_type<tuple<T...>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    Value v = empty(Kind::tuple);
+    (v.add(encode_type<T>::make(e)), ...);
+    return v;
+  }
+};
+template <class... T>
+struct encode_type<ArithmeticTuple<T...>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    return retag(encode_type<tuple<T...>>::make(e), Kind::arithmetic);
+  }
+};
+template <class T, int... N>
+struct encode_type<ScaledBasis<T, N...>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    Value v = encode_type<T>::make(e);
+    ((v.nodes[0].e = extend(v.nodes[0].e, N)), ...);
+    return v;
+  }
+};
+template <class S, class D>
+struct encode_type<Layout<S, D>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    Value const shape = encode_type<S>::make(e);
+    Value const stride = encode_type<D>::make(e);
+    return pair_up(shape, stride);
+  }
+};
+template <int B, int M, int S>
+struct encode_type<Swizzle<B, M, S>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return algebra::swizzle_value({B, M, S}); }
+};
+template <int B>
+struct encode_type<smem_ptr_flag_bits<B>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return leaf({-1, Kind::flag, fixed(B), {}, 0}); }
+};
+template <class A, class O, class B>
+struct encode_type<ComposedLayout<A, O, B>> {
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
+    Value const a = encode_type<A>::make(e);
+    Value const offset = encode_type<O>::make(e);
+    Value const b = encode_type<B>::make(e);
+    return bundle(Kind::composed, a, offset, b);
+  }
+};
+
+// What a plan keeps of the result. Kept small: nvcc spends memory on every one.
+template <int nodes_max, int steps_max>
+struct Planned {
+  int node_count = 0;
+  int step_count = 0;
+  int inputs = 0;
+  unsigned long long wide = 0;
+  Refusal refusal;
+  Node nodes[nodes_max] = {};
+  Step0 steps[steps_max] = {};
+  bool is_wide[steps_max] = {};
+};
+
+ZELLIGE_ALGEBRA constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
+
+template <int nodes_max, int steps_max, Op op, class... T>
+ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
+  Encoder e;
+  Values args;
+  (args.push_back(encode_type<T>::make(e)), ...);
+  Tape tape(e.inputs);
+  Value const result = apply(op, tape, args);
+  Planned<nodes_max, steps_max> p;
+  p.refusal = tape.refusal();
+  p.inputs = e.inputs;
+  p.wide = e.wide;
+  if (tape.failed()) return p;
+  p.node_count = result.nodes.size();
+  p.step_count = tape.steps().size();
+  for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = result.nodes[i];
+  for (int i = 0; i < p.step_count && i < steps_max; ++i) {
+    Step0 const& s = tape.steps()[i];
+    p.steps[i] = s;
+    auto wide = [&](Num n) { return n.is_static() ? !fits_int(n.v) : p.is_wide[n.id]; };
+    p.is_wide[i] = s.op == Arith::input ? (e.wide >> i & 1) != 0 : (wide(s.a) || wide(s.b));
+  }
+  return p;
+}
+
+template <Op op, class... T>
+struct plan {
+  static constexpr auto value = make_plan<12, 8, op, T...>();
+};
+template <Op op, class... T>
+struct big_plan {
+  static constexpr auto value = make_plan<200, 400, op, T...>();
+};
+template <class P>
+struct at {
+  ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
+  ZELLIGE_ALGEBRA static consteval Kind kind(int i) { return P::value.nodes[i].kind; }
+  ZELLIGE_ALGEBRA static consteval long long s(int i) { return P::value.nodes[i].s.v; }
+  ZELLIGE_ALGEBRA static consteval long long d(int i) { return P::value.nodes[i].d.v; }
+  ZELLIGE_ALGEBRA static consteval int s_id(int i) { return P::value.nodes[i].s.id; }
+  ZELLIGE_ALGEBRA static consteval int d_id(int i) { return P::value.nodes[i].d.id; }
+  ZELLIGE_ALGEBRA static consteval long long e(int i) { return P::value.nodes[i].e; }
+  ZELLIGE_ALGEBRA static consteval int node_count() { return P::value.node_count; }
+  ZELLIGE_ALGEBRA static consteval int step_count() { return P::value.step_count; }
+  ZELLIGE_ALGEBRA static consteval int inputs() { return P::value.inputs; }
+  ZELLIGE_ALGEBRA static consteval Rule rule() { return P::value.refusal.rule; }
+  ZELLIGE_ALGEBRA static consteval long long x() { return P::value.refusal.x; }
+  ZELLIGE_ALGEBRA static consteval long long y() { return P::value.refusal.y; }
+  ZELLIGE_ALGEBRA static consteval Arith op(int i) { return P::value.steps[i].op; }
+  ZELLIGE_ALGEBRA static consteval bool is_wide(int i) { return P::value.is_wide[i]; }
+  ZELLIGE_ALGEBRA static consteval long long a(int i) { return P::value.steps[i].a.v; }
+  ZELLIGE_ALGEBRA static consteval long long b(int i) { return P::value.steps[i].b.v; }
+  ZELLIGE_ALGEBRA static consteval int a_id(int i) { return P::value.steps[i].a.id; }
+  ZELLIGE_ALGEBRA static consteval int b_id(int i) { return P::value.steps[i].b.id; }
+  ZELLIGE_ALGEBRA static consteval Rule step_rule(int i) { return P::value.steps[i].rule.rule; }
+  ZELLIGE_ALGEBRA static consteval long long step_x(int i) { return P::value.steps[i].x.v; }
+  ZELLIGE_ALGEBRA static consteval long long step_y(int i) { return P::value.steps[i].y.v; }
+  ZELLIGE_ALGEBRA static consteval int step_x_id(int i) { return P::value.steps[i].x.id; }
+  ZELLIGE_ALGEBRA static consteval int step_y_id(int i) { return P::value.steps[i].y.id; }
+  /// The node of the i-th child of a node.
+  ZELLIGE_ALGEBRA static consteval int child(int node, int i) {
+    int n = node + 1;
+    for (; i > 0; --i) {
+      for (int open = 1; open > 0; ++n) open += (P::value.nodes[n].kids > 0 ? P::value.nodes[n].kids : 0) - 1;
+    }
+    return n;
+  }
+};
+
+/// The run-time numbers: inputs first, then each expression as it is computed. Every slot has its width.
+template <int n>
+struct Slots {
+  int narrow[n > 0 ? n : 1];
+  long long wide[n > 0 ? n : 1];
+};
+template <class P, int id, int n>
+ZELLIGE_HOST_DEVICE constexpr auto slot(Slots<n> const& s) {
+  if constexpr (at<P>::is_wide(id)) return s.wide[id];
+  else return s.narrow[id];
+}
+template <class P, int id, long long v, int n>
+ZELLIGE_HOST_DEVICE constexpr auto operand(Slots<n> const& s) {
+  if constexpr (id >= 0) return slot<P, id>(s);
+  else if constexpr (fits_int(v)) return int(v);
+  else return v;
+}
+
+template <class T, int n>
+ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t);
+template <class T, int n, int... I>
+ZELLIGE_HOST_DEVICE constexpr void gather_each(Slots<n>& s, int& next, T const& t, seq<I...>) {
+  (gather(s, next, get<I>(t)), ...);
+}
+template <class T, int n>
+ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t) {
+  if constexpr (__is_empty(T)) {
+    return;
+  } else if constexpr (dynamic_integer<T>) {
+    if constexpr (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4)) s.wide[next++] = static_cast<long long>(t);
+    else s.narrow[next++] = static_cast<int>(t);
+  } else if constexpr (is_layout_v<T>) {
+    gather(s, next, t.shape());
+    gather(s, next, t.stride());
+  } else if constexpr (is_composed_layout_v<T>) {
+    gather(s, next, t.layout_a());
+    gather(s, next, t.offset());
+    gather(s, next, t.layout_b());
+  } else if constexpr (basis_like<T>) {
+    gather(s, next, t.value());
+  } else {
+    gather_each(s, next, t, make_seq<tuple_size_v<T>>{});
+  }
+}
+
+template <Arith op, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto arithmetic_on(A a, B b) {
+  using T = decltype(a + b);
+  T const x = a, y = b;
+  if constexpr (op == Arith::add) return T(x + y);
+  else if constexpr (op == Arith::sub) return T(x - y);
+  else if constexpr (op == Arith::mul) return T(x * y);
+  else if constexpr (op == Arith::div) return T(x / y);
+  else if constexpr (op == Arith::mod) return T(x % y);
+  else if constexpr (op == Arith::min) return x < y ? x : y;
+  else if constexpr (op == Arith::max) return x < y ? y : x;
+  else if constexpr (op == Arith::gcd) return gcd_of(x, y);
+  else if constexpr (op == Arith::abs) return x < 0 ? T(-x) : x;
+  else if constexpr (op == Arith::sign) return T((x > 0) - (x < 0));
+  else if constexpr (op == Arith::lt) return T(x < y);
+  else if constexpr (op == Arith::le) return T(x <= y);
+  else if constexpr (op == Arith::eq) return T(x == y);
+  else if constexpr (op == Arith::conj) return T(x && y);
+  else if constexpr (op == Arith::disj) return T(x || y);
+  else if constexpr (op == Arith::bit_and) return T(x & y);
+  else if constexpr (op == Arith::bit_xor) return T(x ^ y);
+  else if constexpr (op == Arith::shl) return y < 0 ? T(x >> -y) : T(x << y);
+  else return y < 0 ? T(x << -y) : T(x >> y);
+}
+/// Computes expression i; a division whose denominator is 0 is caught by the check that the tape put before it.
+template <class P, int i, int n>
+ZELLIGE_HOST_DEVICE constexpr void step(Slots<n>& s) {
+  using A = at<P>;
+  if constexpr (A::op(i) == Arith::input) {
+    return;
+  } else if constexpr (A::op(i) == Arith::check) {
+#if ZELLIGE_CHECK
+    if (operand<P, A::a_id(i), A::a(i)>(s) == 0) {
+      broken(A::step_rule(i), operand<P, A::step_x_id(i), A::step_x(i)>(s), operand<P, A::step_y_id(i), A::step_y(i)>(s));
+    }
+#endif
+  } else {
+    auto const r = arithmetic_on<A::op(i)>(operand<P, A::a_id(i), A::a(i)>(s), operand<P, A::b_id(i), A::b(i)>(s));
+    if constexpr (A::is_wide(i)) s.wide[i] = r;
+    else s.narrow[i] = int(r);
+  }
+}
+template <class P, int n, int... I>
+ZELLIGE_HOST_DEVICE constexpr void run_steps(Slots<n>& s, seq<I...>) { (step<P, I>(s), ...); }
+
+// The tree as a type with its value.
+template <class P, int id, long long v, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_number(Slots<n> const& s) {
+  if constexpr (id >= 0) return slot<P, id>(s);
+  else if constexpr (fits_int(v)) return Int<int(v)>{};
+  else return C<v>{};
+}
+template <long long e, int... N>
+struct path_seq {
+  using type = typename path_seq<e / 256, int(e % 256) - 1, N...>::type;
+};
+template <int... N>
+struct path_seq<0, N...> {
+  using type = seq<N...>;
+};
+template <class T, int... N>
+ZELLIGE_HOST_DEVICE constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) { return {t}; }
+template <class P, int id, long long v, long long e, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_element(Slots<n> const& s) {
+  if constexpr (e == 0) return make_number<P, id, v>(s);
+  else return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
+}
+template <class P, int node, bool stride, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s);
+template <class P, int node, bool stride, int n, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto make_parts(Slots<n> const& s, seq<I...>) {
+  return make_tuple(make_part<P, at<P>::child(node, I), stride>(s)...);
+}
+template <class P, int node, bool stride, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s) {
+  using A = at<P>;
+  if constexpr (A::kids(node) >= 0) return make_parts<P, node, stride>(s, make_seq<A::kids(node)>{});
+  else if constexpr (stride) return make_element<P, A::d_id(node), A::d(node), A::e(node)>(s);
+  else return make_number<P, A::s_id(node), A::s(node)>(s);
+}
+template <class P, int node, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s);
+template <class P, int node, int n, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto make_results(Slots<n> const& s, seq<I...>) {
+  return make_tuple(make_result<P, at<P>::child(node, I)>(s)...);
+}
+template <class P, int node, int n>
+ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s) {
+  using A = at<P>;
+  constexpr Kind kind = A::kind(node);
+  if constexpr (kind == Kind::layout) {
+    return make_layout(make_part<P, node, false>(s), make_part<P, node, true>(s));
+  } else if constexpr (kind == Kind::number) {
+    return make_element<P, A::s_id(node), A::s(node), A::e(node)>(s);
+  } else if constexpr (kind == Kind::boolean) {
+    if constexpr (A::s_id(node) >= 0) return slot<P, A::s_id(node)>(s) != 0;
+    else return C<(A::s(node) != 0)>{};
+  } else if constexpr (kind == Kind::underscore) {
+    return Underscore{};
+  } else if constexpr (kind == Kind::tuple) {
+    return make_results<P, node>(s, make_seq<A::kids(node)>{});
+  } else if constexpr (kind == Kind::arithmetic) {
+    return as_arithmetic_tuple(make_results<P, node>(s, make_seq<A::kids(node)>{}));
+  } else if constexpr (kind == Kind::swizzle) {
+    return Swizzle<int(A::s(node)), int(A::d(node)), int(A::e(node))>{};
+  } else if constexpr (kind == Kind::flag) {
+    return smem_ptr_flag_bits<int(A::s(node))>{};
+  } else {
+    return make_composed_layout(make_result<P, A::child(node, 0)>(s), make_result<P, A::child(node, 1)>(s),
+                                make_result<P, A::child(node, 2)>(s));
+  }
+}
+
+template <class P, class... T>
+ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
+  Slots<at<P>::step_count()> slots{};
+  if constexpr (at<P>::inputs() > 0) {
+    int next = 0;
+    (gather(slots, next, args), ...);
+    run_steps<P>(slots, make_seq<at<P>::step_count()>{});
+  }
+  return make_result<P, 0>(slots);
+}
+
+}  // namespace detail
+
+/// The operation on layouts, tuples and numbers as types.
+template <Op op, class... T>
+ZELLIGE_HOST_DEVICE constexpr auto invoke(T const&... args) {
+  using P = detail::plan<op, T...>;
+  using A = detail::at<P>;
+  if constexpr (A::rule() != Rule::none) {
+    detail::refuse<op, A::rule(), A::x(), A::y()>();
+    return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
+  } else if constexpr (A::node_count() > 12 || A::step_count() > 8) {
+    return detail::execute<detail::big_plan<op, T...>>(args...);
+  } else {
+    return detail::execute<P>(args...);
+  }
+}
+
+}  // namespace zellige

@@ -1,0 +1,44 @@
+// Swizzle<B, M, S>: xors B bits of an index into B others, S bits away, leaving the lowest M alone.
+//
+//   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (x: M bits; from z to y: S)
+#pragma once
+#include <zellige/layout/math.hpp>
+
+namespace zellige {
+
+template <int B, int M, int S = B>
+struct Swizzle {
+  static constexpr int num_bits = B;
+  static constexpr int num_base = M;
+  static constexpr int num_shft = S;
+  static_assert(M >= 0, "Swizzle<B, M, S>: M must not be negative");
+  static_assert(B >= 0, "Swizzle<B, M, S>: B must not be negative");
+  static_assert((S < 0 ? -S : S) >= B, "Swizzle<B, M, S>: |S| must be at least B");
+
+  using bit_msk = C<(1 << B) - 1>;
+  using yyy_msk = C<(((1 << B) - 1) << (M + (S > 0 ? S : 0)))>;
+  using zzz_msk = C<(((1 << B) - 1) << (M - (S < 0 ? S : 0)))>;
+  using msk_sft = C<S>;
+  static constexpr unsigned swizzle_code = unsigned(yyy_msk::value | zzz_msk::value);
+
+  template <integral T>
+  ZELLIGE_HOST_DEVICE static constexpr auto apply(T const& index) {
+    return index ^ shiftr(index & yyy_msk{}, msk_sft{});
+  }
+  template <integral T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& index) const { return apply(index); }
+};
+
+template <class T>
+inline constexpr bool is_swizzle_v = false;
+template <int B, int M, int S>
+inline constexpr bool is_swizzle_v<Swizzle<B, M, S>> = true;
+template <class T>
+concept swizzle_like = is_swizzle_v<remove_cvref_t<T>>;
+
+template <int B, int M, int S, int T, int N, int U>
+ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator==(Swizzle<B, M, S>, Swizzle<T, N, U>) {
+  return {};
+}
+
+}  // namespace zellige

@@ -1,0 +1,223 @@
+// Values as text, in CuTe's notation, and back. Host only.
+//
+//   parse("(_4, n...)")  ->  Value        to_text(v)  ->  "(_4,8):(_1,_4)"
+//
+// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, `_` the slicing marker; a tuple of
+// things with `:` in them is a tiler; `Sw<B,M,S> o offset o layout` a composed layout.
+#pragma once
+#include <zellige/layout/algebra/value.hpp>
+#include <zellige/layout/check.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace zellige {
+
+inline std::string to_text(Refusal r) {
+  std::string text = sentence(r.rule);
+  for (auto [name, n] : {std::pair{"{x}", r.x}, std::pair{"{y}", r.y}}) {
+    if (auto at = text.find(name); at != std::string::npos) text.replace(at, 3, std::to_string(n));
+  }
+  return text;
+}
+
+namespace detail {
+inline void write_number(std::string& out, Num n, Path e) {
+  if (n.is_static()) out += '_';
+  out += std::to_string(n.v);
+  for (; e != 0; e /= 256) out += '@' + std::to_string(e % 256 - 1);
+}
+inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
+  Node const& n = v.nodes[at++];
+  if (n.kids < 0) return write_number(out, strides ? n.d : n.s, n.kind == Kind::layout && !strides ? 0 : n.e);
+  out += '(';
+  for (int i = 0; i < n.kids; ++i) {
+    if (i > 0) out += ',';
+    write_tree(out, v, at, strides);
+  }
+  out += ')';
+}
+inline void write(std::string& out, Value const& v) {
+  Node const& n = v.root();
+  auto with_o = [&](int parts) {
+    for (int i = 0; i < parts; ++i) {
+      if (i > 0) out += " o ";
+      write(out, v[i]);
+    }
+  };
+  switch (n.kind) {
+    case Kind::number: return write_number(out, n.s, n.e);
+    case Kind::boolean: out += n.s.is_static() ? "_" : "", out += n.s.v ? "true" : "false"; return;
+    case Kind::underscore: out += '_'; return;
+    case Kind::layout: {
+      int at = 0;
+      write_tree(out, v, at, false);
+      out += ':';
+      at = 0;
+      write_tree(out, v, at, true);
+      return;
+    }
+    case Kind::tuple:
+    case Kind::arithmetic:
+      out += '(';
+      for (int i = 0; i < n.kids; ++i) {
+        if (i > 0) out += ',';
+        write(out, v[i]);
+      }
+      out += ')';
+      return;
+    case Kind::swizzle:
+      out += "Sw<" + std::to_string(n.s.v) + ',' + std::to_string(n.d.v) + ',' + std::to_string(n.e) + '>';
+      return;
+    case Kind::composed: return with_o(3);
+    case Kind::tensor: return with_o(2);
+    case Kind::counting: out += "counting_iter(", write(out, v[0]), out += ')'; return;
+    case Kind::coordinates: out += "ArithTuple", write(out, v[0]); return;
+    case Kind::flag: out += "smem_ptr[" + std::to_string(n.s.v) + "b](unset)"; return;
+    case Kind::nothing: out += "nothing"; return;
+  }
+}
+}  // namespace detail
+
+inline std::string to_text(Value const& v) {
+  std::string out;
+  detail::write(out, v);
+  return out;
+}
+
+/// Reads one value; throws LayoutError where the text is not one.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+  Value whole() {
+    Value v = value();
+    skip();
+    if (at_ < text_.size()) fail("the end");
+    return v;
+  }
+  /// A value, up to what cannot belong to it.
+  Value value() {
+    Value v = item();
+    while (word("o")) {
+      Value const second = item();
+      if (v.is(Kind::coordinates) || v.is(Kind::counting)) {
+        v = bundle(Kind::tensor, v, second);
+      } else {
+        if (!word("o")) fail("o");
+        v = bundle(Kind::composed, v, second, item());
+      }
+    }
+    return v;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool next(std::string_view s) {
+    skip();
+    if (text_.substr(at_, s.size()) != s) return false;
+    at_ += s.size();
+    return true;
+  }
+  bool word(std::string_view s) {
+    std::size_t const back = at_;
+    if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n')) return true;
+    at_ = back;
+    return false;
+  }
+  [[noreturn]] void fail(char const* wanted) {
+    throw LayoutError("\"" + std::string(text_) + "\": " + wanted + " is expected at character " +
+                          std::to_string(at_ + 1),
+                      {Rule::not_a_layout, static_cast<long long>(at_), 0});
+  }
+  bool digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  long long digits() {
+    skip();
+    bool const minus = next("-");
+    if (!digit()) fail("a number");
+    long long n = 0;
+    for (int count = 0; digit(); ++count, ++at_) {
+      if (count == 18) fail("a smaller number");
+      n = n * 10 + (text_[at_] - '0');
+    }
+    return minus ? -n : n;
+  }
+  void expect(char const* s) {
+    if (!next(s)) fail(s);
+  }
+  Value item() {
+    if (depth_ > 64) fail("shallower nesting");
+    Value const shape = primary();
+    if (!next(":")) return shape;
+    Value const stride = primary();
+    if (!same_profile(shape, stride)) {
+      throw LayoutError("\"" + to_text(shape) + ":" + to_text(stride) + "\": " +
+                            to_text(Refusal{Rule::profile_mismatch, shape.rank(), stride.rank()}),
+                        {Rule::profile_mismatch, shape.rank(), stride.rank()});
+    }
+    return pair_up(shape, stride);
+  }
+  Value primary() {
+    if (next("(")) {
+      ++depth_;
+      Value v = empty(Kind::tuple);
+      if (!next(")")) {
+        do v.add(value());
+        while (next(","));
+        expect(")");
+      }
+      --depth_;
+      return v;
+    }
+    if (next("Sw<")) {
+      Node n{-1, Kind::swizzle, fixed(digits()), {}, 0};
+      expect(",");
+      n.d = fixed(digits());
+      expect(",");
+      n.e = digits();
+      expect(">");
+      return leaf(n);
+    }
+    if (next("smem_ptr[")) {
+      Value const v = leaf({-1, Kind::flag, fixed(digits()), {}, 0});
+      expect("b](unset)");
+      return v;
+    }
+    if (next("ArithTuple")) {
+      Value const start = primary();
+      return bundle(Kind::coordinates, start.is_tuple() ? retag(start, Kind::arithmetic) : start);
+    }
+    if (next("counting_iter(")) {
+      Value const v = bundle(Kind::counting, primary());
+      expect(")");
+      return v;
+    }
+    if (next("E<")) {
+      Path e = 0;
+      if (next(">")) return number(1);
+      do e = extend(e, int(digits()));
+      while (next(","));
+      expect(">");
+      return number(fixed(1), e);
+    }
+    bool const is_static = next("_");
+    if (is_static && !digit() && !(at_ < text_.size() && text_[at_] == '-')) return underscore();
+    long long const n = digits();
+    Path e = 0;
+    for (Path unit = 1; next("@"); unit *= 256) {
+      long long const i = digits();
+      if (i < 0 || i > 254 || unit > (Path{1} << 47)) fail("a mode index of at most 254, seven deep");
+      e += (i + 1) * unit;
+    }
+    return number(is_static ? fixed(n) : dynamic(n), e);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+inline Value parse_value(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace zellige

@@ -1,0 +1,26 @@
+// The subcommands of `zellige`, one file each. Each adds its options to the application and says, in `run`, what to do
+// with them; what it returns is the exit status.
+#pragma once
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace zellige::cli {
+
+using Command = std::function<int()>;
+
+/// Adds a subcommand; the Command is to be called if it was the one given.
+struct Entry {
+  CLI::App* app;
+  Command command;
+};
+
+Entry add_run(CLI::App&);
+Entry add_transpile(CLI::App&);
+
+// Exit statuses. A wrong result outweighs a refusal.
+constexpr int success = 0, wrong = 1, refused = 2;
+
+}  // namespace zellige::cli

@@ -1,0 +1,37 @@
+#include "cli/progress.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace zellige::cli {
+
+Progress::Progress(int total) : total_(total), terminal_(::isatty(2)), start_(Clock::now()), last_(start_) {}
+
+void Progress::show(int done, const std::string& text) {
+  const auto now = Clock::now();
+  if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
+  last_ = now;
+  std::string line = fmt::format("[{}/{}] {}  {}", done, total_, clock_time(now - start_), text);
+  if (terminal_) {
+    if (line.size() > 100) line = line.substr(0, 97) + "...";
+    fmt::print(stderr, "\r\033[K{}", line);
+    shown_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+std::string clock_time(std::chrono::steady_clock::duration d) {
+  const auto s = std::chrono::duration_cast<std::chrono::seconds>(d).count();
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+}  // namespace zellige::cli

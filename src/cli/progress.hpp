@@ -1,0 +1,28 @@
+// One line on stderr that tells how far a long run is: overwritten in place on a terminal, printed now and then elsewhere.
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace zellige::cli {
+
+class Progress {
+ public:
+  explicit Progress(int total);
+  ~Progress() { clear(); }
+
+  /// Shows "[done/total] text elapsed" if it is time to.
+  void show(int done, const std::string& text);
+  /// Takes the line off a terminal, so that something else can be printed.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  int total_;
+  bool terminal_, shown_ = false;
+  Clock::time_point start_, last_;
+};
+
+/// "0:07", "12:34"
+std::string clock_time(std::chrono::steady_clock::duration);
+
+}  // namespace zellige::cli

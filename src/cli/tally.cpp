@@ -1,0 +1,93 @@
+#include "cli/tally.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+namespace zellige::cli {
+namespace {
+
+struct Row {
+  std::string name;
+  int graphs = 0, correct = 0, wrong = 0, refused = 0, reference = 0;
+  double error = 0, worst = 0;
+  std::vector<double> compile_s;
+  double run_s = 0;
+  std::map<std::string, std::uint64_t> counters;
+};
+
+void add(Row& row, const run::RunResult& r) {
+  ++row.graphs;
+  ++(r.status == run::Status::correct   ? row.correct
+     : r.status == run::Status::wrong   ? row.wrong
+     : r.status == run::Status::refused ? row.refused
+                                        : row.reference);
+  for (const run::TensorResult& t : r.tensors) {
+    if (!(t.norm_error <= row.error)) row.error = t.norm_error;  // NaN shows
+    if (!(t.worst <= row.worst)) row.worst = t.worst;
+  }
+  if (r.compile_ms > 0) row.compile_s.push_back(r.compile_ms / 1e3);
+  row.run_s += r.run_ms / 1e3;
+  for (const auto& [name, n] : r.counters) row.counters[name] += n;
+}
+
+double share(double part, double whole) { return whole > 0 ? 100 * part / whole : NAN; }
+
+// Of the bytes that moved between global memory and the block, how many moved 16 at a time.
+double wide_share(const Row& row) {
+  double wide = 0, all = 0;
+  for (const char* kind : {"global_load_", "global_store_", "cp_async_"}) {
+    for (const int width : {1, 2, 4, 8, 16}) {
+      const auto at = row.counters.find(kind + std::to_string(width));
+      if (at == row.counters.end()) continue;
+      all += width * static_cast<double>(at->second);
+      if (width == 16) wide += width * static_cast<double>(at->second);
+    }
+  }
+  return share(wide, all);
+}
+
+// Passes that ldmatrix took beyond the fewest.
+double conflicts(const Row& row) {
+  const auto took = row.counters.find("ldmatrix_wavefronts"), ideal = row.counters.find("ldmatrix_wavefronts_ideal");
+  if (took == row.counters.end() || ideal == row.counters.end()) return NAN;
+  return share(static_cast<double>(took->second) - static_cast<double>(ideal->second),
+               static_cast<double>(ideal->second));
+}
+
+std::string percent(double v) { return std::isnan(v) ? "-" : fmt::format("{:.1f}%", v); }
+
+std::string text(const Row& row) {
+  auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
+  const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;
+  return fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n", row.name,
+                     row.graphs, row.correct, row.wrong, row.refused, row.error, row.worst,
+                     seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
+                     mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
+                     percent(conflicts(row)));
+}
+
+}  // namespace
+
+std::string tally(const std::vector<run::RunResult>& results) {
+  std::vector<Row> rows;
+  Row all{.name = "all"};
+  for (const run::RunResult& r : results) {
+    const std::string name = std::filesystem::path(r.file).stem().string();
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& x) { return x.name == name; });
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{.name = name});
+    add(*row, r);
+    add(all, r);
+  }
+  std::string table = fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
+                                  "graphs", "correct", "wrong", "refused", "error", "/bound", "compile", "max, s",
+                                  "run, s", "mma", "16-byte", "conflicts");
+  for (const Row& row : rows) table += text(row);
+  if (rows.size() > 1) table += text(all);
+  return table;
+}
+
+}  // namespace zellige::cli

@@ -1,0 +1,25 @@
+// The transpiler's face: a kernel graph goes in, CUDA text and its manifest come out.
+//
+//   emit::Program program = emit::transpile(graph, target::find("sm_90a"));
+//   std::ofstream("lora.cu") << program.source;
+//
+// The text includes only <zellige/block.hpp>; the same text compiles with nvcc, NVRTC, and, with -DZELLIGE_EMULATE, g++.
+#pragma once
+#include <string>
+
+#include "emit/manifest.hpp"
+#include "graph/graph.hpp"
+#include "target/target.hpp"
+
+namespace zellige::emit {
+
+struct Program {
+  std::string source;    // kernels, then the host entry (skipped under NVRTC and the emulator)
+  std::string plan;      // the plan in words, as `zellige transpile --explain` and demo.sh print it
+  Manifest manifest;
+};
+
+/// Plans, verifies and emits a validated graph. Throws Error where the graph asks for more than the target has.
+Program transpile(const graph::KernelGraph&, const target::Target&);
+
+}  // namespace zellige::emit

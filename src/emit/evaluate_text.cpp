@@ -1,0 +1,347 @@
+#include <algorithm>
+
+#include "emit/kernel_text.hpp"
+
+namespace zellige::emit {
+
+using plan::ContextKind;
+using plan::NodeKind;
+using plan::OpKind;
+using plan::TaskKind;
+
+std::string KernelText::fragment_type(const Context& c) const {
+  const std::size_t rank = c.domain.size();
+  std::int64_t batch = 1;
+  for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2], c.domain[rank - 1], c.warps.b,
+                     c.warps.m, c.warps.n, c.warps.k);
+}
+
+int KernelText::used_warps(const Context& c) const { return c.warps.count(); }
+
+int KernelText::steps(const Context& c) const {
+  const std::int64_t chunks = graph::size(c.domain) / c.vector;
+  return static_cast<int>((chunks + threads() - 1) / threads());
+}
+
+std::string KernelText::tile_at_stage(int buffer) const {
+  const Buffer& b = plan_.buffers[buffer];
+  if (b.stages == 1) return tile(buffer);
+  return fmt::format("{}.shift(stage * {})", tile(buffer), b.stage_stride);
+}
+
+void KernelText::mma(const Task& task) {
+  const Node& n = block_.nodes[task.node];
+  const Context& c = plan_.contexts[task.context];
+  const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
+  const int rank = static_cast<int>(n.shape.size());
+  if (!n.carried) {
+    out_.line("{} acc{};", fragment_type(c), task.node);
+    out_.line("acc{}.clear();", task.node);
+  }
+  const std::string type = type_name(block_.nodes[n.in[1]].dtype);
+  // Operands as (batch, row, column).
+  const auto operand = [&](int side) {
+    const int node = n.in[side];
+    const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
+    std::string shape, stride;
+    if (rank == 2) {
+      shape = "Int<1>", stride = "Int<0>";
+    } else if (rank == 3) {
+      shape = fmt::format("Int<{}>", b.padded[0]), stride = fmt::format("Int<{}>", b.strides[0]);
+    } else {
+      // Layouts count colexicographically, tiles row-major: the batch's dimensions in reverse.
+      std::string s, d;
+      for (int k = rank - 3; k >= 0; --k)
+        s += fmt::format("Int<{}>{}", b.padded[k], k ? ", " : ""), d += fmt::format("Int<{}>{}", b.strides[k], k ? ", " : "");
+      shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
+    }
+    const std::string layout =
+        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>{{}}", shape, b.padded[rank - 2],
+                    b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
+    return fmt::format("view({}, {})", tile_at_stage(plan_.buffer_of.at(node)),
+                       b.swizzle.B ? fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout) : layout);
+  };
+  const auto along_k = [&](int side) {
+    const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
+  };
+  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}", n.name.empty() ? fmt::format("%{}", task.node) : n.name,
+            block_.nodes[n.in[0]].name, block_.nodes[n.in[1]].name, m.m, m.n, m.k, m.warps.b, m.warps.m, m.warps.n,
+            m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
+  const bool some = used_warps(c) < (threads() + 31) / 32;
+  if (some) out_.open("if (warp < {}) {{", used_warps(c));
+  if (m.a_from >= 0)
+    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0], operand(1));
+  else
+    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), task.node,
+              operand(0), operand(1));
+  if (some) out_.close();
+}
+
+void KernelText::nest(const std::vector<int>& tasks) {
+  const Task& first = plan_.tasks[tasks.front()];
+  const Context& c = plan_.contexts[first.context];
+  known_.clear();
+  for (int t : tasks)
+    if (plan_.tasks[t].kind == TaskKind::to_operand)
+      out_.line("Operand<{}, {}> op{}{{}};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
+  if (c.kind == ContextKind::fragment) fragment_nest(tasks);
+  else sweep_nest(tasks);
+  known_.clear();
+}
+
+void KernelText::sweep_nest(const std::vector<int>& tasks) {
+  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
+  const int count = steps(c);
+  plan::Shape chunks = c.domain;
+  chunks[c.inner] /= c.vector;
+  const std::int64_t total = graph::size(chunks);
+  bool registers = false;
+  for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
+  for (const auto& [node, context] : plan_.context_of) registers = registers || &plan_.contexts[context] == &c;
+  out_.line("#pragma unroll{}", registers || count <= 8 ? "" : " 4");
+  out_.open("for (int i = 0; i < {}; ++i) {{", count);
+  out_.line("const int c = tid + i * {};", threads());
+  const bool ragged = total % threads() != 0;
+  if (ragged) out_.open("if (c < {}) {{", total);
+  Point p;
+  p.at.resize(c.domain.size());
+  p.limit.assign(c.domain.size(), 0);
+  p.inner = c.inner, p.vector = c.vector;
+  p.context = plan_.tasks[tasks.front()].context;
+  p.index = "i";
+  std::int64_t below = 1;
+  for (int d : c.order) {
+    const std::string index = digit("c", below, chunks[d], below * chunks[d] == total);
+    below *= chunks[d];
+    p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
+    if (index != "0") out_.line("const int i{} = {};", d, d == c.inner ? times(index, c.vector) : index);
+  }
+  for (int t : tasks) sink(plan_.tasks[t], p);
+  if (ragged) out_.close();
+  out_.close();
+}
+
+void KernelText::fragment_nest(const std::vector<int>& tasks) {
+  const int context = plan_.tasks[tasks.front()].context;
+  const Context& c = plan_.contexts[context];
+  const int rank = static_cast<int>(c.domain.size());
+  const std::string type = fragment_type(c);
+  const bool some = used_warps(c) < (threads() + 31) / 32;
+  if (some) out_.open("if (warp < {}) {{", used_warps(c));
+  out_.line("#pragma unroll");
+  out_.open("for (int i = 0; i < {}::pairs; ++i) {{", type);
+  out_.line("const FragmentAt at = {}::at(i, warp, lane);", type);
+  Point p;
+  p.at.resize(rank);
+  p.limit.assign(rank, 0);
+  p.inner = rank - 1, p.vector = 2, p.context = context, p.index = "i";
+  std::int64_t below = 1, batch = 1;
+  for (int d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  for (int d = rank - 3; d >= 0; --d) {
+    const std::string index = digit("at.b", below, c.domain[d], below * c.domain[d] == batch);
+    below *= c.domain[d];
+    p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
+    if (index != "0") out_.line("const int i{} = {};", d, index);
+  }
+  p.at[rank - 2] = "at.m", p.at[rank - 1] = "at.n";
+  if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
+  if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
+  // A batch, row or column beyond C belongs to nobody; padded operands take zeros there.
+  for (int t : tasks) {
+    const Task& task = plan_.tasks[t];
+    plan::Shape bound = c.domain;
+    if (task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round) bound = plan_.buffers[task.buffer].padded;
+    std::string inside;
+    const auto need = [&](const std::string& s) { inside += (inside.empty() ? "" : " && ") + s; };
+    if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
+    const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
+    if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
+    const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
+    if (bound[rank - 1] % (n_cover > 1 ? 16 : 8) != 0 || units % c.warps.n != 0) need(fmt::format("at.n < {}", bound[rank - 1]));
+    // Tiles of warps that hold none would read beyond: clamp those too.
+    Point q = p;
+    const bool padded = bound != c.domain;
+    if (!padded) q.limit[rank - 2] = 0;
+    if (!padded && c.domain[rank - 1] % 2 == 0) q.limit[rank - 1] = 0;
+    if (padded && bound[rank - 1] != c.domain[rank - 1]) q.limit[rank - 1] = c.domain[rank - 1];
+    const auto outer = known_;
+    if (!inside.empty()) out_.open("if ({}) {{", inside), known_.clear();
+    sink(task, q);
+    if (!inside.empty()) out_.close(), known_ = outer;
+    else if (padded) known_ = outer;
+  }
+  out_.close();
+  if (some) out_.close();
+}
+
+void KernelText::sink(const Task& task, const Point& p) {
+  switch (task.kind) {
+    case TaskKind::to_shared: return sink_shared(task, p);
+    case TaskKind::to_global: return sink_global(task, p);
+    case TaskKind::accumulate: return sink_accumulate(task, p);
+    case TaskKind::to_operand: {
+      const Value v = value(block_.nodes[task.node].in[0], p);
+      const std::string r = store_value(v, 2);
+      out_.line("op{}.put(i, {}[0], {}[1]);", task.node, r, r);
+      return;
+    }
+    case TaskKind::reduce: {  // in a fragment: along the last dimension
+      const Node& n = block_.nodes[task.node];
+      const Value v = value(n.in[0], p);
+      const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
+      const std::string guard = columns % 2 ? fmt::format("if (at.n + v < {}) ", columns) : "";
+      const std::string to = fmt::format("sum{}[{}::line(i)]", task.node, fragment_type(plan_.contexts[task.context]));
+      if (n.op == OpKind::reduction_max) out_.line("for (int v = 0; v < 2; ++v) {}{} = zellige::max({}, {});", guard, to, to, v.text);
+      else out_.line("for (int v = 0; v < 2; ++v) {}{} += {};", guard, to, v.text);
+      return;
+    }
+    default: return;
+  }
+}
+
+void KernelText::write_pieces(const std::string& value, const Point& p, int piece, const std::string& tile,
+                              const std::vector<std::string>& at, const std::string& limit) {
+  for (int v = 0; v < p.vector; v += piece) {
+    std::string to;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      to += (d ? ", " : "") + (static_cast<int>(d) == p.inner ? plus(at[d], v) : at[d]);
+    const std::string guard = limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v), limit);
+    out_.line("{}write<{}>({}({}), {}{});", guard, piece, tile, to, value, v ? fmt::format(", {}", v) : "");
+  }
+}
+
+void KernelText::sink_shared(const Task& task, const Point& p) {
+  const Node& n = block_.nodes[task.node];
+  const Buffer& b = plan_.buffers[task.buffer];
+  const bool operand = n.kind == NodeKind::round;
+  const int source = operand || n.kind == NodeKind::store ? n.in[0] : task.node;
+  Point q = p;
+  std::string zero;
+  for (std::size_t d = 0; d < b.shape.size(); ++d)
+    if (b.padded[d] > b.shape[d]) {
+      q.limit[d] = b.shape[d];
+      zero += fmt::format("{}{}{} < {}", zero.empty() ? "" : " && ", p.at[d], static_cast<int>(d) == p.inner ? " + v" : "", b.shape[d]);
+    }
+  if (source == task.node) spilled_ = source;
+  Value v = source == spilled_ ? leaf(source, q) : value(source, q);
+  spilled_ = -1;
+  if (!zero.empty()) v = {fmt::format("({} ? {} : 0.0f)", zero, v.text), true};
+  const std::string r = store_value(v, p.vector);
+  const Context& c = plan_.contexts[task.context];
+  std::vector<std::string> at = p.at;
+  std::string to = tile(task.buffer);
+  int w = b.inner == p.inner ? this->piece(b, p.inner, p.vector, p.at[p.inner]) : 1;
+  std::string limit;
+  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0) w = 1, limit = std::to_string(b.padded[p.inner]);
+  if (b.partials > 1) {
+    out_.open("{{");
+    out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
+    for (int v2 = 0; v2 < p.vector; v2 += w) {
+      std::string where;
+      for (std::size_t d = 0; d < at.size(); ++d) where += ", " + (static_cast<int>(d) == p.inner ? plus(at[d], v2) : at[d]);
+      const std::string guard = limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v2), limit);
+      out_.line("{}write<{}>({}(part{}), {}{});", guard, w, to, where, r, v2 ? fmt::format(", {}", v2) : "");
+    }
+    out_.close();
+    return;
+  }
+  write_pieces(r, p, w, to, at, limit);
+}
+
+std::string KernelText::conditions(int node, const Point& p) {
+  // Loads read in place, and stores, of tensors that the last tile overhangs.
+  std::set<std::string> all;
+  const std::function<void(int, const Point&)> visit = [&](int i, const Point& q) {
+    const Node& n = block_.nodes[i];
+    const bool direct = n.kind == NodeKind::load && plan_.direct.count(i) && plan_.direct.at(i);
+    if (direct || n.kind == NodeKind::store) {
+      for (std::size_t d = 0; d < n.splits.size(); ++d)
+        if (n.splits[d].overhang)
+          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"), n.shape[d] == 1 ? "0" : q.at[d],
+                                 n.splits[d].extent + n.splits[d].offset));
+    }
+    if (n.kind == NodeKind::map || n.kind == NodeKind::store)
+      for (int in : n.in) visit(in, q);
+  };
+  visit(node, p);
+  std::string text;
+  for (const std::string& s : all) text += (text.empty() ? "" : " && ") + s;
+  return text;
+}
+
+void KernelText::sink_global(const Task& task, const Point& p) {
+  const Node& n = block_.nodes[task.node];
+  const auto& tensor = program_.tensors[n.tensor];
+  const std::string guard = conditions(task.node, p);
+  const auto outer = known_;
+  if (!guard.empty()) out_.open("if ({}) {{", guard), known_.clear();
+  const Value v = value(n.in[0], p);
+  const std::string r = store_value(v, p.vector);
+  const plan::Copy& copy = plan_.copies.at(task.node);
+  const bool along = tensor.strides[p.inner] == 1 && (n.splits[p.inner].tile > 1);
+  int w = along ? std::min(p.vector, copy.vector) : 1;
+  std::vector<std::string> at;
+  for (std::size_t d = 0; d < p.at.size(); ++d) {
+    const std::string start = global_start(n, static_cast<int>(d), "it");
+    at.push_back(start == "0" ? p.at[d] : p.at[d] == "0" ? start : fmt::format("{} + {}", start, p.at[d]));
+  }
+  std::string limit;
+  const Context& c = plan_.contexts[task.context];
+  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0) w = 1, limit = std::to_string(n.shape[p.inner]);
+  if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
+    // A chunk may straddle the tensor's edge: then each element is asked.
+    w = 1;
+    const std::string start = global_start(n, p.inner, "it");
+    limit = start == "0" ? std::to_string(n.splits[p.inner].extent) : fmt::format("{} - ({})", n.splits[p.inner].extent, start);
+  }
+  write_pieces(r, p, w, global(n.tensor), at, limit);
+  if (!guard.empty()) out_.close(), known_ = outer;
+}
+
+void KernelText::sink_accumulate(const Task& task, const Point& p) {
+  const Node& n = block_.nodes[task.node];
+  const bool fragment = plan_.contexts[task.context].kind == ContextKind::fragment;
+  const Value x = value(n.in[0], p);
+  if (n.kind == NodeKind::running_max) {
+    const std::string r = store_value(x, p.vector);
+    int diff = -1;
+    for (int i : block_.consumers(task.node))
+      if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
+    out_.open("for (int v = 0; v < {}; ++v) {{", p.vector);
+    out_.line("const float old = acc{}[i][v];", task.node);
+    out_.line("acc{}[i][v] = zellige::max(old, {}[v]);", task.node, r);
+    if (diff >= 0) out_.line("acc{}[i][v] = it == 0 ? 0.0f : old - acc{}[i][v];", diff, task.node);
+    out_.close();
+    return;
+  }
+  if (task.buffer >= 0) {  // too many for registers: in shared memory, each thread its own
+    const Buffer& b = plan_.buffers[task.buffer];
+    const Value old = read_buffer(b, n.shape, p, tile(task.buffer));
+    Value sum = old;
+    if (n.op == OpKind::accum) sum.text = fmt::format("{} + {}", old.text, x.text);
+    if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
+    if (n.op == OpKind::accum_rescale) sum.text = fmt::format("{} * {} + {}", old.text, value(n.in[1], p).text, x.text);
+    const std::string r = store_value(sum, p.vector);
+    write_pieces(r, p, this->piece(b, p.inner, p.vector, p.at[p.inner]), tile(task.buffer), p.at, "");
+    return;
+  }
+  const std::string acc = fragment ? fmt::format("acc{}.pair(i)[v]", task.node) : fmt::format("acc{}[i][v]", task.node);
+  std::string update = fmt::format("{} += {}", acc, x.text);
+  if (n.op == OpKind::accum_max) update = fmt::format("{} = zellige::max({}, {})", acc, acc, x.text);
+  if (n.op == OpKind::accum_rescale) {
+    const Value r = n.in[1] >= 0 ? [&] {
+      Point q = p;
+      const Node& scale = block_.nodes[n.in[1]];
+      for (std::size_t d = 0; d < q.at.size(); ++d)
+        if (scale.shape[d] == 1) q.at[d] = "0", q.limit[d] = 0;
+      if (scale.shape[q.inner] == 1) q.vector = 1;
+      return value(n.in[1], q);
+    }() : Value{};
+    update = fmt::format("{} = {} * {} + {}", acc, acc, r.text, x.text);
+  }
+  out_.line("for (int v = 0; v < {}; ++v) {};", p.vector, update);
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cctype>
+
+#include "emit/kernel_text.hpp"
+
+namespace zellige::emit {
+
+using plan::NodeKind;
+using plan::OpKind;
+
+namespace {
+
+std::string key_of(const Point& p) {
+  std::string key;
+  for (const std::string& s : p.at) key += s + ",";
+  return key;
+}
+
+
+}  // namespace
+
+std::string KernelText::store_value(const Value& v, int vector) {
+  if (v.vector && v.text.find_first_of(" .([") == v.text.size() - 3) return v.text.substr(0, v.text.size() - 3);
+  const std::string name = fresh("r");
+  out_.line("Vec<float, {}> {};", vector, name);
+  if (vector > 1) {
+    out_.line("#pragma unroll");
+    out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", vector, name, v.text);
+  } else {
+    out_.line("{{ const int v = 0; {}[v] = {}; (void)v; }}", name, v.text);
+  }
+  return name;
+}
+
+std::string KernelText::call(const Node& n, const std::vector<std::string>& in) const {
+  const auto infix = [&](const char* op) { return fmt::format("({} {} {})", in[0], op, in[1]); };
+  switch (n.op) {
+    case OpKind::add: return infix("+");
+    case OpKind::sub: return infix("-");
+    case OpKind::mul: return infix("*");
+    case OpKind::div: return infix("/");
+    case OpKind::pow: return fmt::format("zellige::pow({}, {})", in[0], in[1]);
+    case OpKind::mul_scalar: return fmt::format("({} * {})", in[0], float_literal(n.scalar));
+    case OpKind::clamp:
+      return fmt::format("zellige::clamp({}, {}, {})", in[0], float_literal(n.lo), float_literal(n.hi));
+    default: return fmt::format("zellige::{}({})", graph::name(n.op), in[0]);
+  }
+}
+
+Value KernelText::value(int node, const Point& p) {
+  const Node& n = block_.nodes[node];
+  const auto key = std::make_pair(node, key_of(p));
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  Value result;
+  // A broadcast operand is read at coordinate 0 of its dimensions of extent 1.
+  const auto narrowed = [&](int in) {
+    Point q = p;
+    for (std::size_t d = 0; d < q.at.size(); ++d)
+      if (block_.nodes[in].shape[d] == 1) q.at[d] = "0", q.limit[d] = 0;
+    if (block_.nodes[in].shape[q.inner] == 1) q.vector = 1;
+    return q;
+  };
+  switch (n.kind) {
+    case NodeKind::map: {
+      std::vector<std::string> in;
+      for (int i : n.in) {
+        const Value v = value(i, narrowed(i));
+        in.push_back(v.text);
+        result.vector = result.vector || v.vector;
+      }
+      result.text = call(n, in);
+      // A value with several readers, or a long one, is computed once.
+      const int readers = static_cast<int>(block_.consumers(node).size());
+      if (readers > 1 || result.text.size() > 160) {
+        const int vector = result.vector ? p.vector : 1;
+        if (result.vector) result.text = store_value(result, vector) + "[v]";
+        else {
+          const std::string name = fresh("r");
+          out_.line("const float {} = {};", name, result.text);
+          result.text = name;
+        }
+      }
+      break;
+    }
+    case NodeKind::slice: {
+      Point q = p;
+      q.at[n.dim] = plus(q.at[n.dim], n.start);
+      if (q.limit[n.dim] > 0) {  // clamp in the part's own coordinates
+        q.at[n.dim] = fmt::format("at_most({}, {}) + {}", p.at[n.dim], n.shape[n.dim] - 1, n.start);
+        q.limit[n.dim] = 0;
+      }
+      result = value(n.in[0], q);
+      break;
+    }
+    case NodeKind::concat: result = concat(node, p); break;
+    default: result = leaf(node, p); break;
+  }
+  known_[key] = result;
+  return result;
+}
+
+Value KernelText::concat(int node, const Point& p) {
+  const Node& n = block_.nodes[node];
+  const std::string name = fresh("r");
+  out_.line("Vec<float, {}> {};", p.vector, name);
+  // Along its own dimension neighbours may lie in different parts: then each is decided alone.
+  bool apart = false;
+  std::int64_t start = 0;
+  if (n.dim == p.inner)
+    for (int in : n.in) apart = apart || start % p.vector != 0, start += block_.nodes[in].shape[n.dim];
+  const auto before = known_;
+  const auto part = [&](const Point& at, const std::string& where) {
+    std::int64_t from = 0;
+    for (std::size_t i = 0; i < n.in.size(); ++i) {
+      const std::int64_t extent = block_.nodes[n.in[i]].shape[n.dim];
+      const bool last = i + 1 == n.in.size();
+      Point q = at;
+      q.at[n.dim] = from == 0 ? at.at[n.dim] : fmt::format("({} - {})", at.at[n.dim], from);
+      if (last) out_.open("{}{{", i ? "} else " : "");
+      else out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
+      const Value v = value(n.in[i], q);
+      if (at.vector > 1) out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", at.vector, name, v.text);
+      else out_.line("{{ const int v = 0; {}[{}] = {}; (void)v; }}", name, where, v.text);
+      known_ = before;
+      if (!last) out_.close("");
+      from += extent;
+    }
+    out_.close();
+  };
+  if (!apart) {
+    part(p, "0");
+  } else {
+    for (int v = 0; v < p.vector; ++v) {
+      Point q = p;
+      q.at[p.inner] = plus(p.at[p.inner], v);
+      if (p.limit[p.inner] > 0) q.at[p.inner] = fmt::format("at_most({}, {})", q.at[p.inner], p.limit[p.inner] - 1);
+      q.limit[p.inner] = 0;
+      q.vector = 1;
+      part(q, std::to_string(v));
+    }
+  }
+  return {name + "[v]", true};
+}
+
+int KernelText::piece(const Buffer& b, int inner, int vector, const std::string& start) const {
+  if (b.inner != inner || b.padded[inner] == 1) return 1;
+  const int size = graph::bytes(b.dtype);
+  int n = std::min(vector, 16 / size);
+  const auto fits = [&](int w) {
+    for (std::size_t d = 0; d < b.strides.size(); ++d)
+      if (static_cast<int>(d) != inner && b.padded[d] > 1 && b.strides[d] % w != 0) return false;
+    if (b.partials > 1 && b.partial_stride % w != 0) return false;
+    if (b.stages > 1 && b.stage_stride % w != 0) return false;
+    if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
+    return b.padded[inner] % w == 0 || b.padded[inner] >= vector;
+  };
+  // A start that a slice or a part of a concatenation shifted is aligned only as its constants say.
+  for (std::size_t i = start.find_first_of("+-"); i != std::string::npos; i = start.find_first_of("+-", i + 1)) {
+    std::size_t end = i + 2;
+    while (end < start.size() && std::isdigit(static_cast<unsigned char>(start[end]))) ++end;
+    const std::int64_t shift = end > i + 2 ? std::stoll(start.substr(i + 2, end - i - 2)) : 1;
+    while (n > 1 && shift % n != 0) n /= 2;
+  }
+  while (n > 1 && !fits(n)) n /= 2;
+  return n;
+}
+
+Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p, const std::string& tile) {
+  const bool vector = p.vector > 1 && shape[p.inner] > 1;
+  const int count = vector ? p.vector : 1;
+  const auto at = [&](int v) {
+    std::string text;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      std::string c = shape[d] == 1 ? "0" : p.at[d];
+      if (vector && static_cast<int>(d) == p.inner) c = plus(c, v);
+      if (shape[d] > 1 && p.limit[d] > 0) c = fmt::format("at_most({}, {})", c, p.limit[d] - 1);
+      text += (d ? ", " : "") + c;
+    }
+    return text;
+  };
+  int w = vector && p.limit[p.inner] == 0 ? piece(b, p.inner, p.vector, p.at[p.inner]) : 1;
+  const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce && block_.nodes[b.node].op == OpKind::reduction_max;
+  std::string parts;
+  for (int v = 0; v < count; v += w) {
+    parts += v ? ", " : "";
+    if (b.partials > 1) parts += fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile, at(v));
+    else parts += fmt::format("read<{}>({}({}))", w, tile, at(v));
+  }
+  const std::string name = fresh("x");
+  if (!vector) {
+    out_.line("const float {} = {}[0];", name, parts);
+    return {name, false};
+  }
+  if (w == count) out_.line("const Vec<float, {}> {} = {};", count, name, parts);
+  else out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
+  return {name + "[v]", true};
+}
+
+Value KernelText::read_global(int node, const Point& p) {
+  const Node& n = block_.nodes[node];
+  const auto& tensor = program_.tensors[n.tensor];
+  const bool vector = p.vector > 1 && n.shape[p.inner] > 1;
+  const int count = vector ? p.vector : 1;
+  int w = 1;
+  if (vector && p.limit[p.inner] == 0 && tensor.strides[p.inner] == 1) {
+    w = std::min(p.vector, plan_.copies.at(node).vector);
+    if (p.at[p.inner].find_first_of("+-(") != std::string::npos) w = 1;  // shifted by a slice
+  }
+  const auto at = [&](int v) {
+    std::string text;
+    for (std::size_t d = 0; d < n.shape.size(); ++d) {
+      std::string c = n.shape[d] == 1 ? "0" : p.at[d];
+      if (vector && static_cast<int>(d) == p.inner) c = plus(c, v);
+      if (n.shape[d] > 1 && p.limit[d] > 0) c = fmt::format("at_most({}, {})", c, p.limit[d] - 1);
+      const std::string start = global_start(n, static_cast<int>(d), "it");
+      text += (d ? ", " : "") + (start == "0" ? c : c == "0" ? start : fmt::format("{} + {}", start, c));
+    }
+    return text;
+  };
+  std::string parts;
+  for (int v = 0; v < count; v += w) parts += fmt::format("{}read<{}>({}({}))", v ? ", " : "", w, global(n.tensor), at(v));
+  const std::string name = fresh("x");
+  if (!vector) {
+    out_.line("const float {} = {}[0];", name, parts);
+    return {name, false};
+  }
+  if (w == count) out_.line("const Vec<float, {}> {} = {};", count, name, parts);
+  else out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
+  return {name + "[v]", true};
+}
+
+Value KernelText::leaf(int node, const Point& p) {
+  const Node& n = block_.nodes[node];
+  if (const auto direct = plan_.direct.find(node); direct != plan_.direct.end() && direct->second) return read_global(node, p);
+  const auto where = plan_.context_of.find(node);
+  if (node == spilled_) return {fmt::format("acc{}{}[v]", node, plan_.contexts[p.context].kind == plan::ContextKind::fragment ? ".pair(i)" : "[i]"), true};
+  bool here = where != plan_.context_of.end() && where->second == p.context && !p.index.empty();
+  if (here) {
+    const bool after = n.carried || n.kind == NodeKind::accumulate;
+    here = after ? section_ == plan::Section::after : n.section == section_;
+    here = here && n.shape == plan_.contexts[p.context].domain && n.kind != NodeKind::round;
+  }
+  if (here) {
+    if (plan_.contexts[p.context].kind == plan::ContextKind::fragment) return {fmt::format("acc{}.pair({})[v]", node, p.index), true};
+    return {fmt::format("acc{}[{}][v]", node, p.index), true};
+  }
+  const int b = plan_.buffer_of.at(node);
+  return read_buffer(plan_.buffers[b], n.shape, p, tile_at_stage(b));
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,49 @@
+#include "emit/host_text.hpp"
+
+#include <algorithm>
+
+namespace zellige::emit {
+
+void host_entry(const Manifest& m, Text& out) {
+  out.line("");
+  out.line("#if defined(ZELLIGE_EMULATE)");
+  for (const KernelLaunch& k : m.kernels)
+    out.line("extern \"C\" void emulate_{}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", k.name, k.name);
+  out.line("#elif !defined(__CUDACC_RTC__)");
+  out.line("#include <cuda_runtime.h>");
+  out.line("");
+  out.line("/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;");
+  out.line("/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.", m.buffer_size);
+  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", m.name);
+  out.open("static const cudaError_t prepared = [] {{");
+  out.line("cudaError_t error = cudaSuccess;");
+  for (const KernelLaunch& k : m.kernels)
+    if (k.shared_bytes > 48 * 1024)
+      out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name, k.shared_bytes);
+  out.line("return error;");
+  out.close("}();");
+  out.line("if (prepared != cudaSuccess) return prepared;");
+  out.line("(void)inputs, (void)outputs, (void)workspace;");
+  for (const KernelLaunch& k : m.kernels) {
+    std::string arguments;
+    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      const TensorPlace& t = m.tensors[k.tensors[i]];
+      const std::string type = (k.writes[i] ? "" : "const ") + type_name(t.dtype);
+      std::string from;
+      switch (t.role) {
+        case Role::input: from = fmt::format("inputs[{}]", t.position); break;
+        case Role::output: from = fmt::format("outputs[{}]", t.position); break;
+        case Role::intermediate: from = fmt::format("(static_cast<char*>(workspace) + {})", t.offset); break;
+      }
+      arguments += fmt::format("{}({}*){}", i ? ", " : "", type, from);
+    }
+    out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y, k.grid.z, k.block.x,
+             k.block.y, k.block.z, k.shared_bytes, arguments);
+    out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
+  }
+  out.line("return cudaSuccess;");
+  out.close();
+  out.line("#endif");
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,10 @@
+// The host's side of the emitted text: the entry that launches the kernels, and the emulator's entries.
+#pragma once
+#include "emit/manifest.hpp"
+#include "emit/text.hpp"
+
+namespace zellige::emit {
+
+void host_entry(const Manifest&, Text&);
+
+}  // namespace zellige::emit

@@ -1,0 +1,259 @@
+#include "emit/kernel_text.hpp"
+
+#include <algorithm>
+
+namespace zellige::emit {
+
+using plan::ContextKind;
+using plan::NodeKind;
+using plan::OpKind;
+using plan::Section;
+using plan::TaskKind;
+
+namespace {
+constexpr double lowest = -3.4028234663852886e38;
+}
+
+void KernelText::emit() {
+  signature();
+  declarations();
+  states();
+  if (looped()) loop();
+  section_ = Section::after;
+  if (looped() && plan_.after_barrier) barrier();
+  straight(plan_.after);
+  out_.close();
+}
+
+void KernelText::signature() {
+  std::string parameters;
+  std::set<int> reads, writes;
+  for (const Node& n : block_.nodes) {
+    if (n.kind == NodeKind::load) reads.insert(n.tensor);
+    if (n.kind == NodeKind::store) writes.insert(n.tensor);
+  }
+  for (int t : reads)
+    if (!writes.count(t))
+      parameters += fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), program_.tensors[t].name);
+  for (int t : writes)
+    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), program_.tensors[t].name);
+  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z, plan_.shared_bytes,
+            looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, plan_.stages, plan_.stages > 1 ? "s" : "") : "");
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name, parameters);
+}
+
+std::string KernelText::thread_index() const {
+  std::string text = "threadIdx.x";
+  if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
+  if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);
+  return text;
+}
+
+void KernelText::declarations() {
+  out_.line("const int tid = {};", thread_index());
+  out_.line("[[maybe_unused]] const int warp = tid / 32, lane = tid % 32;");
+  std::set<int> axes, tensors;
+  bool wide = false;  // coordinates past 32 bits
+  for (const Node& n : block_.nodes) {
+    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    for (const plan::Split& s : n.splits)
+      if (s.axis >= 0) axes.insert(s.axis);
+    tensors.insert(n.tensor);
+    const auto& t = program_.tensors[n.tensor];
+    std::int64_t last = 0;
+    for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
+    wide = wide || last > 2147483647;
+  }
+  for (int a : axes) out_.line("const {} b{} = blockIdx.{};", wide ? "long long" : "int", "xyz"[a], "xyz"[a]);
+  for (int t : tensors) {
+    const auto& tensor = program_.tensors[t];
+    out_.line("const auto g{} = global_tile({}, {});", tensor.name, tensor.name, layout_text(tensor.shape, tensor.strides));
+  }
+  for (const Buffer& b : plan_.buffers) {
+    out_.line("const auto s{} = shared_tile<{}>(\"{}\", {}, {}, {});", b.name, type_name(b.dtype), b.name, b.offset,
+              b.bytes / graph::bytes(b.dtype), buffer_layout(b));
+  }
+}
+
+void KernelText::states() {
+  if (!looped()) return;
+  const auto fill = [&](const std::string& name, std::int64_t n, std::int64_t v, const std::string& x) {
+    if (v > 0) {
+      out_.line("float {}[{}][{}];", name, n, v);
+      out_.line("for (int i = 0; i < {}; ++i)", n);
+      out_.line("  for (int v = 0; v < {}; ++v) {}[i][v] = {};", v, name, x);
+    } else {
+      out_.line("float {}[{}];", name, n);
+      out_.line("for (int i = 0; i < {}; ++i) {}[i] = {};", n, name, x);
+    }
+  };
+  for (const Task& t : plan_.tasks) {
+    const Node& n = block_.nodes[t.node];
+    const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
+    if (t.kind == TaskKind::mma && n.carried) {
+      out_.line("{} acc{};", fragment_type(*c), t.node);
+      out_.line("acc{}.clear();", t.node);
+    } else if (t.kind == TaskKind::accumulate) {
+      const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
+      const std::string start = max ? float_literal(lowest) : "0.0f";
+      if (t.buffer >= 0) {
+        const Buffer& b = plan_.buffers[t.buffer];
+        plan::Shape chunks = c->domain;
+        chunks[c->inner] /= c->vector;
+        const std::int64_t total = graph::size(chunks);
+        out_.open("for (int c = tid; c < {}; c += {}) {{", total, threads());
+        std::string at;
+        std::vector<std::string> index(chunks.size());
+        std::int64_t below = 1;
+        for (int d : c->order) {
+          index[d] = digit("c", below, chunks[d], below * chunks[d] == total);
+          if (d == c->inner) index[d] = times(index[d], c->vector);
+          below *= chunks[d];
+        }
+        for (int v = 0; v < c->vector; ++v) {
+          at.clear();
+          for (std::size_t d = 0; d < index.size(); ++d)
+            at += (d ? ", " : "") + (static_cast<int>(d) == c->inner ? plus(index[d], v) : index[d]);
+          out_.line("write<1>(s{}({}), Vec<float, 1>{{{}}});", b.name, at, start);
+        }
+        out_.close();
+      } else if (c->kind == ContextKind::fragment) {
+        out_.line("{} acc{};", fragment_type(*c), t.node);
+        out_.line("acc{}.fill({});", t.node, start);
+      } else {
+        fill(fmt::format("acc{}", t.node), steps(*c), c->vector, start);
+        for (int i : block_.consumers(t.node))
+          if (block_.nodes[i].kind == NodeKind::running_diff) fill(fmt::format("acc{}", i), steps(*c), c->vector, "0.0f");
+      }
+    } else if (t.kind == TaskKind::reduce && n.carried) {
+      sum_declaration(t);
+    }
+  }
+}
+
+void KernelText::sum_declaration(const Task& t) {
+  const Node& n = block_.nodes[t.node];
+  const Context& c = plan_.contexts[t.context];
+  const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  std::string count;
+  if (c.kind == ContextKind::fragment) {
+    count = fragment_type(c) + "::lines";
+  } else {
+    const int groups = warps() * 32 / (c.lanes * c.splits);
+    count = std::to_string((graph::size(c.domain) + groups - 1) / groups);
+  }
+  out_.line("float sum{}[{}];", t.node, count);
+  out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", count, t.node, max ? "-1.0f / 0.0f" : "0.0f");
+}
+
+void KernelText::loop() {
+  const int lag = plan_.stages - 1;
+  const auto& copies = plan_.loop_copies;
+  for (int t : plan_.before.front()) copy_in(t, "", "it");
+  const bool invariant = !plan_.before.front().empty();
+  if (copies.empty()) {
+    if (invariant) out_.line("cp_async_commit();"), out_.line("cp_async_wait<0>();");
+    if (plan_.before_barrier) barrier();
+  } else if (plan_.stages == 1 && invariant) {
+    out_.line("cp_async_commit();");
+  } else if (lag > 0) {
+    out_.line("#pragma unroll");
+    out_.open("for (int it = 0; it < {}; ++it) {{", lag);
+    for (int t : copies) copy_in(t, "it", "it");
+    out_.line("cp_async_commit();");
+    out_.close();
+  }
+  if (lag > 0) out_.line("int stage = 0, next = {};", lag);
+  out_.line("#pragma unroll 1");
+  out_.open("for (int it = 0; it < {}; ++it) {{", block_.loop);
+  if (!copies.empty()) {
+    if (plan_.stages > 1) {
+      out_.line("cp_async_wait<{}>();", lag - 1);
+      if (plan_.top_barrier) barrier();
+      out_.open("if (it + {} < {}) {{", lag, block_.loop);
+      out_.line("const int ahead = it + {};", lag);
+      for (int t : copies) copy_in(t, "next", "ahead");
+      out_.close();
+      out_.line("cp_async_commit();");
+    } else {
+      if (plan_.top_barrier) barrier();
+      for (int t : copies) copy_in(t, "", "it");
+      out_.line("cp_async_commit();");
+      out_.line("cp_async_wait<0>();");
+      if (plan_.top_barrier) barrier();
+    }
+  } else if (plan_.top_barrier) {
+    barrier();
+  }
+  section_ = Section::inside;
+  for (std::size_t i = 0; i < plan_.inside.size(); ++i) {
+    if (i > 0) barrier();
+    phase(plan_.inside[i]);
+  }
+  if (lag > 0) {
+    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages);
+    out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages);
+  }
+  out_.close();
+}
+
+bool KernelText::needs_wait(int t) const {
+  for (int w : plan_.tasks[t].after_same)
+    if (plan_.tasks[w].kind == TaskKind::copy_in) return true;
+  return false;
+}
+
+void KernelText::straight(const std::vector<std::vector<int>>& phases) {
+  bool pending = false;
+  const auto wait = [&] {
+    if (pending) out_.line("cp_async_commit();"), out_.line("cp_async_wait<0>();");
+    pending = false;
+  };
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (i > 0) wait(), barrier();
+    std::vector<int> rest;
+    for (int t : phases[i]) {
+      if (plan_.tasks[t].kind == TaskKind::copy_in) {
+        copy_in(t, "", "it");
+        pending = pending || plan_.copies.at(plan_.tasks[t].node).async;
+      } else {
+        if (needs_wait(t)) wait();
+        rest.push_back(t);
+      }
+    }
+    phase(rest);
+  }
+}
+
+void KernelText::phase(const std::vector<int>& tasks) {
+  const auto in_nest = [&](const Task& t) {
+    const ContextKind kind = plan_.contexts[t.context].kind;
+    if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
+    return kind != ContextKind::lanes && (t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand ||
+                                          t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate ||
+                                          t.kind == TaskKind::reduce);
+  };
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& t = plan_.tasks[tasks[i]];
+    if (t.kind == TaskKind::reduce && !block_.nodes[t.node].carried) sum_declaration(t);
+    if (in_nest(t)) {
+      std::vector<int> together{tasks[i]};
+      while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == t.context && in_nest(plan_.tasks[tasks[i + 1]])) {
+        const Task& more = plan_.tasks[tasks[++i]];
+        if (more.kind == TaskKind::reduce && !block_.nodes[more.node].carried) sum_declaration(more);
+        together.push_back(tasks[i]);
+      }
+      nest(together);
+      continue;
+    }
+    switch (t.kind) {
+      case TaskKind::mma: mma(t); break;
+      case TaskKind::reduce: lanes_nest(t); break;
+      case TaskKind::finish: finish(t); break;
+      case TaskKind::to_global: staged_store(t); break;
+      default: break;
+    }
+  }
+}
+
+}  // namespace zellige::emit

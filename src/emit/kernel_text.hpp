@@ -1,0 +1,106 @@
+// One kernel's CUDA text, from its plan. Private to the emitter.
+//
+// kernel_text.cpp    the kernel's frame: signature, declarations, the loop and its barriers
+// copy_text.cpp      tiles from global to shared memory
+// reduce_text.cpp    sums over lanes, and staged stores
+// evaluate_text.cpp  loop nests of the contexts, and what each task leaves behind
+// expression.cpp     the value of a node at a coordinate
+#pragma once
+#include <functional>
+#include <map>
+#include <set>
+
+#include "emit/text.hpp"
+
+namespace zellige::emit {
+
+/// The coordinate at which a nest evaluates, dimension by dimension, as text. `inner` runs over `vector` neighbours.
+struct Point {
+  std::vector<std::string> at;        // of the first of the neighbours
+  std::vector<std::int64_t> limit;    // > 0: reads in this dimension are clamped below it, the nest passes it
+  int inner = 0;
+  int vector = 1;
+  int context = -1;                   // whose registers `pair` and `state` index
+  std::string index;                  // of this chunk in those registers
+};
+
+/// A node's value: text for one of the neighbours ("t3[v]"), or one value for all.
+struct Value { std::string text; bool vector = false; };
+
+class KernelText {
+ public:
+  KernelText(const plan::KernelPlan& plan, const plan::Program& program, Text& out)
+      : plan_(plan), program_(program), block_(plan.program), out_(out) {}
+
+  void emit();
+
+ private:
+  using Node = plan::Node;
+  using Task = plan::Task;
+  using Context = plan::Context;
+  using Buffer = plan::Buffer;
+
+  // kernel_text.cpp
+  void signature();
+  void declarations();
+  void states();
+  void loop();
+  void straight(const std::vector<std::vector<int>>& phases);
+  void phase(const std::vector<int>& tasks);
+  void barrier() { out_.line("__syncthreads();"); }
+  bool needs_wait(int task) const;
+  std::string global_start(const Node&, int dim, const std::string& iteration) const;
+  std::string thread_index() const;
+
+  // copy_text.cpp
+  void copy_in(int task, const std::string& stage, const std::string& iteration);
+
+  // evaluate_text.cpp
+  void mma(const Task&);
+  void nest(const std::vector<int>& tasks);          // tasks of one context
+  void sweep_nest(const std::vector<int>& tasks);
+  void fragment_nest(const std::vector<int>& tasks);
+  void lanes_nest(const Task&);
+  void finish(const Task&);
+  void sum_declaration(const Task&);
+  void staged_store(const Task&);
+  void sink(const Task&, const Point&);
+  void sink_shared(const Task&, const Point&);
+  void sink_global(const Task&, const Point&);
+  void sink_accumulate(const Task&, const Point&);
+  void write_pieces(const std::string& value, const Point&, int piece, const std::string& tile,
+                    const std::vector<std::string>& at, const std::string& guard_inner);
+  std::string conditions(int node, const Point&);
+
+  // expression.cpp
+  Value value(int node, const Point&);
+  Value leaf(int node, const Point&);
+  Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
+  Value read_global(int node, const Point&);
+  Value concat(int node, const Point&);
+  std::string call(const Node&, const std::vector<std::string>& in) const;
+  std::string store_value(const Value&, int vector);   // a Vec<float, vector> holding it
+  std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
+
+  int piece(const Buffer&, int inner, int vector, const std::string& inner_start) const;
+  std::string tile(int buffer) const { return "s" + plan_.buffers[buffer].name; }
+  std::string tile_at_stage(int buffer) const;
+  std::string global(int tensor) const { return "g" + program_.tensors[tensor].name; }
+  std::string fragment_type(const Context&) const;
+  int used_warps(const Context&) const;
+  int warps() const { return block_.warps(); }
+  int threads() const { return block_.threads(); }
+  int steps(const Context&) const;                      // chunks a thread of a sweep
+  bool looped() const { return block_.loop > 1; }
+
+  const plan::KernelPlan& plan_;
+  const plan::Program& program_;
+  const plan::BlockProgram& block_;
+  Text& out_;
+  std::map<std::pair<int, std::string>, Value> known_;  // values already computed in the open scope
+  int counter_ = 0;
+  int spilled_ = -1;                                    // node on its way from registers to its buffer
+  plan::Section section_ = plan::Section::after;        // being emitted
+};
+
+}  // namespace zellige::emit

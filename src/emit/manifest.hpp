@@ -1,0 +1,45 @@
+// What a caller of an emitted program must know: its kernels in launch order, and where every kernel-level tensor lives.
+// Written beside NAME.cu as NAME.json; `run` launches from it, on the GPU and on the emulator alike.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace zellige::emit {
+
+enum class Role : std::uint8_t { input, output, intermediate };
+
+/// A kernel-level tensor: an argument of the host entry, or a slice of the workspace.
+struct TensorPlace {
+  std::string name;
+  graph::DType dtype{};
+  graph::Shape shape;
+  graph::Strides strides;      // in elements; padding included
+  Role role{};
+  int position = -1;           // input and output: which argument of the caller
+  std::int64_t offset = -1;    // intermediate: byte offset in the workspace, a multiple of 256
+  std::int64_t bytes = 0;      // of storage, from its first element to its last
+};
+
+/// One launch. The kernel takes one pointer a tensor, in the order of `tensors`.
+struct KernelLaunch {
+  std::string name;            // the extern "C" name of the __global__ function
+  graph::Dim3 grid, block;
+  std::int64_t shared_bytes = 0;  // dynamic
+  std::vector<int> tensors;    // indices into Manifest::tensors
+  std::vector<bool> writes;    // parallel to tensors
+};
+
+struct Manifest {
+  std::string name;            // of the program; a C identifier
+  std::string target;          // sm_80, sm_86, sm_89, sm_90a
+  std::vector<TensorPlace> tensors;
+  std::vector<KernelLaunch> kernels;
+  std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
+};
+
+std::string to_json(const Manifest&);  // documented in docs/manifest.md
+
+}  // namespace zellige::emit

@@ -1,0 +1,73 @@
+#include "emit/text.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace zellige::emit {
+
+std::string type_name(graph::DType dtype) {
+  switch (dtype) {
+    case graph::DType::f16: return "half_t";
+    case graph::DType::bf16: return "bfloat16_t";
+    case graph::DType::f32: return "float";
+  }
+  return "?";
+}
+
+std::string float_literal(double value) {
+  const float f = static_cast<float>(value);
+  if (std::isinf(f)) return f > 0 ? "(1.0f / 0.0f)" : "(-1.0f / 0.0f)";
+  if (std::isnan(f)) return "(0.0f / 0.0f)";
+  std::string text = fmt::format("{:.9g}", f);
+  for (int digits = 1; digits < 9; ++digits) {
+    const std::string shorter = fmt::format("{:.{}g}", f, digits);
+    if (std::strtof(shorter.c_str(), nullptr) == f) { text = shorter; break; }
+  }
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  text += "f";
+  return f < 0 ? "(" + text + ")" : text;
+}
+
+std::string layout_text(const graph::Shape& shape, const graph::Strides& strides) {
+  std::string s, d;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    s += fmt::format("{}Int<{}>", i ? ", " : "", shape[i]);
+    d += fmt::format("{}Int<{}>", i ? ", " : "", strides[i]);
+  }
+  if (shape.size() == 1) return fmt::format("Layout<{}, {}>{{}}", s, d);
+  return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);
+}
+
+std::string buffer_layout(const plan::Buffer& b) {
+  graph::Shape shape = b.padded;
+  graph::Strides strides = b.strides;
+  if (b.partials > 1) {
+    shape.insert(shape.begin(), b.partials);
+    strides.insert(strides.begin(), b.partial_stride);
+  }
+  const std::string layout = layout_text(shape, strides);
+  if (b.swizzle.B == 0) return layout;
+  return fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout);
+}
+
+std::string plus(const std::string& a, std::int64_t b) {
+  if (b == 0) return a;
+  if (a == "0") return fmt::format("{}", b);
+  return b > 0 ? fmt::format("{} + {}", a, b) : fmt::format("{} - {}", a, -b);
+}
+
+std::string times(const std::string& a, std::int64_t b) {
+  if (b == 0 || a == "0") return "0";
+  if (b == 1) return a;
+  const bool simple = a.find_first_of(" ") == std::string::npos;
+  return simple ? fmt::format("{} * {}", a, b) : fmt::format("({}) * {}", a, b);
+}
+
+std::string digit(const std::string& c, std::int64_t below, std::int64_t extent, bool top) {
+  if (extent == 1) return "0";
+  std::string text = below > 1 ? fmt::format("{} / {}", c, below) : c;
+  if (!top) text += fmt::format(" % {}", extent);
+  return text;
+}
+
+}  // namespace zellige::emit

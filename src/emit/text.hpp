@@ -1,0 +1,44 @@
+// Lines of generated code with indentation, and the small pieces of text that every part of the emitter prints.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::emit {
+
+/// Generated lines; braces are opened and closed by name, so that what is open is always known.
+class Text {
+ public:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  template <class... Args>
+  void open(fmt::format_string<Args...> format, Args&&... args) {
+    line(format, std::forward<Args>(args)...);
+    ++depth_;
+  }
+  void close(const char* end = "}") {
+    --depth_;
+    line("{}", end);
+  }
+  /// A directive stands at the margin.
+  void raw(const std::string& s) { text_ += s; }
+  const std::string& str() const { return text_; }
+
+ private:
+  std::string text_;
+  int depth_ = 0;
+};
+
+std::string type_name(graph::DType);                       // half_t
+std::string float_literal(double);                         // 0.25f; exact to float
+std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>{}
+std::string buffer_layout(const plan::Buffer&);            // with partials and swizzle
+std::string plus(const std::string& a, std::int64_t b);    // "a + b", "a", or "b"
+std::string times(const std::string& a, std::int64_t b);   // "a * b", or "a"
+/// "c / 12 % 8": digit `d` of a mixed-radix number whose lower digits have product `below`; top digits need no remainder.
+std::string digit(const std::string& c, std::int64_t below, std::int64_t extent, bool top);
+
+}  // namespace zellige::emit

@@ -1,0 +1,126 @@
+#include "emulate/access_log.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "zellige/emulate/wavefronts.hpp"
+
+namespace zellige::emulate {
+
+using Stream = AccessLog::Stream;
+
+namespace {
+
+// Each stream's pair of counters: what it took, and right after it the ideal.
+Counter cost(Stream stream) {
+  switch (stream) {
+    case Stream::global_load: return Counter::global_load_sectors;
+    case Stream::global_store: return Counter::global_store_sectors;
+    case Stream::shared_load: return Counter::shared_load_wavefronts;
+    case Stream::shared_store: return Counter::shared_store_wavefronts;
+    case Stream::cp_async_write: return Counter::cp_async_wavefronts;
+    case Stream::cp_async_source: return Counter::cp_async_sectors;
+  }
+  __builtin_unreachable();
+}
+
+bool is_global(Stream s) {
+  return s == Stream::global_load || s == Stream::global_store || s == Stream::cp_async_source;
+}
+
+}  // namespace
+
+void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
+                  Counters& counters) {
+  std::uint32_t at[32];
+  bool active[32];
+  for (unsigned l = 0; l < 32; ++l) {
+    active[l] = lanes >> l & 1;
+    at[l] = active[l] ? std::uint32_t(offsets[l]) : 0;
+  }
+  const Counter c = cost(stream);
+  counters[c] += wavefronts(at, active, 32, int(width));
+  counters[Counter(unsigned(c) + 1)] += ideal_wavefronts(active, 32, int(width));
+}
+
+void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
+                  Counters& counters) {
+  std::uint64_t sector[32];
+  std::uint32_t touched[32];  // the bytes of each
+  unsigned sectors = 0, hint = 0;
+  for (std::uint32_t left = lanes; left; left &= left - 1) {
+    const unsigned l = unsigned(std::countr_zero(left));
+    const std::uint64_t s = addresses[l] / 32;
+    const std::uint32_t mask = std::uint32_t((1ull << bytes[l]) - 1) << addresses[l] % 32;
+    if (!(hint < sectors && sector[hint] == s)) {
+      hint = unsigned(std::find(sector, sector + sectors, s) - sector);
+      if (hint == sectors) sector[sectors] = s, touched[sectors++] = 0;
+    }
+    touched[hint] |= mask;
+  }
+  unsigned distinct = 0;
+  for (unsigned i = 0; i < sectors; ++i) distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
+  const Counter c = cost(stream);
+  counters[c] += sectors;
+  counters[Counter(unsigned(c) + 1)] += (distinct + 31) / 32;
+}
+
+AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width) {
+  if (touched_.size() * 2 >= table_.size()) {
+    std::vector<Place> old(table_.size() * 2);
+    old.swap(table_);
+    std::vector<std::uint32_t> slots;
+    slots.swap(touched_);
+    for (std::uint32_t s : slots) {
+      Place& moved = find(old[s].site, old[s].stream, old[s].width);
+      moved = std::move(old[s]);
+    }
+    return find(site, stream, width);
+  }
+  Place& place = table_[slot];
+  place.site = site, place.stream = stream, place.width = std::uint8_t(width);
+  touched_.push_back(std::uint32_t(slot));
+  return place;
+}
+
+std::uint32_t AccessLog::fresh() {
+  std::uint32_t id;
+  if (free_.empty()) {
+    id = std::uint32_t(groups_.size());
+    groups_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  groups_[id].lanes = 0;
+  return id;
+}
+
+void AccessLog::complete(Place& place, unsigned behind, Counters& counters) {
+  const std::uint32_t id = place.open[behind];
+  const Group& group = groups_[id];
+  if (is_global(place.stream)) count_global(place.stream, group.lanes, group.address, group.bytes, counters);
+  else count_shared(place.stream, place.width, group.lanes, group.address, counters);
+  free_.push_back(id);
+  place.open[behind] = none;
+  // Lanes execute in order, so groups complete in order: whatever is complete stands at the front.
+  if (behind + 1 == place.open.size()) {
+    place.retired += behind + 1;
+    place.open.clear();
+  }
+}
+
+void AccessLog::flush_all(Counters& counters) {
+  for (std::uint32_t slot : touched_) {
+    Place& place = table_[slot];
+    for (unsigned i = 0; i < place.open.size(); ++i)
+      if (place.open[i] != none) complete(place, i, counters);
+    place.site = 0;
+    place.retired = 0;
+    std::fill(std::begin(place.done), std::end(place.done), 0u);
+    place.open.clear();
+  }
+  touched_.clear();
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,165 @@
+#include "emulate/block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "graph/error.hpp"
+
+namespace zellige::emulate {
+
+void Block::prepare(const LaunchState& launch) {
+  const LaunchConfig& config = *launch.config;
+  launch_ = &launch;
+  threads_ = config.block.x * config.block.y * config.block.z;
+  warps_ = (threads_ + 31) / 32;
+  stacks_.reserve(threads_);
+  if (storage_bytes_ < config.shared_bytes + 1024 || !storage_) {
+    storage_bytes_ = config.shared_bytes + 1024;
+    storage_.reset(new unsigned char[storage_bytes_]);
+  }
+  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 1023) / 1024 * 1024);
+  regions_.clear();
+  region_names.assign(1, "");
+  findings.clear();
+  counters = {};
+}
+
+bool Block::run(std::uint64_t linear_index) {
+  const LaunchConfig& config = *launch_->config;
+  linear = linear_index;
+  const dim3 index = {unsigned(linear % config.grid.x), unsigned(linear / config.grid.x % config.grid.y),
+                      unsigned(linear / config.grid.x / config.grid.y)};
+  std::memset(memory, 0xFF, config.shared_bytes);
+  shadow.reset(config.shared_bytes);
+  time_ = 1;
+  live_ = threads_;
+  abandoned_ = false;
+  ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
+  current_warp_ = 0;
+  for (Barrier& b : barrier_) b = {};
+  for (unsigned w = 0; w < warps_; ++w) {
+    Warp& warp = warp_[w];
+    const unsigned lanes = std::min(32u, threads_ - w * 32);
+    warp.index = w;
+    warp.lanes = warp.ready = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    warp.returned = warp.met = warp.synced = 0;
+    std::fill(std::begin(warp.clock.time), std::end(warp.clock.time), 1u);
+    warp.least = 1;
+  }
+  dim3 position{0, 0, 0};
+  for (unsigned i = 0; i < threads_; ++i) {
+    Fiber& f = stacks_.fiber(i);
+    f.home = this;
+    f.its_warp = &warp_[i / 32];
+    f.lane = i % 32;
+    f.index = i;
+    f.counters = &counters;
+    f.thread = position;
+    f.block = index;
+    f.block_size = config.block;
+    f.grid = config.grid;
+    f.state = Fiber::State::ready;
+    f.copies.clear();
+    f.group_ends.clear();
+    f.landed_copies = f.landed_groups = 0;
+    f.engine = &engine();
+    f.context = stacks_.fresh_context(i, start);
+    if (++position.x == config.block.x) position.x = 0, ++position.y;
+    if (position.y == config.block.y) position.y = 0, ++position.z;
+  }
+  while (live_) {
+    Fiber* f = next();
+    if (!f && !unstick()) break;
+    if (f) switch_context(scheduler_, f->context);
+    if (abandoned_) break;
+  }
+  for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
+  return !live_;
+}
+
+void Block::start(Transfer t) {
+  arrived(t);
+  Fiber& f = static_cast<Fiber&>(self());
+  f.home->launch_->body(*f.home->launch_);
+  f.home->finish(f);
+}
+
+void Block::finish(Fiber& f) {
+  Warp& w = *f.its_warp;
+  f.state = Fiber::State::returned;
+  w.returned |= 1u << f.lane;
+  --live_;
+  if (w.synced && (w.synced | w.returned | ~w.sync_mask) == ~0u) {
+    const std::uint32_t waiting = w.synced;
+    complete_sync_warp(w);
+    make_ready(w, waiting);
+  }
+  Fiber* other = next();
+  switch_context(f.context, other ? other->context : scheduler_);
+  __builtin_unreachable();
+}
+
+void Block::abandon(Fiber& f) {
+  abandoned_ = true;
+  switch_context(f.context, scheduler_);
+  __builtin_unreachable();
+}
+
+const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigned bytes, Site site) {
+  unsigned char* begin = memory + offset;
+  for (const auto& r : regions_)
+    if (r->name == name && r->begin == begin && r->bytes == bytes) return r.get();
+  const unsigned have = launch_->config->shared_bytes;
+  if (offset > have || bytes > have - offset) {
+    report(f, Finding::Kind::out_of_bounds, name, site,
+           fmt::format("of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch gives a block {}",
+                       name, offset, std::uint64_t(offset) + bytes, have));
+    abandon(f);
+  }
+  auto region = std::make_unique<Region>();
+  region->name = name, region->begin = begin, region->bytes = bytes, region->space = Space::shared;
+  for (std::size_t id = 1; id < region_names.size() && !region->id; ++id)
+    if (std::strcmp(region_names[id], name) == 0) region->id = std::uint16_t(id);
+  if (!region->id) {
+    region->id = std::uint16_t(region_names.size());
+    region_names.push_back(name);
+  }
+  regions_.push_back(std::move(region));
+  return regions_.back().get();
+}
+
+void Block::issue_copy(Fiber& f, std::size_t at, const Region& region, const void* data, unsigned bytes,
+                       unsigned valid, Site site) {
+  CopyInFlight& copy = f.copies.emplace_back();
+  copy.at = std::uint32_t(at);
+  copy.bytes = std::uint8_t(bytes);
+  copy.region = region.id;
+  copy.site = std::uint32_t(site.address);
+  std::memcpy(copy.data, data, valid);
+  std::memset(copy.data + valid, 0, bytes - valid);
+}
+
+void Block::land_copies(Fiber& f, unsigned pending_groups) {
+  const std::uint32_t groups = std::uint32_t(f.group_ends.size());
+  if (groups <= pending_groups || groups - pending_groups <= f.landed_groups) return;
+  const std::uint32_t last = groups - pending_groups;
+  const std::uint32_t end = f.group_ends[last - 1];
+  Actor a = actor(f, 0);
+  for (; f.landed_copies < end; ++f.landed_copies) {
+    const CopyInFlight& copy = f.copies[f.landed_copies];
+    a.site = copy.site;
+    std::memcpy(memory + copy.at, copy.data, copy.bytes);
+    shadow.land(copy.at, copy.bytes, a, copy.region);
+  }
+  f.landed_groups = last;
+  // What has landed is dropped once it is the greater part.
+  if (f.landed_copies * 2 > f.copies.size()) {
+    f.copies.erase(f.copies.begin(), f.copies.begin() + f.landed_copies);
+    f.group_ends.erase(f.group_ends.begin(), f.group_ends.begin() + f.landed_groups);
+    for (std::uint32_t& e : f.group_ends) e -= f.landed_copies;
+    f.landed_copies = f.landed_groups = 0;
+  }
+}
+
+}  // namespace zellige::emulate

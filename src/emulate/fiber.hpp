@@ -1,0 +1,37 @@
+// One thread of a block: its context, what it waits for, and its asynchronous copies in flight.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "emulate/site.hpp"
+#include "zellige/emulate/thread.hpp"
+
+namespace zellige::emulate {
+
+class Block;
+struct Warp;
+
+struct CopyInFlight {
+  std::uint32_t at;          // byte offset in shared memory
+  std::uint8_t bytes;
+  std::uint16_t region;
+  std::uint32_t site;
+  alignas(16) unsigned char data[16];
+};
+
+struct Fiber : Thread {
+  enum class State : std::uint8_t { ready, meeting, in_syncwarp, at_barrier, returned };
+
+  void* context = nullptr;   // where it was suspended
+  Block* home = nullptr;
+  Warp* its_warp = nullptr;
+  std::uint32_t lane = 0;
+  State state = State::ready;
+  Site site{};               // of the call it waits in
+  std::uint32_t barrier = 0; // at_barrier: which
+  std::vector<CopyInFlight> copies;      // in order of issue
+  std::vector<std::uint32_t> group_ends; // each committed group's end in `copies`
+  std::uint32_t landed_copies = 0, landed_groups = 0;
+};
+
+}  // namespace zellige::emulate

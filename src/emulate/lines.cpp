@@ -1,0 +1,126 @@
+#include "emulate/lines.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+extern char** environ;
+
+namespace zellige::emulate {
+
+namespace {
+
+// What `addr2line` prints for the arguments, or "" if there is none.
+std::string addr2line(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1 /* O_WRONLY */, 0);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  if (error == 0) {
+    char buffer[4096];
+    ssize_t n;
+    while ((n = read(ends[0], buffer, sizeof buffer)) > 0) text.append(buffer, std::size_t(n));
+    int status = 0;
+    waitpid(child, &status, 0);
+  }
+  close(ends[0]);
+  return text;
+}
+
+struct Object {
+  std::string path;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> addresses;  // as loaded, as in the file
+};
+
+std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& return_addresses) {
+  std::map<std::string, Object> objects;
+  for (std::uintptr_t address : return_addresses) {
+    Dl_info info{};
+    link_map* map = nullptr;
+    if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
+      continue;
+    const bool program = !map->l_name || !*map->l_name;
+    std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
+    Object& object = objects[path];
+    object.path = path;
+    object.addresses.push_back({address, address - 1 - map->l_addr});  // -1: within the call, not after it
+  }
+  return objects;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool in_source(const Line& line, const std::string& source_file) {
+  if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
+  return line.file == source_file || base_name(line.file) == base_name(source_file);
+}
+
+}  // namespace
+
+LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
+  LineTable table;
+  for (auto& [path, object] : by_object(return_addresses)) {
+    for (std::size_t first = 0; first < object.addresses.size(); first += 500) {
+      const std::size_t last = std::min(first + 500, object.addresses.size());
+      std::vector<std::string> arguments = {"addr2line", "-a", "-i", "-e", path};
+      for (std::size_t i = first; i < last; ++i) {
+        char hex[32];
+        std::snprintf(hex, sizeof hex, "%#zx", std::size_t(object.addresses[i].second));
+        arguments.push_back(hex);
+      }
+      // Each address is echoed as a line of its own (0x...), then one "file:line" for each inlined call.
+      const std::string text = addr2line(arguments);
+      std::vector<Line>* chain = nullptr;
+      std::size_t next = first;
+      for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string entry = text.substr(at, end - at);
+        at = end + 1;
+        if (entry.rfind("0x", 0) == 0) {
+          if (next == last) break;
+          chain = &table[object.addresses[next++].first];
+        } else if (chain) {
+          entry = entry.substr(0, entry.find(" ("));  // " (discriminator 3)"
+          const std::size_t colon = entry.rfind(':');
+          const int line = colon == std::string::npos ? 0 : std::atoi(entry.c_str() + colon + 1);
+          if (line > 0) chain->push_back({entry.substr(0, colon), line});
+        }
+      }
+    }
+  }
+  return table;
+}
+
+std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers, const std::string& source_file) {
+  const Line* innermost = nullptr;
+  for (std::uintptr_t address : callers) {
+    auto found = table.find(address);
+    if (found == table.end()) continue;
+    for (const Line& line : found->second) {
+      if (in_source(line, source_file)) return base_name(line.file) + ":" + std::to_string(line.line);
+      if (!innermost) innermost = &line;
+    }
+  }
+  if (innermost) return base_name(innermost->file) + ":" + std::to_string(innermost->line);
+  return "an unknown line";
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,188 @@
+#include "emulate/shared_shadow.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace zellige::emulate {
+
+using What = Clash::What;
+
+void SharedShadow::reset(std::size_t bytes) {
+  const std::size_t granules = (bytes + 15) / 16;
+  bytes_ = bytes;
+  granules_.resize(granules);
+  if (granules) std::memset(static_cast<void*>(granules_.data()), 0, granules * sizeof(Cell));
+  if (cell_count_ < granules * 8) {
+    cell_count_ = granules * 8;
+    cells_.reset(new Cell[cell_count_]);  // left as it is: `split` fills what it uncovers
+  }
+  several_.clear();
+}
+
+void SharedShadow::split(std::size_t granule) {
+  Cell whole = granules_[granule];
+  for (unsigned i = 0; i < 8; ++i) {
+    Cell& cell = cells_[granule * 8 + i] = whole;
+    if (whole.read_warps && whole.read_epoch == several_times && i > 0) {
+      cell.read_site = std::uint32_t(several_.size());
+      several_.push_back(ReadSet(several_[whole.read_site]));
+    }
+  }
+  granules_[granule].split = true;
+}
+
+// After a 16-byte write all eight cells are alike again.
+void SharedShadow::merge(std::size_t granule) {
+  granules_[granule] = cells_[granule * 8];
+  granules_[granule].split = false;
+}
+
+template <class Step>
+Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
+  const std::size_t granule = at / 16;
+  if (bytes == 16 && !granules_[granule].split) return step(granules_[granule]);
+  if (!granules_[granule].split) split(granule);
+  Clash first;
+  const std::size_t end = (at + bytes + 1) / 2;
+  for (std::size_t c = at / 2; c < end; ++c) {
+    Clash clash = step(cells_[c]);
+    if (clash && !first) first = clash;
+  }
+  return first;
+}
+
+Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
+  if (!cell.read_warps) return {};
+  if (cell.read_epoch != several_times) {
+    if (cell.read_epoch < a.least) return {};
+    if (cell.read_epoch == a.epoch) {  // so no warp has synchronised with this one since it read
+      if (cell.reader != a.thread) return {What::read, cell.reader, 0, cell.read_site};
+      if (cell.other_reader != nobody) return {What::read, cell.other_reader, 0, cell.read_site};
+      return {};
+    }
+    for (unsigned left = cell.read_warps & ~(1u << a.warp); left; left &= left - 1) {
+      const unsigned w = unsigned(std::countr_zero(left));
+      if (cell.read_epoch < a.clock->time[w]) continue;
+      std::uint16_t who = std::uint16_t(w * 32);
+      if (cell.reader / 32 == w) who = cell.reader;
+      if (cell.other_reader != nobody && cell.other_reader / 32 == w) who = cell.other_reader;
+      return {What::read, who, 0, cell.read_site};
+    }
+    return {};
+  }
+  const ReadSet& set = several_[cell.read_site];
+  for (unsigned w = 0; w < max_warps; ++w) {
+    const Reads& r = set[w];
+    if (!r.epoch || r.epoch < a.clock->time[w]) continue;
+    if (r.reader != a.thread) return {What::read, r.reader, 0, r.site};
+    if (r.other_reader != nobody) return {What::read, r.other_reader, 0, r.site};
+  }
+  return {};
+}
+
+void SharedShadow::add_read(Cell& cell, const Actor& a) {
+  const std::uint32_t bit = 1u << a.warp;
+  if (!cell.read_warps) {
+    cell.read_epoch = a.epoch, cell.read_site = a.site, cell.read_warps = bit;
+    cell.reader = a.thread, cell.other_reader = nobody;
+    return;
+  }
+  if (cell.read_epoch == a.epoch) {
+    cell.read_warps |= bit;
+    if (cell.reader != a.thread && cell.other_reader == nobody) cell.other_reader = a.thread;
+    return;
+  }
+  if (cell.read_epoch != several_times) {
+    bool all_before = true;
+    for (unsigned left = cell.read_warps & ~bit; left && all_before; left &= left - 1)
+      all_before = cell.read_epoch < a.clock->time[std::countr_zero(left)];
+    if (all_before) {
+      cell.read_warps = 0;
+      return add_read(cell, a);
+    }
+    ReadSet set{};
+    for (unsigned left = cell.read_warps; left; left &= left - 1) {
+      const unsigned w = unsigned(std::countr_zero(left));
+      const bool named = cell.reader / 32 == w;
+      // Who else of that warp read is not known; as an epoch later than the warp's next read it cannot matter, and
+      // until then "another thread" is the safe answer.
+      set[w] = {cell.read_epoch, cell.read_site, named ? cell.reader : std::uint16_t(w * 32), nobody};
+      if (cell.other_reader != nobody && cell.other_reader / 32 == w) set[w].other_reader = cell.other_reader;
+      if (!named && set[w].other_reader == nobody) set[w].other_reader = std::uint16_t(w * 32 + 1);
+    }
+    cell.read_epoch = several_times;
+    cell.read_site = std::uint32_t(several_.size());
+    several_.push_back(set);
+  }
+  cell.read_warps |= bit;
+  Reads& r = several_[cell.read_site][a.warp];
+  if (r.epoch != a.epoch) {
+    r = {a.epoch, a.site, a.thread, nobody};
+  } else if (r.reader != a.thread && r.other_reader == nobody) {
+    r.other_reader = a.thread;
+  }
+}
+
+Clash SharedShadow::read_cell(Cell& cell, const Actor& a, std::uint16_t region) {
+  Clash clash;
+  if (cell.region == 0) {
+    clash = {What::unwritten};
+  } else if (cell.in_flight) {
+    clash = {What::in_flight, cell.writer, 0, cell.write_site};
+  } else if (!a.after(cell.write_epoch, cell.writer)) {
+    clash = {What::written, cell.writer, 0, cell.write_site};
+  } else if (cell.region != region) {
+    clash = {What::other_tensor, cell.writer, cell.region, cell.write_site};
+  }
+  add_read(cell, a);
+  return clash;
+}
+
+Clash SharedShadow::write_cell(Cell& cell, const Actor& a, std::uint16_t region, bool in_flight) {
+  Clash clash;
+  if (cell.region) {
+    if (cell.in_flight) clash = {What::in_flight, cell.writer, 0, cell.write_site};
+    else if (!a.after(cell.write_epoch, cell.writer)) clash = {What::written, cell.writer, 0, cell.write_site};
+  }
+  if (!clash) clash = unordered_read(cell, a);
+  cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+  cell.read_warps = 0;
+  cell.in_flight = in_flight;
+  return clash;
+}
+
+Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+  if (bytes == 1)
+    return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
+  return each(at, bytes, [&](Cell& cell) { return read_cell(cell, a, region); });
+}
+
+Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+  if (bytes == 1) {
+    return each(at, bytes, [&](Cell& cell) {
+      cell.region = region, cell.writer = a.thread, cell.write_site = a.site, cell.write_epoch = 0;
+      return Clash{};
+    });
+  }
+  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, region, false); });
+  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
+  return clash;
+}
+
+Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, region, true); });
+  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
+  return clash;
+}
+
+// Accesses since `begin` have been reported; what counts from now on is that the issuing thread saw the copy complete.
+void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+  each(at, bytes, [&](Cell& cell) {
+    cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+    cell.read_warps = 0;
+    cell.in_flight = false;
+    return Clash{};
+  });
+}
+
+}  // namespace zellige::emulate

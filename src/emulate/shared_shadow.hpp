@@ -1,0 +1,62 @@
+// What is known of each byte of a block's shared memory: who wrote it last, as which tensor, and who has read it since.
+// Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so that tiles moved in wide
+// copies cost one look each. Accesses of one byte are checked for initialisation only: two threads may own the two
+// bytes of a cell.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "emulate/clock.hpp"
+
+namespace zellige::emulate {
+
+class SharedShadow {
+ public:
+  /// Forgets everything: a new block.
+  void reset(std::size_t bytes);
+
+  /// An access of 1, 2, 4, 8 or 16 bytes at the aligned offset `at`, as tensor `region` (from 1).
+  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+
+  /// An asynchronous copy: from `begin` to `land` the bytes belong to the copy and every access is a race.
+  Clash begin(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+  void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+
+ private:
+  static constexpr std::uint16_t nobody = 0xFFFF;
+
+  struct Cell {
+    std::uint32_t write_epoch, write_site;
+    std::uint16_t writer, region;             // region 0: never written
+    std::uint32_t read_epoch, read_site;      // several_times: read_site is an index into several_
+    std::uint32_t read_warps;                 // since the write; 0: none
+    std::uint16_t reader, other_reader;       // other_reader: a second thread of the same epoch
+    bool in_flight, split;                    // split: the 2-byte cells hold
+  };
+  static constexpr std::uint32_t several_times = 0xFFFFFFFF;
+  struct Reads {
+    std::uint32_t epoch, site;
+    std::uint16_t reader, other_reader;
+  };
+  using ReadSet = std::array<Reads, max_warps>;  // epoch 0: no read by that warp
+
+  template <class Step>
+  Clash each(std::size_t at, unsigned bytes, Step step);
+  void split(std::size_t granule);
+  void merge(std::size_t granule);
+  Clash read_cell(Cell&, const Actor&, std::uint16_t region);
+  Clash write_cell(Cell&, const Actor&, std::uint16_t region, bool in_flight);
+  void add_read(Cell&, const Actor&);
+  Clash unordered_read(const Cell&, const Actor&) const;
+
+  std::size_t bytes_ = 0;
+  std::vector<Cell> granules_;     // of 16 bytes
+  std::unique_ptr<Cell[]> cells_;  // of 2 bytes, valid where the granule is split
+  std::size_t cell_count_ = 0;
+  std::vector<ReadSet> several_;
+};
+
+}  // namespace zellige::emulate

@@ -1,0 +1,44 @@
+// Where in the emitted text a call into the engine was made: its return address, and its frame, from which the callers
+// follow as long as that frame lives.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace zellige::emulate {
+
+struct Site {
+  std::uintptr_t address = 0;
+  std::uintptr_t frame = 0;  // the caller's: [0] its own caller's frame, [1] its return address
+};
+
+/// To be called in each function of the engine's table itself.
+#define ZELLIGE_SITE()                                                     \
+  ::zellige::emulate::Site {                                               \
+    reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),         \
+        *static_cast<const std::uintptr_t*>(__builtin_frame_address(0))    \
+  }
+
+/// Return addresses, innermost first, as long as frames lie within [low, high) and rise.
+[[gnu::no_sanitize_address]] inline std::vector<std::uintptr_t> callers(Site site, std::uintptr_t low,
+                                                                        std::uintptr_t high) {
+  std::vector<std::uintptr_t> result{site.address};
+  std::uintptr_t frame = site.frame;
+  while (result.size() < 32 && frame >= low && frame + 16 <= high && frame % 8 == 0) {
+    const auto* f = reinterpret_cast<const std::uintptr_t*>(frame);
+    result.push_back(f[1]);
+    if (f[0] <= frame) break;
+    frame = f[0];
+  }
+  return result;
+}
+
+/// A shadow cell keeps the low half of an address; the other half is that of a site in the same library.
+inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
+  const std::uintptr_t span = std::uintptr_t(1) << 32;
+  std::uintptr_t address = (near & ~(span - 1)) | low;
+  if (address > near && address - near > span / 2) address -= span;
+  else if (near > address && near - address > span / 2) address += span;
+  return address;
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,163 @@
+// Where threads wait for each other: meetings of a warp, __syncwarp, barriers. After each switch of stacks every return
+// is a wrong guess of the processor, so the way from the emitted text to the switch is one function, inlined.
+#include <bit>
+#include <cstring>
+
+#include "emulate/block.hpp"
+#include "emulate/calls.hpp"
+
+namespace zellige::emulate {
+
+[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute, void* with, const char* what, Site site) {
+  Warp& w = *f.its_warp;
+  if (w.lanes != ~0u) {
+    report(f, Finding::Kind::divergence, nullptr, site,
+           fmt::format("at {}: {} of {} needs a warp of 32 threads, its warp has {}", what, spell(f.index),
+                       spell_block(linear), std::popcount(w.lanes)) + " (\1)");
+    abandon(f);
+  }
+  if (!w.met) {
+    w.what = what;
+    w.meeting = site;
+  } else if (what != w.what && std::strcmp(what, w.what) != 0) {
+    const unsigned first = w.index * 32 + unsigned(std::countr_zero(w.met));
+    report(f, Finding::Kind::divergence, nullptr, site,
+           fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2", w.index,
+                       spell_block(linear), f.index, what, first, w.what),
+           w.meeting.address);
+    abandon(f);
+  } else if (site.address != w.meeting.address) {
+    const unsigned first = w.index * 32 + unsigned(std::countr_zero(w.met));
+    report(f, Finding::Kind::divergence, nullptr, site,
+           fmt::format("in warp {} of {}: thread {} comes to {} at \1, thread {} to the one at \2", w.index,
+                       spell_block(linear), f.index, what, first),
+           w.meeting.address, true);
+  }
+  w.in[f.lane] = in;
+  w.out[f.lane] = out;
+  w.met |= 1u << f.lane;
+  if (w.met != ~0u) return suspend(f, Fiber::State::meeting, site);
+  w.met = 0;
+  w.meeting = site;  // the accesses that `compute` makes are made here
+  w.log.flush(counters);
+  compute(with, w.in, w.out);
+  make_ready(w, ~(1u << f.lane));
+}
+
+void Block::complete_sync_warp(Warp& w) {
+  w.synced = 0;
+  w.log.flush(counters);
+  w.clock.time[w.index] = ++time_;
+  w.least = w.clock.least(warps_);
+  ++counters[Counter::syncwarp];
+}
+
+// Masks of part of a warp synchronise that part, but its time is the warp's: what other lanes do beside it is then
+// taken as ordered.
+[[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
+  Warp& w = *f.its_warp;
+  mask &= w.lanes;
+  if (!(mask >> f.lane & 1)) {
+    report(f, Finding::Kind::divergence, nullptr, site,
+           fmt::format("{} of {} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out",
+                       spell(f.index), spell_block(linear), mask));
+    return;
+  }
+  if (!w.synced) w.sync_mask = mask;
+  w.synced |= 1u << f.lane;
+  if ((w.synced | w.returned | ~w.sync_mask) != ~0u) return suspend(f, Fiber::State::in_syncwarp, site);
+  const std::uint32_t others = w.synced & ~(1u << f.lane);
+  complete_sync_warp(w);
+  make_ready(w, others);
+}
+
+Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
+  const unsigned expected = threads ? std::min(threads, threads_) : threads_;
+  if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format("{} of {} comes to barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
+                       "and {} warps in the block", spell(f.index), spell_block(linear), id, threads, warps_));
+    abandon(f);
+  }
+  Barrier& b = barrier_[id];
+  if (!b.arrived) {
+    b.expected = expected;
+    b.first = site;
+    b.first_thread = f.index;
+  } else if (b.expected != expected) {
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format("in {}: {} comes to barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear),
+                       spell(f.index), id, expected, spell(b.first_thread), b.expected), b.first.address);
+    abandon(f);
+  } else if (id == 0 && !threads && site.address != b.first.address) {
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format("in {}: {} comes to the block's barrier at \1, {} to the one at \2", spell_block(linear),
+                       spell(f.index), spell(b.first_thread)), b.first.address, true);
+  }
+  ++b.arrived;
+  return b;
+}
+
+[[gnu::always_inline]] inline void Block::bar_sync(Fiber& f, unsigned id, unsigned threads, Site site) {
+  Barrier& b = arrive(f, id, threads, site);
+  Warp& w = *f.its_warp;
+  b.warps |= 1u << w.index;
+  b.waiting[w.index] |= 1u << f.lane;
+  f.barrier = id;
+  if (b.arrived < b.expected) return suspend(f, Fiber::State::at_barrier, site);
+  b.waiting[w.index] &= ~(1u << f.lane);
+  complete(b);
+}
+
+// Who arrives without waiting goes on in a time of its own: what it does from now on is not covered.
+void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
+  Barrier& b = arrive(f, id, threads, site);
+  Warp& w = *f.its_warp;
+  w.clock.time[w.index] = ++time_;
+  w.least = w.clock.least(warps_);
+  b.heard.join(w.clock, warps_);
+  if (b.arrived == b.expected) complete(b);
+}
+
+void Block::complete(Barrier& b) {
+  const std::uint32_t now = ++time_;
+  Clock joined = b.heard;
+  for (std::uint32_t left = b.warps; left; left &= left - 1) {
+    Warp& w = warp_[std::countr_zero(left)];
+    w.clock.time[w.index] = now;
+    joined.join(w.clock, warps_);
+  }
+  const std::uint32_t least = joined.least(warps_);
+  for (std::uint32_t left = b.warps; left; left &= left - 1) {
+    Warp& w = warp_[std::countr_zero(left)];
+    w.log.flush(counters);
+    w.clock = joined;
+    w.least = least;
+    make_ready(w, b.waiting[w.index]);
+  }
+  b = {};
+  ++counters[Counter::barrier];
+}
+
+namespace calls {
+
+void meet(Thread& t, const void* in, void* out, Compute compute, void* with, const char* what) {
+  Fiber& f = static_cast<Fiber&>(t);
+  f.home->meet(f, in, out, compute, with, what, ZELLIGE_SITE());
+}
+void sync_warp(Thread& t, unsigned mask) {
+  Fiber& f = static_cast<Fiber&>(t);
+  f.home->sync_warp(f, mask, ZELLIGE_SITE());
+}
+void bar_sync(Thread& t, unsigned id, unsigned threads) {
+  Fiber& f = static_cast<Fiber&>(t);
+  f.home->bar_sync(f, id, threads, ZELLIGE_SITE());
+}
+void bar_arrive(Thread& t, unsigned id, unsigned threads) {
+  Fiber& f = static_cast<Fiber&>(t);
+  f.home->bar_arrive(f, id, threads, ZELLIGE_SITE());
+}
+
+}  // namespace calls
+
+}  // namespace zellige::emulate

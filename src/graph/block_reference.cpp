@@ -1,0 +1,233 @@
+#include "graph/block_reference.hpp"
+
+#include <atomic>
+#include <cfloat>
+#include <cstring>
+#include <mutex>
+
+#include "graph/dtype.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+#include "graph/parallel.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// What all blocks of a grid share.
+struct Program {
+  const BlockGraph& block;
+  const std::vector<const Array*>& inputs;
+  const std::vector<Array*>& outputs;
+  const ReferenceOptions& options;
+  std::vector<bool> varies;    // changes with the iteration: computed in each, the rest once
+  std::vector<bool> operand;   // computed here and read by a matmul: rounded where it is made
+};
+
+Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
+                     const std::vector<Array*>& outputs, const ReferenceOptions& options) {
+  Program p{block, inputs, outputs, options, varies(block), std::vector<bool>(block.tensors.size(), false)};
+  for (const BlockOp& op : block.ops)
+    if (op.kind == OpKind::matmul)
+      for (int t : op.inputs) p.operand[t] = true;
+  for (const BlockOp& op : block.ops)
+    if (op.kind == OpKind::input) p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+  return p;
+}
+
+/// Copies a tile between a whole tensor, at `origin`, and its dense own array, row by row.
+template <class Copy>
+void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
+  const Strides steps = row_major(whole);
+  const std::size_t rank = tile.size();
+  const std::int64_t n = tile[rank - 1], rows = size(tile) / n;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t rest = row, at = origin[rank - 1];
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      at += (origin[d] + rest % tile[d]) * steps[d];
+      rest /= tile[d];
+    }
+    copy(at, row * n, n);
+  }
+}
+
+class Worker {
+ public:
+  explicit Worker(const Program& p) : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
+    for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
+    for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
+      const BlockOp& op = p.block.ops[i];
+      if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
+      if (is_accumulator(op.kind)) {
+        const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced after the loop only
+        states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
+      }
+    }
+  }
+
+  void run(const Dim3& block) {
+    const BlockGraph& b = p_.block;
+    for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
+      for (std::size_t i = 0; i < b.ops.size(); ++i) {
+        const BlockOp& op = b.ops[i];
+        if (is_accumulator(op.kind)) {
+          accumulate(op, states_[i], iteration == 0);
+        } else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
+                   (iteration == 0 || p_.varies[op.outputs[0]])) {
+          compute(op, states_[i], block, iteration);
+        }
+      }
+    for (std::size_t i = 0; i < b.ops.size(); ++i) {
+      const BlockOp& op = b.ops[i];
+      if (is_accumulator(op.kind))
+        finish(op, states_[i]);
+      else if (op.kind == OpKind::output)
+        store(op, block);
+      else if (b.tensors[op.outputs[0]].after_loop)
+        compute(op, states_[i], block, 0);
+    }
+  }
+
+  const std::vector<Magnitude>& magnitudes() const { return magnitudes_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+  Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+
+  void compute(const BlockOp& op, Array& state, const Dim3& block, std::int64_t iteration) {
+    if (op.kind == OpKind::input) return load(op, block, iteration);
+    if (op.kind == OpKind::reduction_max) {
+      running_max(op, state, iteration == 0);
+    } else {
+      operands_.clear();
+      results_.clear();
+      for (int t : op.inputs) operands_.push_back(operand(t));
+      for (int t : op.outputs) results_.push_back(result(t));
+      evaluate(op.kind, op.attributes, operands_, results_);
+    }
+    for (int t : op.outputs) made(t);
+  }
+
+  void made(int t) {
+    if (!p_.operand[t]) return;
+    std::vector<double>& values = tiles_[t].values;
+    const auto count = static_cast<std::int64_t>(values.size());
+    if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
+    const Magnitude m = magnitude(values.data(), count);
+    magnitudes_[t] = join(magnitudes_[t], m);
+    stopped_ = stopped_ || p_.options.stops_at(m);
+  }
+
+  void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
+    const Array& whole = *p_.inputs[op.kernel_tensor];
+    Array& tile = tiles_[op.outputs[0]];
+    Shape origin(tile.shape.size(), 0);
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0)
+        origin[op.map[axis]] = block[axis] * (whole.shape[op.map[axis]] / p_.block.grid[axis]);
+    if (op.loop_dim >= 0) origin[op.loop_dim] += iteration * tile.shape[op.loop_dim];
+    copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+      std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
+    });
+  }
+
+  void store(const BlockOp& op, const Dim3& block) {
+    Array& whole = *p_.outputs[op.kernel_tensor];
+    const Array& tile = tiles_[op.inputs[0]];
+    Shape origin(tile.shape.size(), 0);
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
+    copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+      std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
+    });
+  }
+
+  /// Results: the maximum so far, and how much it fell short of it before: old - new, 0 the first time.
+  void running_max(const BlockOp& op, Array& state, bool first) {
+    Array &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
+    if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
+    now.values = state.values;
+    fold_max(operand(op.inputs[0]), op.attributes.dim, result(op.outputs[0]));
+    for (std::size_t i = 0; i < now.values.size(); ++i)
+      difference.values[i] = first ? 0 : state.values[i] - now.values[i];
+    state.values = now.values;
+  }
+
+  void accumulate(const BlockOp& op, Array& state, bool first) {
+    const Operand x = operand(op.inputs[0]);
+    const Result acc{state.shape, state.values.data()};
+    const int last = static_cast<int>(x.shape.size()) - 1;
+    if (first)
+      std::fill(state.values.begin(), state.values.end(), op.kind == OpKind::accum_max ? -FLT_MAX : 0.0);
+    switch (op.kind) {
+      case OpKind::accum:
+        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
+        break;
+      case OpKind::accum_max: fold_max(x, -1, acc); break;
+      case OpKind::accum_rescale:
+      case OpKind::accum_red_sum_rescale:
+        if (!first)  // acc * r of an acc that is still 0, whatever r is
+          broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
+                    [](double a, double r) { return a * r; });
+        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
+        break;
+      default: fold(x, last, op.kind == OpKind::accum_red_rms, acc);
+    }
+  }
+
+  void finish(const BlockOp& op, const Array& state) {
+    Array& y = tiles_[op.outputs[0]];
+    const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
+    if (op.kind == OpKind::accum_red_sum_rescale) {
+      std::fill(y.values.begin(), y.values.end(), 0.0);
+      fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false, result(op.outputs[0]));
+    } else {
+      y.values = state.values;
+    }
+    if (op.kind == OpKind::accum_red_mean)
+      for (double& v : y.values) v /= count;
+    if (op.kind == OpKind::accum_red_rms)
+      for (double& v : y.values) v = std::sqrt(v / count);
+    made(op.outputs[0]);
+  }
+
+  const Program& p_;
+  std::vector<Array> tiles_;
+  std::vector<Magnitude> magnitudes_;
+  std::vector<Array> states_;      // accumulators and running maxima, by operator
+  std::vector<Operand> operands_;
+  std::vector<Result> results_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const std::vector<const Array*>& inputs,
+                                          const std::vector<Array*>& outputs, const ReferenceOptions& options,
+                                          bool& stopped) {
+  const BlockGraph& block = *g.ops[op].block;
+  const Program program = make_program(block, inputs, outputs, options);
+  std::vector<Magnitude> magnitudes(block.tensors.size());
+  const int threads = static_cast<int>(std::min<std::int64_t>(
+      options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
+  std::vector<Worker> workers(threads, Worker(program));
+  std::atomic<bool> stop{false};
+  parallel_for(block.grid.count(), threads, [&](std::int64_t index, int worker) {
+    if (stop) return;
+    const std::int64_t x = index % block.grid.x, yz = index / block.grid.x;
+    workers[worker].run({x, yz % block.grid.y, yz / block.grid.y});
+    if (workers[worker].stopped()) stop = true;
+  });
+  stopped = stop;
+  std::vector<BlockOperand> operands;
+  for (std::size_t t = 0; t < block.tensors.size(); ++t) {
+    if (!program.operand[t]) continue;
+    Magnitude m;
+    for (const Worker& w : workers) m = join(m, w.magnitudes()[t]);
+    operands.push_back({op, static_cast<int>(t), m});
+  }
+  return operands;
+}
+
+}  // namespace zellige::graph

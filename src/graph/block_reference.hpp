@@ -1,0 +1,12 @@
+// The reference of one custom operator: every block of its grid, every iteration of its loop.
+#pragma once
+#include "graph/reference.hpp"
+
+namespace zellige::graph {
+
+/// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated and not yet
+/// rounded. Returns the magnitudes of the computed matmul operands; `stopped` tells that one went past the limit.
+std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
+                                          const std::vector<Array*>& outputs, const ReferenceOptions&, bool& stopped);
+
+}  // namespace zellige::graph

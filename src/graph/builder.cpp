@@ -1,0 +1,153 @@
+#include "graph/builder.hpp"
+
+#include <algorithm>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+#include "graph/validate.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Tensors for the results of an operator, of its operands' dtype.
+template <class T>
+std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& attributes,
+                             const std::vector<int>& operands, std::vector<T>& tensors) {
+  std::vector<Shape> shapes;
+  for (int t : operands) shapes.push_back(tensors[t].shape);
+  const DType dtype = tensors[operands.at(0)].dtype;
+  std::vector<int> results;
+  for (Shape& shape : infer_shapes(where, kind, attributes, shapes)) {
+    check_shape(where, "the result", shape);
+    T t;
+    t.dtype = dtype;
+    t.shape = std::move(shape);
+    results.push_back(static_cast<int>(tensors.size()));
+    tensors.push_back(std::move(t));
+  }
+  return results;
+}
+
+std::array<int, 3> map_of(const Split& split) { return {split.x, split.y, split.z}; }
+
+}  // namespace
+
+Builder::Builder(std::string name) { graph_.name = std::move(name); }
+
+Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
+  check_shape({graph_.name}, "input " + name, shape);
+  KernelTensor t{dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)};
+  const int index = static_cast<int>(graph_.tensors.size());
+  graph_.tensors.push_back(std::move(t));
+  graph_.inputs.push_back(index);
+  return {this, index};
+}
+
+Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
+  if (tensor.scope != this) fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
+  KernelTensor& t = graph_.tensors[tensor.index];
+  if (!name.empty()) t.name = std::move(name);
+  if (!strides.empty()) t.strides = std::move(strides);
+  graph_.outputs.push_back(tensor.index);
+  return tensor;
+}
+
+std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
+  const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));
+  KernelOp op;
+  op.kind = kind;
+  op.inputs = operands;
+  op.attributes = attributes;
+  op.outputs = add_results(where, kind, attributes, operands, graph_.tensors);
+  graph_.ops.push_back(op);
+  return op.outputs;
+}
+
+std::vector<Tensor> Builder::custom(const Launch& launch, const std::function<void(BlockBuilder&)>& body) {
+  BlockBuilder block(*this, launch);
+  body(block);
+  KernelOp op;
+  op.kind = OpKind::custom;
+  op.inputs = std::move(block.inputs_);
+  op.block = std::make_shared<const BlockGraph>(std::move(block.block_));
+  std::vector<Tensor> results;
+  for (KernelTensor& t : block.stored_) {
+    op.outputs.push_back(static_cast<int>(graph_.tensors.size()));
+    results.push_back({this, op.outputs.back()});
+    graph_.tensors.push_back(std::move(t));
+  }
+  graph_.ops.push_back(std::move(op));
+  return results;
+}
+
+KernelGraph Builder::build() const {
+  KernelGraph g = infer(graph_);
+  validate(g);
+  return g;
+}
+
+BlockBuilder::BlockBuilder(Builder& kernel, const Launch& launch) : kernel_(kernel) {
+  block_.grid = launch.grid;
+  block_.block = launch.block;
+  block_.loop = launch.loop;
+  const Where where = Where{kernel.graph_.name}.at(static_cast<int>(kernel.graph_.ops.size()), "custom");
+  for (std::int64_t extent : {launch.grid.x, launch.grid.y, launch.grid.z, launch.loop})
+    if (extent < 1) fail_at(where, "expected a grid and a loop of at least 1, found {}", extent);
+}
+
+Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
+  const Where where = Where{kernel_.graph_.name}
+                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
+                          .inside(static_cast<int>(block_.ops.size()), "input");
+  if (whole.scope != &kernel_) fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
+  const auto at = std::ranges::find(inputs_, whole.index);
+  BlockOp op;
+  op.kind = OpKind::input;
+  op.kernel_tensor = static_cast<int>(at - inputs_.begin());
+  if (at == inputs_.end()) inputs_.push_back(whole.index);
+  op.map = map_of(split);
+  op.loop_dim = split.loop;
+  op.outputs = {static_cast<int>(block_.tensors.size())};
+  BlockTensor tile;
+  tile.dtype = kernel_.graph_.tensors[whole.index].dtype;
+  tile.shape = input_tile(where, op, whole.shape(), block_.grid, block_.loop);
+  tile.name = std::move(name);
+  block_.tensors.push_back(std::move(tile));
+  block_.ops.push_back(op);
+  return {this, op.outputs[0]};
+}
+
+void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides) {
+  const Where where = Where{kernel_.graph_.name}
+                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
+                          .inside(static_cast<int>(block_.ops.size()), "output");
+  if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
+  if (split.loop != -1) fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
+  BlockOp op;
+  op.kind = OpKind::output;
+  op.inputs = {tile.index};
+  op.kernel_tensor = static_cast<int>(stored_.size());
+  op.map = map_of(split);
+  KernelTensor whole;
+  whole.dtype = block_.tensors[tile.index].dtype;
+  whole.shape = output_whole(where, op, tile.shape(), block_.grid);
+  whole.name = std::move(name);
+  whole.strides = std::move(strides);
+  stored_.push_back(std::move(whole));
+  block_.ops.push_back(std::move(op));
+}
+
+std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
+  const Where where = Where{kernel_.graph_.name}
+                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
+                          .inside(static_cast<int>(block_.ops.size()), graph::name(kind));
+  BlockOp op;
+  op.kind = kind;
+  op.inputs = operands;
+  op.attributes = attributes;
+  op.outputs = add_results(where, kind, attributes, operands, block_.tensors);
+  block_.ops.push_back(op);
+  return op.outputs;
+}
+
+}  // namespace zellige::graph

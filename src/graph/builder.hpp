@@ -1,0 +1,162 @@
+// Building graphs as one writes mathematics. At the kernel level:
+//
+//   Builder b("lora");
+//   Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 4096});
+//   Tensor A = b.input("A", {256, 16}), B = b.input("B", {16, 4096});
+//   b.output(matmul(X, W) + matmul(matmul(X, A), B), "Y");
+//   KernelGraph g = b.build();                                  // inferred and validated
+//
+// and with a block graph, which says what one block of threads does with its tiles:
+//
+//   Tensor Y = b.custom({.grid = {64}, .block = {128}, .loop = 4}, [&](BlockBuilder& t) {
+//     Tile x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
+//     t.store(accum(matmul(x, w)), {.x = 1});
+//   }).at(0);
+//
+// Functions are called as the operators of OpKind. A mistake throws Error where it is made.
+#pragma once
+#include <functional>
+#include <initializer_list>
+#include <utility>
+
+#include "graph/graph.hpp"
+
+namespace zellige::graph {
+
+/// Where operators are appended: the kernel graph or the body of one custom operator.
+class Scope {
+ public:
+  virtual ~Scope() = default;
+  virtual std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) = 0;
+  virtual const Shape& shape(int tensor) const = 0;
+};
+
+/// A tensor of one level under construction; a value that may be copied while its builder lives.
+template <class Level>
+struct Handle {
+  Scope* scope = nullptr;
+  int index = -1;
+  Shape shape() const { return scope->shape(index); }
+};
+using Tensor = Handle<struct KernelLevel>;
+using Tile = Handle<struct BlockLevel>;
+
+/// Which dimension each grid axis and the loop split, or concatenate; -1: none.
+struct Split {
+  int x = -1, y = -1, z = -1, loop = -1;
+};
+
+struct Launch {
+  Dim3 grid, block{128};
+  std::int64_t loop = 1;
+};
+
+class Builder;
+
+class BlockBuilder : public Scope {
+ public:
+  Tile load(Tensor, Split = {}, std::string name = {});
+  void store(Tile, Split = {}, std::string name = {}, Strides = {});
+
+  std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
+  const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
+
+ private:
+  friend class Builder;
+  BlockBuilder(Builder& kernel, const Launch&);
+  Builder& kernel_;
+  BlockGraph block_;
+  std::vector<int> inputs_;            // kernel-level tensors that are loaded
+  std::vector<KernelTensor> stored_;   // results, as store() saw them
+};
+
+class Builder : public Scope {
+ public:
+  explicit Builder(std::string name);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});   // no strides: row-major
+  Tensor output(Tensor, std::string name = {}, Strides = {});                // no strides: the planner's choice
+  std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
+  KernelGraph build() const;
+
+  std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
+  const Shape& shape(int tensor) const override { return graph_.tensors[tensor].shape; }
+
+ private:
+  friend class BlockBuilder;
+  KernelGraph graph_;
+};
+
+/// One operator on handles of either level.
+template <class Level>
+std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands, const Attributes& a = {}) {
+  std::vector<int> indices;
+  for (const Handle<Level>& h : operands) {
+    if (!h.scope || h.scope != operands[0].scope)
+      fail("{}: expected operands of one builder and one level, found a tensor of another", name(kind));
+    indices.push_back(h.index);
+  }
+  if (operands.empty()) fail("{}: expected at least 1 operand, found 0", name(kind));
+  std::vector<Handle<Level>> results;
+  for (int index : operands[0].scope->append(kind, a, indices)) results.push_back({operands[0].scope, index});
+  return results;
+}
+
+template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b) { return append<L>(OpKind::matmul, {a, b})[0]; }
+template <class L> Handle<L> exp(Handle<L> x) { return append<L>(OpKind::exp, {x})[0]; }
+template <class L> Handle<L> square(Handle<L> x) { return append<L>(OpKind::square, {x})[0]; }
+template <class L> Handle<L> sqrt(Handle<L> x) { return append<L>(OpKind::sqrt, {x})[0]; }
+template <class L> Handle<L> silu(Handle<L> x) { return append<L>(OpKind::silu, {x})[0]; }
+template <class L> Handle<L> sigmoid(Handle<L> x) { return append<L>(OpKind::sigmoid, {x})[0]; }
+template <class L> Handle<L> gelu(Handle<L> x) { return append<L>(OpKind::gelu, {x})[0]; }
+template <class L> Handle<L> relu(Handle<L> x) { return append<L>(OpKind::relu, {x})[0]; }
+template <class L> Handle<L> log(Handle<L> x) { return append<L>(OpKind::log, {x})[0]; }
+template <class L> Handle<L> rms_norm(Handle<L> x) { return append<L>(OpKind::rms_norm, {x})[0]; }
+template <class L> Handle<L> mul_scalar(Handle<L> x, double s) {
+  return append<L>(OpKind::mul_scalar, {x}, {.scalar = s})[0];
+}
+template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
+  return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
+}
+template <class L> Handle<L> pow(Handle<L> x, Handle<L> y) { return append<L>(OpKind::pow, {x, y})[0]; }
+template <class L> Handle<L> operator+(Handle<L> x, Handle<L> y) { return append<L>(OpKind::add, {x, y})[0]; }
+template <class L> Handle<L> operator-(Handle<L> x, Handle<L> y) { return append<L>(OpKind::sub, {x, y})[0]; }
+template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append<L>(OpKind::mul, {x, y})[0]; }
+template <class L> Handle<L> operator/(Handle<L> x, Handle<L> y) { return append<L>(OpKind::div, {x, y})[0]; }
+template <class L> Handle<L> operator*(Handle<L> x, double s) { return mul_scalar(x, s); }
+template <class L> Handle<L> operator*(double s, Handle<L> x) { return mul_scalar(x, s); }
+
+/// Sum over `dim` down to `to` elements: y[j] sums x[j], x[j + to], x[j + 2 to], ...
+template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
+  return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
+}
+template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) {
+  return append<L>(OpKind::concat, parts, {.dim = dim})[0];
+}
+template <class L> Handle<L> concat(Handle<L> a, Handle<L> b, int dim) { return concat<L>({a, b}, dim); }
+template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vector<std::int64_t> sizes) {
+  return append<L>(OpKind::split, {x}, {.dim = dim, .sizes = std::move(sizes)});
+}
+
+/// The running maximum along `dim`, and how it changed: old minus new.
+inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
+  const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
+  return {both[0], both[1]};
+}
+inline Tile accum(Tile x) { return append<BlockLevel>(OpKind::accum, {x})[0]; }
+inline Tile accum_red_sum(Tile x) { return append<BlockLevel>(OpKind::accum_red_sum, {x})[0]; }
+inline Tile accum_red_mean(Tile x) { return append<BlockLevel>(OpKind::accum_red_mean, {x})[0]; }
+inline Tile accum_red_rms(Tile x) { return append<BlockLevel>(OpKind::accum_red_rms, {x})[0]; }
+inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
+  return append<BlockLevel>(OpKind::accum_redtox_sum, {x}, {.to = to})[0];
+}
+inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
+/// acc = acc * r + x in each iteration; the second form then sums the last dimension.
+inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }
+inline Tile accum_red_sum_rescale(Tile x, Tile r) {
+  return append<BlockLevel>(OpKind::accum_red_sum_rescale, {x, r})[0];
+}
+
+}  // namespace zellige::graph

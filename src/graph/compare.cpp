@@ -1,0 +1,82 @@
+#include "graph/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace zellige::graph {
+
+Tolerance tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::f16: return {2.5e-4, 3 * 0x1p-10};
+    case DType::bf16: return {2e-3, 3 * 0x1p-7};
+    default: return {3e-6, 3e-5};
+  }
+}
+
+namespace {
+
+double sum_of_squares(const double* values, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += values[i] * values[i];
+  return sum;
+}
+
+Shape coordinate(const Shape& shape, std::int64_t index) {
+  Shape at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    at[d] = index % shape[d];
+    index /= shape[d];
+  }
+  return at;
+}
+
+/// error / scale where 0 / 0 is 0, and infinite where it is not a number: so that `<=` alone decides.
+double ratio(double error, double scale) {
+  if (error == 0) return 0;
+  const double r = error / scale;
+  return r == r ? r : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed) {
+  if (found.shape != expected.shape || found.values.size() != expected.values.size())
+    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape), to_string(found.shape));
+  const std::int64_t count = size(expected.shape), n = expected.shape.back();
+  const double total = sum_of_squares(expected.values.data(), count);
+  const double floor = 1e-3 * std::sqrt(total / static_cast<double>(count));
+  Comparison c;
+  double difference = 0;
+  std::int64_t worst_at = 0;
+  c.worst = -1;
+  for (std::int64_t row = 0; row < count; row += n) {
+    const double rms = std::sqrt(sum_of_squares(expected.values.data() + row, n) / static_cast<double>(n));
+    for (std::int64_t i = row; i < row + n; ++i) {
+      const double error = std::fabs(found.values[i] - expected.values[i]);
+      difference += error * error;
+      const double bound = allowed.element * std::max({std::fabs(expected.values[i]), rms, floor});
+      const double r = ratio(error, bound);
+      c.wrong += !(r <= 1);
+      if (r > c.worst) {
+        c.worst = r;
+        c.allowed = bound;
+        worst_at = i;
+      }
+    }
+  }
+  c.at = coordinate(expected.shape, worst_at);
+  c.found = found.values[worst_at];
+  c.expected = expected.values[worst_at];
+  c.norm_error = ratio(std::sqrt(difference), std::sqrt(total));
+  c.correct = c.norm_error <= allowed.norm && c.worst <= 1 && c.wrong == 0;
+  return c;
+}
+
+std::string to_string(const Comparison& c) {
+  return fmt::format("relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
+                     c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed,
+                     c.wrong ? fmt::format(", {} elements wrong", c.wrong) : "");
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,21 @@
+// What every room throws when its input is at fault: one sentence that says what was wrong, where, the values that
+// clash and what would be right. The command line prints it and exits non-zero; nothing else is ever thrown on purpose.
+#pragma once
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace zellige {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace zellige

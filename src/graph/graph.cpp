@@ -1,0 +1,38 @@
+#include "graph/graph.hpp"
+
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+
+int bytes(DType dtype) { return dtype == DType::f32 ? 4 : 2; }
+
+std::string_view name(DType dtype) {
+  switch (dtype) {
+    case DType::f16: return "f16";
+    case DType::bf16: return "bf16";
+    case DType::f32: return "f32";
+  }
+  return "unknown dtype";
+}
+
+std::string_view name(OpKind kind) { return info(kind).name; }
+
+Strides row_major(const Shape& shape) {
+  Strides strides(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return strides;
+}
+
+std::int64_t size(const Shape& shape) {
+  std::int64_t product = 1;
+  for (std::int64_t extent : shape) product *= extent;
+  return product;
+}
+
+std::string to_string(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+}  // namespace zellige::graph

@@ -1,0 +1,207 @@
+#include "graph/infer.hpp"
+
+#include <algorithm>
+
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+
+void check_shape(const Where& where, std::string_view what, const Shape& shape) {
+  if (shape.empty() || shape.size() > max_rank)
+    fail_at(where, "expected {} to have 1 to {} dimensions, found {}", what, max_rank, shape.size());
+  std::int64_t elements = 1;
+  for (std::int64_t extent : shape) {
+    if (extent < 1 || extent > max_extent)
+      fail_at(where, "expected every dimension of {} to be 1 to {}, found {} in {}", what, max_extent, extent,
+              to_string(shape));
+    if (elements > max_elements / extent)
+      fail_at(where, "expected {} to have at most {} elements, found {}", what, max_elements, to_string(shape));
+    elements *= extent;
+  }
+}
+
+namespace {
+
+Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
+  if (a.size() < 2 || a.size() != b.size())
+    fail_at(where, "expected operands of equal rank, at least 2, found {} and {}", to_string(a), to_string(b));
+  const std::size_t r = a.size();
+  for (std::size_t d = 0; d + 2 < r; ++d)
+    if (a[d] != b[d])
+      fail_at(where, "expected equal batch dimensions, found {} and {} (dimension {}: {} and {})", to_string(a),
+              to_string(b), d, a[d], b[d]);
+  if (a[r - 1] != b[r - 2])
+    fail_at(where, "expected the last dimension of the left operand to equal the last but one of the right, found {} "
+            "and {} in {} times {}", a[r - 1], b[r - 2], to_string(a), to_string(b));
+  Shape c = a;
+  c[r - 1] = b[r - 1];
+  return c;
+}
+
+Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
+  if (a.size() != b.size())
+    fail_at(where, "expected operands of equal rank, found {} and {}", to_string(a), to_string(b));
+  Shape c = a;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (a[d] != b[d] && a[d] != 1 && b[d] != 1)
+      fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
+              to_string(a), to_string(b), d, a[d], b[d]);
+    c[d] = std::max(a[d], b[d]);
+  }
+  return c;
+}
+
+void check_dim(const Where& where, int dim, const Shape& shape) {
+  if (dim < 0 || dim >= static_cast<int>(shape.size()))
+    fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1, to_string(shape), dim);
+}
+
+Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to) {
+  if (to < 1 || shape[dim] % to != 0)
+    fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
+  shape[dim] = to;
+  return shape;
+}
+
+Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
+  if (operands.size() < 2) fail_at(where, "expected at least 2 operands, found {}", operands.size());
+  Shape c = operands[0];
+  check_dim(where, dim, c);
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    Shape other = operands[i];
+    if (other.size() == c.size()) other[dim] = c[dim];
+    if (other != c)
+      fail_at(where, "expected operands that differ in dimension {} only, found {} and {}", dim,
+              to_string(operands[0]), to_string(operands[i]));
+  }
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    if (c[dim] > max_extent - operands[i][dim])
+      fail_at(where, "expected the joined dimension {} to be at most {}, found more", dim, max_extent);
+    c[dim] += operands[i][dim];
+  }
+  return c;
+}
+
+std::vector<Shape> split_shapes(const Where& where, const Attributes& attributes, const Shape& shape) {
+  check_dim(where, attributes.dim, shape);
+  const std::int64_t extent = shape[attributes.dim];
+  std::int64_t left = extent;
+  std::vector<Shape> parts;
+  for (std::int64_t part : attributes.sizes) {
+    if (part < 1 || part > left) break;
+    left -= part;
+    parts.push_back(shape);
+    parts.back()[attributes.dim] = part;
+  }
+  if (parts.empty() || parts.size() != attributes.sizes.size() || left != 0)
+    fail_at(where, "expected sizes of at least 1 that sum to {} (dimension {} of {}), found {}", extent,
+            attributes.dim, to_string(shape), to_string(attributes.sizes));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attributes& attributes,
+                                const std::vector<Shape>& operands) {
+  const Shape& x = operands.at(0);
+  const std::size_t last = x.size() - 1;
+  switch (kind) {
+    case OpKind::matmul: return {matmul_shape(where, x, operands.at(1))};
+    case OpKind::reduction:
+      check_dim(where, attributes.dim, x);
+      return {reduced(where, x, attributes.dim, attributes.to)};
+    case OpKind::reduction_max: {
+      check_dim(where, attributes.dim, x);
+      const Shape one = reduced(where, x, attributes.dim, 1);
+      return {one, one};
+    }
+    case OpKind::concat: return {concat_shape(where, attributes.dim, operands)};
+    case OpKind::split: return split_shapes(where, attributes, x);
+    case OpKind::accum_red_sum:
+    case OpKind::accum_red_mean:
+    case OpKind::accum_red_rms: return {reduced(where, x, last, 1)};
+    case OpKind::accum_redtox_sum: return {reduced(where, x, last, attributes.to)};
+    case OpKind::accum_rescale:
+    case OpKind::accum_red_sum_rescale: {
+      const Shape& factor = operands.at(1);
+      if (broadcast_shape(where, x, factor) != x)
+        fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
+                to_string(factor));
+      return {kind == OpKind::accum_rescale ? x : reduced(where, x, last, 1)};
+    }
+    default:
+      if (is_binary(kind)) return {broadcast_shape(where, x, operands.at(1))};
+      return {x};  // unary, rms_norm, accum, accum_max
+  }
+}
+
+Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid, std::int64_t loop) {
+  Shape tile = whole;
+  const int rank = static_cast<int>(whole.size());
+  std::array<int, max_rank> taken;
+  taken.fill(-1);
+  for (int axis = 0; axis < 3; ++axis) {
+    const int dim = op.map[axis];
+    if (dim == -1) continue;
+    if (dim < 0 || dim >= rank)
+      fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}", "xyz"[axis],
+              to_string(whole), dim);
+    if (taken[dim] >= 0)
+      fail_at(where, "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
+              "dimension {}", to_string(whole), "xyz"[taken[dim]], "xyz"[axis], dim);
+    taken[dim] = axis;
+    if (tile[dim] % grid[axis] != 0)
+      fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}", "xyz"[axis], dim,
+              to_string(whole), grid[axis], whole[dim]);
+    tile[dim] /= grid[axis];
+  }
+  if (op.loop_dim == -1) return tile;
+  if (op.loop_dim < 0 || op.loop_dim >= rank)
+    fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}", to_string(whole),
+            op.loop_dim);
+  if (tile[op.loop_dim] % loop != 0)
+    fail_at(where, "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
+            op.loop_dim, to_string(tile), to_string(whole), loop, tile[op.loop_dim]);
+  tile[op.loop_dim] /= loop;
+  return tile;
+}
+
+Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, const Dim3& grid) {
+  Shape whole = tile;
+  std::array<int, max_rank> taken;
+  taken.fill(-1);
+  for (int axis = 0; axis < 3; ++axis) {
+    const int dim = op.map[axis];
+    if (dim == -1) {
+      if (grid[axis] > 1)
+        fail_at(where, "expected grid axis {} with its {} blocks to concatenate along a dimension of the tile {}, "
+                "found -1: every block would write the same elements", "xyz"[axis], grid[axis], to_string(tile));
+      continue;
+    }
+    if (dim < 0 || dim >= static_cast<int>(tile.size()))
+      fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}", "xyz"[axis],
+              to_string(tile), dim);
+    if (taken[dim] >= 0)
+      fail_at(where, "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
+              "and {} on dimension {}", to_string(tile), "xyz"[taken[dim]], "xyz"[axis], dim);
+    taken[dim] = axis;
+    if (whole[dim] > max_extent / grid[axis])
+      fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim, max_extent,
+              grid[axis], whole[dim]);
+    whole[dim] *= grid[axis];
+  }
+  return whole;
+}
+
+std::vector<bool> varies(const BlockGraph& block) {
+  std::vector<bool> result(block.tensors.size(), false);
+  if (block.loop == 1) return result;
+  for (const BlockOp& op : block.ops) {
+    bool v = op.kind == OpKind::input && op.loop_dim >= 0;
+    for (int t : op.inputs) v = v || result[t];
+    for (int t : op.outputs) result[t] = v && !is_accumulator(op.kind);
+  }
+  return result;
+}
+
+}  // namespace zellige::graph

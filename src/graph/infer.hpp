@@ -1,0 +1,35 @@
+// Shapes, dtypes and the side of the loop, from the inputs down.
+//
+//   KernelGraph g = infer(std::move(sketch));   // every tensor has its shape, dtype, name and after_loop
+//
+// A shape that is already there is kept and must agree; a clash is an Error that names the operator. Strides are not
+// touched. An operator runs after the loop when one of its operands does; its other operands must then not vary with
+// the iteration.
+#pragma once
+#include "graph/graph.hpp"
+#include "graph/where.hpp"
+
+namespace zellige::graph {
+
+constexpr int max_rank = 4;
+constexpr std::int64_t max_extent = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+
+KernelGraph infer(KernelGraph);
+
+/// The results of one computing operator (neither boundary nor custom), from its operands' shapes.
+std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
+
+/// The tile that a block input sees in one iteration.
+Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
+
+/// The kernel-level tensor that the blocks' tiles make together.
+Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
+
+/// For every block tensor: does its value change from iteration to iteration? Never where the loop runs once.
+std::vector<bool> varies(const BlockGraph&);
+
+/// Refuses a shape that no tensor may have: rank 1 to max_rank, extents 1 to max_extent, at most max_elements.
+void check_shape(const Where&, std::string_view what, const Shape&);
+
+}  // namespace zellige::graph

@@ -1,0 +1,241 @@
+#include <cmath>
+#include <set>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr std::int64_t max_grid_x = (std::int64_t{1} << 31) - 1, max_grid_yz = 65535, max_block_z = 64;
+constexpr std::int64_t min_threads = 32, max_threads = 1024;
+
+/// Which tensors a walk over the operators has seen made, and the checks that every operator of either level shares.
+struct Walk {
+  std::vector<bool> made;
+
+  void read(const Where& where, int tensor) const {
+    if (tensor < 0 || tensor >= static_cast<int>(made.size()))
+      fail_at(where, "expected operands among the graph's {} tensors, found index {}", made.size(), tensor);
+    if (!made[tensor])
+      fail_at(where, "expected operands that an earlier operator or an input makes, found tensor {} before it is "
+              "made: the operators are out of order, cyclic, or lack its producer", tensor);
+  }
+  void make(const Where& where, int tensor) {
+    if (tensor < 0 || tensor >= static_cast<int>(made.size()))
+      fail_at(where, "expected results among the graph's {} tensors, found index {}", made.size(), tensor);
+    if (made[tensor]) fail_at(where, "expected one producer for each tensor, found a second one of tensor {}", tensor);
+    made[tensor] = true;
+  }
+};
+
+void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
+  if (row.inputs >= 0 && inputs != static_cast<std::size_t>(row.inputs))
+    fail_at(where, "expected {} operand{}, found {}", row.inputs, row.inputs == 1 ? "" : "s", inputs);
+  if (row.inputs < 0 && inputs == 0) fail_at(where, "expected at least 1 operand, found 0");
+  if (row.outputs >= 0 && outputs != static_cast<std::size_t>(row.outputs))
+    fail_at(where, "expected {} result{}, found {}", row.outputs, row.outputs == 1 ? "" : "s", outputs);
+  if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
+}
+
+void check_scalars(const Where& where, OpKind kind, const Attributes& a) {
+  if (kind == OpKind::mul_scalar && !std::isfinite(a.scalar))
+    fail_at(where, "expected a finite scalar, found {}", a.scalar);
+  if (kind == OpKind::clamp && !(std::isfinite(a.lo) && std::isfinite(a.hi) && a.lo <= a.hi))
+    fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
+}
+
+void check_launch(const Where& where, const BlockGraph& b) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t limit = axis == 0 ? max_grid_x : max_grid_yz;
+    if (b.grid[axis] < 1 || b.grid[axis] > limit)
+      fail_at(where, "expected a grid of 1 to {} blocks along {}, found {}", limit, "xyz"[axis], b.grid[axis]);
+    const std::int64_t most = axis == 2 ? max_block_z : max_threads;
+    if (b.block[axis] < 1 || b.block[axis] > most)
+      fail_at(where, "expected a block of 1 to {} threads along {}, found {}", most, "xyz"[axis], b.block[axis]);
+  }
+  if (b.block.count() < min_threads || b.block.count() > max_threads)
+    fail_at(where, "expected a block of {} to {} threads, found {} ({} x {} x {})", min_threads, max_threads,
+            b.block.count(), b.block.x, b.block.y, b.block.z);
+  if (b.loop < 1 || b.loop > max_extent)
+    fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
+}
+
+/// The dtype of a computing operator: that of every operand.
+template <class Tensor>
+DType common_dtype(const Where& where, const std::vector<int>& operands, const std::vector<Tensor>& tensors) {
+  const DType first = tensors[operands[0]].dtype;
+  for (int t : operands)
+    if (tensors[t].dtype != first)
+      fail_at(where, "expected operands of one dtype, found {} and {}", name(first), name(tensors[t].dtype));
+  return first;
+}
+
+template <class Tensor>
+void settle(const Where& where, Tensor& tensor, const Shape& shape, DType dtype) {
+  check_shape(where, "the result", shape);
+  if (!tensor.shape.empty() && tensor.shape != shape)
+    fail_at(where, "expected the result{} to have the shape {}, found {} in the graph",
+            tensor.name.empty() ? "" : " " + tensor.name, to_string(shape), to_string(tensor.shape));
+  tensor.shape = shape;
+  tensor.dtype = dtype;
+}
+
+template <class Tensor>
+void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char letter) {
+  std::set<std::string> taken;
+  for (const Tensor& t : tensors)
+    if (!t.name.empty() && !taken.insert(t.name).second)
+      fail_at(where, "expected each tensor to have a name of its own, found {} twice", t.name);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].name.empty()) continue;
+    std::string name = letter + std::to_string(i);
+    while (!taken.insert(name).second) name += '_';
+    tensors[i].name = name;
+  }
+}
+
+/// Infers one block graph and the kernel-level results of its custom operator.
+class BlockInference {
+ public:
+  BlockInference(const Where& where, KernelGraph& g, const KernelOp& op, BlockGraph& b)
+      : where_(where), g_(g), op_(op), b_(b), varies_(b.tensors.size(), false), stored_(op.outputs.size(), false) {
+    walk_.made.assign(b.tensors.size(), false);
+  }
+
+  void run() {
+    check_launch(where_, b_);
+    for (std::size_t i = 0; i < b_.ops.size(); ++i) {
+      const BlockOp& op = b_.ops[i];
+      const OpInfo& row = info(op.kind);
+      const Where where = where_.inside(static_cast<int>(i), row.name);
+      if (!row.block) fail_at(where, "expected an operator of the block level, found {}", row.name);
+      check_arity(where, row, op.inputs.size(), op.outputs.size());
+      for (int t : op.inputs) walk_.read(where, t);
+      for (int t : op.outputs) walk_.make(where, t);
+      if (op.kind == OpKind::input)
+        load(where, op);
+      else if (op.kind == OpKind::output)
+        store(where, op);
+      else
+        compute(where, op);
+    }
+    for (std::size_t i = 0; i < stored_.size(); ++i)
+      if (!stored_[i]) fail_at(where_, "expected an output operator for each result, found none for result {}", i);
+    for (std::size_t t = 0; t < walk_.made.size(); ++t)
+      if (!walk_.made[t]) fail_at(where_, "expected a producer for each block tensor, found none for tensor {}", t);
+  }
+
+ private:
+  void load(const Where& where, const BlockOp& op) {
+    if (op.kernel_tensor < 0 || op.kernel_tensor >= static_cast<int>(op_.inputs.size()))
+      fail_at(where, "expected one of the custom operator's {} operands, found index {}", op_.inputs.size(),
+              op.kernel_tensor);
+    const KernelTensor& whole = g_.tensors[op_.inputs[op.kernel_tensor]];
+    BlockTensor& tile = b_.tensors[op.outputs[0]];
+    settle(where, tile, input_tile(where, op, whole.shape, b_.grid, b_.loop), whole.dtype);
+    tile.after_loop = false;
+    varies_[op.outputs[0]] = op.loop_dim >= 0 && b_.loop > 1;
+  }
+
+  void store(const Where& where, const BlockOp& op) {
+    if (op.kernel_tensor < 0 || op.kernel_tensor >= static_cast<int>(op_.outputs.size()))
+      fail_at(where, "expected one of the custom operator's {} results, found index {}", op_.outputs.size(),
+              op.kernel_tensor);
+    if (stored_[op.kernel_tensor])
+      fail_at(where, "expected one output operator for each result, found a second one for result {}",
+              op.kernel_tensor);
+    stored_[op.kernel_tensor] = true;
+    refuse_varying(where, op.inputs[0], "be stored");
+    const BlockTensor& tile = b_.tensors[op.inputs[0]];
+    settle(where, g_.tensors[op_.outputs[op.kernel_tensor]], output_whole(where, op, tile.shape, b_.grid), tile.dtype);
+  }
+
+  void compute(const Where& where, const BlockOp& op) {
+    std::vector<Shape> shapes;
+    bool after = false, vary = false;
+    for (int t : op.inputs) {
+      shapes.push_back(b_.tensors[t].shape);
+      after = after || b_.tensors[t].after_loop;
+      vary = vary || varies_[t];
+    }
+    if (is_accumulator(op.kind) && after)
+      fail_at(where, "expected to accumulate what the loop computes, found an operand that lives after the loop");
+    if (after)
+      for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
+    check_scalars(where, op.kind, op.attributes);
+    const DType dtype = common_dtype(where, op.inputs, b_.tensors);
+    const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
+    if (results.size() != op.outputs.size())
+      fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      BlockTensor& t = b_.tensors[op.outputs[i]];
+      settle(where, t, results[i], dtype);
+      t.after_loop = after || is_accumulator(op.kind);
+      varies_[op.outputs[i]] = vary && !is_accumulator(op.kind);
+    }
+  }
+
+  void refuse_varying(const Where& where, int tensor, std::string_view what) const {
+    if (varies_[tensor])
+      fail_at(where, "expected an accumulator in between, found block tensor {}, which changes with each of the {} "
+              "iterations, to {}", b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name,
+              b_.loop, what);
+  }
+
+  const Where& where_;
+  KernelGraph& g_;
+  const KernelOp& op_;
+  BlockGraph& b_;
+  Walk walk_;
+  std::vector<bool> varies_, stored_;
+};
+
+void infer_custom(const Where& where, KernelGraph& g, KernelOp& op) {
+  if (!op.block) fail_at(where, "expected a block graph, found none");
+  auto block = std::make_shared<BlockGraph>(*op.block);
+  BlockInference(where, g, op, *block).run();
+  name_the_nameless(where, block->tensors, 's');
+  op.block = std::move(block);
+}
+
+void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
+  std::vector<Shape> shapes;
+  for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
+  check_scalars(where, op.kind, op.attributes);
+  const DType dtype = common_dtype(where, op.inputs, g.tensors);
+  const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
+  if (results.size() != op.outputs.size())
+    fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
+  for (std::size_t i = 0; i < results.size(); ++i) settle(where, g.tensors[op.outputs[i]], results[i], dtype);
+}
+
+}  // namespace
+
+KernelGraph infer(KernelGraph g) {
+  const Where top{g.name};
+  Walk walk{std::vector<bool>(g.tensors.size(), false)};
+  for (int t : g.inputs) {
+    walk.make(top, t);
+    check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name, g.tensors[t].shape);
+  }
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    KernelOp& op = g.ops[i];
+    const OpInfo& row = info(op.kind);
+    const Where where = top.at(static_cast<int>(i), row.name);
+    if (!row.kernel) fail_at(where, "expected an operator of the kernel level, found {}", row.name);
+    check_arity(where, row, op.inputs.size(), op.outputs.size());
+    for (int t : op.inputs) walk.read(where, t);
+    for (int t : op.outputs) walk.make(where, t);
+    if (op.kind == OpKind::custom)
+      infer_custom(where, g, op);
+    else
+      infer_operator(where, g, op);
+  }
+  for (std::size_t t = 0; t < walk.made.size(); ++t)
+    if (!walk.made[t]) fail_at(top, "expected a producer for each tensor, found none for tensor {}", t);
+  name_the_nameless(top, g.tensors, 't');
+  return g;
+}
+
+}  // namespace zellige::graph

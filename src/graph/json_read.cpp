@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <map>
+
+#include "graph/infer.hpp"
+#include "graph/json.hpp"
+#include "graph/ops.hpp"
+#include "graph/validate.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Names of one level's tensors, in the order in which they are made. `operators` is the text they are made by: it
+/// tells a name that comes too late from one that never comes.
+class Names {
+ public:
+  explicit Names(const Json* operators) : operators_(operators) {}
+  void make(const Where& where, const std::string& name, int index) {
+    if (!index_.emplace(name, index).second)
+      fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
+  }
+  int use(const Where& where, const std::string& name) const {
+    const auto it = index_.find(name);
+    if (it == index_.end())
+      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name, maker(name));
+    return it->second;
+  }
+
+ private:
+  std::string maker(const std::string& name) const {
+    for (std::size_t i = 0; i < operators_->size(); ++i) {
+      const Json& j = (*operators_)[i];
+      if (!j.is_object() || !j.contains("outputs")) continue;
+      for (const Json& result : j["outputs"]) {
+        const Json& known_as = result.is_object() && result.contains("name") ? result["name"] : result;
+        if (known_as.is_string() && known_as.get_ref<const std::string&>() == name)
+          return fmt::format(", which operator {} makes: the operators are out of order or cyclic", i);
+      }
+    }
+    return "";
+  }
+
+  const Json* operators_;
+  std::map<std::string, int> index_;
+};
+
+void only_keys(const Where& where, const Json& j, std::initializer_list<std::string_view> known) {
+  if (!j.is_object()) fail_at(where, "expected an object, found {}", describe(j));
+  for (const auto& [key, value] : j.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    std::string keys;
+    for (std::string_view k : known) keys.append(keys.empty() ? "" : ", ").append(k);
+    fail_at(where, "expected one of the keys {}, found {}", keys, describe(Json(key)));
+  }
+}
+
+DType read_dtype(const Where& where, const std::string& what, const Json& j) {
+  const std::string name = text(where, what, j);
+  for (DType d : {DType::f16, DType::bf16, DType::f32})
+    if (graph::name(d) == name) return d;
+  fail_at(where, "expected {} to be f16, bf16 or f32, found {}", what, describe(j));
+}
+
+Strides read_strides(const Where& where, const Json& j) {
+  return integers(where, "strides", j, 1, std::int64_t{1} << 40);
+}
+
+int read_dim(const Where& where, const char* what, const Json& j, int least) {
+  return static_cast<int>(integer(where, what, j, least, max_rank - 1));
+}
+
+Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
+  Attributes a;
+  switch (kind) {
+    case OpKind::mul_scalar: a.scalar = number(where, "scalar", member(where, j, "scalar")); break;
+    case OpKind::clamp:
+      a.lo = number(where, "lo", member(where, j, "lo"));
+      a.hi = number(where, "hi", member(where, j, "hi"));
+      break;
+    case OpKind::reduction:
+    case OpKind::reduction_max:
+    case OpKind::concat:
+    case OpKind::split: a.dim = read_dim(where, "dim", member(where, j, "dim"), 0); break;
+    default: break;
+  }
+  if (kind == OpKind::reduction) {
+    const Json* to = find(where, j, "to");
+    a.to = to ? integer(where, "to", *to, 1, max_extent) : 1;
+  }
+  if (kind == OpKind::accum_redtox_sum) a.to = integer(where, "to", member(where, j, "to"), 1, max_extent);
+  if (kind == OpKind::split) a.sizes = integers(where, "sizes", member(where, j, "sizes"), 1, max_extent);
+  return a;
+}
+
+void only_operator_keys(const Where& where, OpKind kind, const Json& j) {
+  switch (kind) {
+    case OpKind::input: return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
+    case OpKind::output: return only_keys(where, j, {"op", "inputs", "map", "to"});
+    case OpKind::custom: return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+    case OpKind::mul_scalar: return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
+    case OpKind::clamp: return only_keys(where, j, {"op", "inputs", "outputs", "lo", "hi"});
+    case OpKind::reduction: return only_keys(where, j, {"op", "inputs", "outputs", "dim", "to"});
+    case OpKind::reduction_max:
+    case OpKind::concat: return only_keys(where, j, {"op", "inputs", "outputs", "dim"});
+    case OpKind::split: return only_keys(where, j, {"op", "inputs", "outputs", "dim", "sizes"});
+    case OpKind::accum_redtox_sum: return only_keys(where, j, {"op", "inputs", "outputs", "to"});
+    default: return only_keys(where, j, {"op", "inputs", "outputs"});
+  }
+}
+
+Dim3 read_dim3(const Where& where, const char* what, const Json& j) {
+  const std::vector<std::int64_t> d = integers(where, what, j, 1, max_extent);
+  if (d.size() != 3) fail_at(where, "expected {} to hold 3 numbers (x, y, z), found {}", what, d.size());
+  return {d[0], d[1], d[2]};
+}
+
+std::array<int, 3> read_map(const Where& where, const Json& j) {
+  only_keys(where, j, {"x", "y", "z"});
+  std::array<int, 3> map{-1, -1, -1};
+  for (int axis = 0; axis < 3; ++axis)
+    if (const Json* dim = find(where, j, std::string(1, "xyz"[axis]).c_str())) map[axis] = read_dim(where, "map", *dim, 0);
+  return map;
+}
+
+std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j) {
+  const std::string name = identifier(where, "op", member(where, j, "op"));
+  const auto kind = find_op(name);
+  if (!kind) fail_at(where, "expected an operator that is known, found {}", name);
+  return {name, *kind};
+}
+
+class Reader {
+ public:
+  Reader(const Json& j, const std::string& fallback) : where_{fallback} {
+    if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
+    const std::int64_t version =
+        integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
+    if (version != json_version)
+      fail_at(where_, "expected version {} of the form, found {}", json_version, version);
+    only_keys(where_, j, {"zellige_graph", "name", "inputs", "operators", "outputs"});
+    g_.name = where_.graph;
+    const Json& operators = list(where_, "operators", member(where_, j, "operators"));
+    names_ = Names(&operators);
+    for (const Json& input : list(where_, "inputs", member(where_, j, "inputs"))) read_input(input);
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      const auto [name, kind] = read_kind(where_.at(static_cast<int>(i), "unknown"), operators[i]);
+      read_operator(where_.at(static_cast<int>(i), name), kind, operators[i]);
+    }
+    for (const Json& output : list(where_, "outputs", member(where_, j, "outputs")))
+      g_.outputs.push_back(names_.use(where_, identifier(where_, "outputs", output)));
+  }
+  KernelGraph take() { return std::move(g_); }
+
+ private:
+  void read_input(const Json& j) {
+    only_keys(where_, j, {"name", "dtype", "shape", "strides"});
+    KernelTensor t;
+    t.name = identifier(where_, "an input's name", member(where_, j, "name"));
+    t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
+    t.shape = integers(where_, "the shape of input " + t.name, member(where_, j, "shape"), 1, max_extent);
+    check_shape(where_, "input " + t.name, t.shape);
+    const Json* strides = find(where_, j, "strides");
+    t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
+    names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
+    g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
+    g_.tensors.push_back(std::move(t));
+  }
+
+  int make_result(const Where& where, const Json& j) {
+    KernelTensor t;
+    if (j.is_object()) {
+      only_keys(where, j, {"name", "strides"});
+      t.name = identifier(where, "a result's name", member(where, j, "name"));
+      if (const Json* strides = find(where, j, "strides")) t.strides = read_strides(where, *strides);
+    } else {
+      t.name = identifier(where, "a result", j);
+    }
+    names_.make(where, t.name, static_cast<int>(g_.tensors.size()));
+    g_.tensors.push_back(std::move(t));
+    return static_cast<int>(g_.tensors.size()) - 1;
+  }
+
+  void read_operator(const Where& where, OpKind kind, const Json& j) {
+    only_operator_keys(where, kind, j);
+    KernelOp op;
+    op.kind = kind;
+    if (!info(kind).kernel) fail_at(where, "expected an operator of the kernel level, found {}", name(kind));
+    op.attributes = read_attributes(where, kind, j);
+    for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+      op.inputs.push_back(names_.use(where, identifier(where, "inputs", t)));
+    for (const Json& t : list(where, "outputs", member(where, j, "outputs"))) op.outputs.push_back(make_result(where, t));
+    if (kind == OpKind::custom) op.block = read_block(where, op, j);
+    g_.ops.push_back(std::move(op));
+  }
+
+  std::shared_ptr<const BlockGraph> read_block(const Where& where, const KernelOp& custom, const Json& j) {
+    auto b = std::make_shared<BlockGraph>();
+    b->grid = read_dim3(where, "grid", member(where, j, "grid"));
+    b->block = read_dim3(where, "block", member(where, j, "block"));
+    const Json* loop = find(where, j, "loop");
+    b->loop = loop ? integer(where, "loop", *loop, 1, max_extent) : 1;
+    const Json& body = list(where, "body", member(where, j, "body"));
+    Names tiles(&body);
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const auto [name, kind] = read_kind(where.inside(static_cast<int>(i), "unknown"), body[i]);
+      read_block_operator(where.inside(static_cast<int>(i), name), kind, body[i], custom, *b, tiles);
+    }
+    return b;
+  }
+
+  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom, BlockGraph& b,
+                           Names& tiles) {
+    if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
+    only_operator_keys(where, kind, j);
+    BlockOp op;
+    op.kind = kind;
+    op.attributes = read_attributes(where, kind, j);
+    if (kind == OpKind::input || kind == OpKind::output) {
+      op.kernel_tensor = kind == OpKind::input ? argument(where, "from", custom.inputs, j)
+                                               : argument(where, "to", custom.outputs, j);
+      if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
+      if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
+    }
+    if (kind != OpKind::input)
+      for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+        op.inputs.push_back(tiles.use(where, identifier(where, "inputs", t)));
+    if (kind != OpKind::output)
+      for (const Json& t : list(where, "outputs", member(where, j, "outputs"))) {
+        BlockTensor tile;
+        tile.name = identifier(where, "outputs", t);
+        tiles.make(where, tile.name, static_cast<int>(b.tensors.size()));
+        op.outputs.push_back(static_cast<int>(b.tensors.size()));
+        b.tensors.push_back(std::move(tile));
+      }
+    b.ops.push_back(std::move(op));
+  }
+
+  int argument(const Where& where, const char* key, const std::vector<int>& arguments, const Json& j) {
+    const std::string name = identifier(where, key, member(where, j, key));
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (g_.tensors[arguments[i]].name == name) return static_cast<int>(i);
+    fail_at(where, "expected \"{}\" to name one of the custom operator's {}, found {}", key,
+            std::string_view(key) == "from" ? "inputs" : "outputs", describe(Json(name)));
+  }
+
+  Where where_;
+  KernelGraph g_;
+  Names names_{nullptr};
+};
+
+}  // namespace
+
+bool is_own_form(const Json& j) { return j.is_object() && j.contains("zellige_graph"); }
+
+KernelGraph from_json(const Json& j, const std::string& name) {
+  KernelGraph g = infer(Reader(j, name).take());
+  validate(g);
+  return g;
+}
+
+}  // namespace zellige::graph

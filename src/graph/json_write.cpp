@@ -1,0 +1,129 @@
+#include "graph/json.hpp"
+#include "graph/ops.hpp"
+#include "graph/validate.hpp"
+
+namespace zellige::graph {
+namespace {
+
+template <class Tensor>
+Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
+  Json list = Json::array();
+  for (int t : indices) list.push_back(tensors[t].name);
+  return list;
+}
+
+/// A result is its name, or an object where the graph fixes its strides.
+Json results(const KernelOp& op, const KernelGraph& g) {
+  Json list = Json::array();
+  for (int t : op.outputs) {
+    const KernelTensor& tensor = g.tensors[t];
+    if (tensor.strides.empty())
+      list.push_back(tensor.name);
+    else
+      list.push_back({{"name", tensor.name}, {"strides", tensor.strides}});
+  }
+  return list;
+}
+
+void put_attributes(Json& j, OpKind kind, const Attributes& a) {
+  switch (kind) {
+    case OpKind::mul_scalar: j["scalar"] = a.scalar; break;
+    case OpKind::clamp:
+      j["lo"] = a.lo;
+      j["hi"] = a.hi;
+      break;
+    case OpKind::reduction:
+      j["dim"] = a.dim;
+      j["to"] = a.to;
+      break;
+    case OpKind::reduction_max:
+    case OpKind::concat: j["dim"] = a.dim; break;
+    case OpKind::split:
+      j["dim"] = a.dim;
+      j["sizes"] = a.sizes;
+      break;
+    case OpKind::accum_redtox_sum: j["to"] = a.to; break;
+    default: break;
+  }
+}
+
+Json map_object(const std::array<int, 3>& map) {
+  Json j = Json::object();
+  for (int axis = 0; axis < 3; ++axis)
+    if (map[axis] >= 0) j[std::string(1, "xyz"[axis])] = map[axis];
+  return j;
+}
+
+Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph& b, const KernelGraph& g) {
+  Json j = {{"op", name(op.kind)}};
+  if (op.kind == OpKind::input) {
+    j["from"] = g.tensors[custom.inputs[op.kernel_tensor]].name;
+    j["map"] = map_object(op.map);
+    j["loop_dim"] = op.loop_dim;
+    j["outputs"] = names(op.outputs, b.tensors);
+  } else if (op.kind == OpKind::output) {
+    j["inputs"] = names(op.inputs, b.tensors);
+    j["map"] = map_object(op.map);
+    j["to"] = g.tensors[custom.outputs[op.kernel_tensor]].name;
+  } else {
+    j["inputs"] = names(op.inputs, b.tensors);
+    j["outputs"] = names(op.outputs, b.tensors);
+    put_attributes(j, op.kind, op.attributes);
+  }
+  return j;
+}
+
+Json dim3(const Dim3& d) { return Json::array({d.x, d.y, d.z}); }
+
+Json kernel_operator(const KernelOp& op, const KernelGraph& g) {
+  Json j = {{"op", name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
+  put_attributes(j, op.kind, op.attributes);
+  if (!op.block) return j;
+  j["grid"] = dim3(op.block->grid);
+  j["block"] = dim3(op.block->block);
+  j["loop"] = op.block->loop;
+  Json body = Json::array();
+  for (const BlockOp& b : op.block->ops) body.push_back(block_operator(b, op, *op.block, g));
+  j["body"] = std::move(body);
+  return j;
+}
+
+/// The text is for people: one operator a line.
+void put(std::string& out, const Json& list, std::string_view indent) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool last = i + 1 == list.size();
+    Json entry = list[i];
+    if (!entry.is_object() || !entry.contains("body")) {
+      out += fmt::format("{}{}{}\n", indent, entry.dump(), last ? "" : ",");
+      continue;
+    }
+    const Json body = std::move(entry["body"]);
+    entry.erase("body");
+    std::string head = entry.dump();
+    head.pop_back();
+    out += fmt::format("{}{},\"body\":[\n", indent, head);
+    put(out, body, fmt::format("{}  ", indent));
+    out += fmt::format("{}]}}{}\n", indent, last ? "" : ",");
+  }
+}
+
+}  // namespace
+
+std::string to_json(const KernelGraph& g) {
+  validate(g);
+  Json inputs = Json::array(), operators = Json::array();
+  for (int t : g.inputs) {
+    const KernelTensor& x = g.tensors[t];
+    Json j = {{"name", x.name}, {"dtype", name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    inputs.push_back(std::move(j));
+  }
+  for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
+  std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, Json(g.name).dump());
+  put(out, inputs, "  ");
+  out += "],\n\"operators\":[\n";
+  put(out, operators, "  ");
+  out += fmt::format("],\n\"outputs\":{}}}\n", names(g.outputs, g.tensors).dump());
+  return out;
+}
+
+}  // namespace zellige::graph

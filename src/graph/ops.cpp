@@ -1,0 +1,68 @@
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+namespace {
+
+using enum OpFamily;
+
+constexpr OpInfo table[] = {
+    // kind, name, family, inputs, outputs, kernel, block, mirage
+    {OpKind::input, "input", boundary, 0, 1, false, true, "input"},
+    {OpKind::output, "output", boundary, 1, 0, false, true, "output"},
+    {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
+    {OpKind::matmul, "matmul", matmul, 2, 1, true, true, "matmul"},
+    {OpKind::exp, "exp", unary, 1, 1, true, true, "exp"},
+    {OpKind::square, "square", unary, 1, 1, true, true, "square"},
+    {OpKind::sqrt, "sqrt", unary, 1, 1, true, true, "sqrt"},
+    {OpKind::mul_scalar, "mul_scalar", unary, 1, 1, true, true, "mul_scalar"},
+    {OpKind::silu, "silu", unary, 1, 1, true, true, "silu"},
+    {OpKind::sigmoid, "sigmoid", unary, 1, 1, true, true, "sigmoid"},
+    {OpKind::gelu, "gelu", unary, 1, 1, true, true, "gelu"},
+    {OpKind::relu, "relu", unary, 1, 1, true, true, "relu"},
+    {OpKind::clamp, "clamp", unary, 1, 1, true, true, "clamp"},
+    {OpKind::log, "log", unary, 1, 1, true, true, "log"},
+    {OpKind::add, "add", binary, 2, 1, true, true, "add"},
+    {OpKind::sub, "sub", binary, 2, 1, true, true, "sub"},
+    {OpKind::mul, "mul", binary, 2, 1, true, true, "mul"},
+    {OpKind::div, "div", binary, 2, 1, true, true, "div"},
+    {OpKind::pow, "pow", binary, 2, 1, true, true, "pow"},
+    {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
+    {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
+    {OpKind::rms_norm, "rms_norm", norm, 1, 1, true, true, "rms_norm"},
+    {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
+    {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
+    {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
+    {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
+    {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
+    {OpKind::accum_red_rms, "accum_red_rms", accumulator, 1, 1, false, true, "accum_red_ld_rms"},
+    {OpKind::accum_redtox_sum, "accum_redtox_sum", accumulator, 1, 1, false, true, "accum_redtox_ld_sum"},
+    {OpKind::accum_max, "accum_max", accumulator, 1, 1, false, true, "accum_max"},
+    {OpKind::accum_rescale, "accum_rescale", accumulator, 2, 1, false, true, "accum_nored_rescale"},
+    {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", accumulator, 2, 1, false, true,
+     "accum_red_ld_sum_rescale"},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < std::size(table); ++i)
+    if (static_cast<std::size_t>(table[i].kind) != i) return false;
+  return true;
+}
+static_assert(in_order(), "the table lists the operators in the order of OpKind");
+
+}  // namespace
+
+const OpInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; }
+
+std::optional<OpKind> find_op(std::string_view name) {
+  for (const OpInfo& row : table)
+    if (row.name == name) return row.kind;
+  return std::nullopt;
+}
+
+std::vector<OpKind> all_ops() {
+  std::vector<OpKind> kinds;
+  for (const OpInfo& row : table) kinds.push_back(row.kind);
+  return kinds;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,42 @@
+// A loop whose iterations are shared out among the machine's cores.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace zellige::graph {
+
+inline int hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+/// Calls body(index, worker) for every index below `count`; the first exception is thrown again here.
+template <class Body>
+void parallel_for(std::int64_t count, int threads, const Body& body) {
+  threads = static_cast<int>(std::min<std::int64_t>(threads, count));
+  if (threads <= 1) {
+    for (std::int64_t i = 0; i < count; ++i) body(i, 0);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+  std::exception_ptr error;
+  std::mutex guard;
+  const auto work = [&](int worker) {
+    try {
+      for (std::int64_t i; (i = next.fetch_add(1)) < count;) body(i, worker);
+    } catch (...) {
+      const std::lock_guard lock(guard);
+      if (!error) error = std::current_exception();
+      next.store(count);
+    }
+  };
+  std::vector<std::thread> others;
+  for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
+  work(0);
+  for (std::thread& t : others) t.join();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,141 @@
+#include "graph/reference.hpp"
+
+#include <algorithm>
+
+#include "graph/block_reference.hpp"
+#include "graph/dtype.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/gemm.hpp"
+#include "graph/ops.hpp"
+#include "graph/parallel.hpp"
+#include "graph/where.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr std::int64_t chunk = 1 << 16;
+
+/// Rounds a kernel-level tensor to its dtype and measures it.
+Magnitude settle(DType dtype, Array& a, bool round, int threads) {
+  const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
+  std::vector<Magnitude> parts(chunks);
+  parallel_for(chunks, threads, [&](std::int64_t c, int) {
+    double* from = a.values.data() + c * chunk;
+    const std::int64_t n = std::min(chunk, count - c * chunk);
+    if (round) round_to(dtype, from, n);
+    parts[c] = magnitude(from, n);
+  });
+  Magnitude m;
+  for (const Magnitude& part : parts) m = join(m, part);
+  return m;
+}
+
+void matmul(const Array& a, const Array& b, Array& c, int threads) {
+  const std::size_t r = a.shape.size();
+  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1], batch = size(a.shape) / (m * k);
+  constexpr std::int64_t rows = 128, columns = 480;
+  const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
+  parallel_for(batch * down * across, threads, [&](std::int64_t task, int) {
+    const std::int64_t j = task % across * columns, i = task / across % down * rows, t = task / (across * down);
+    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (t * m + i) * k, k,
+         b.values.data() + t * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
+  });
+}
+
+void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
+  const auto count = static_cast<std::int64_t>(x.values.size());
+  parallel_for((count + chunk - 1) / chunk, threads, [&](std::int64_t c, int) {
+    const Shape part{std::min(chunk, count - c * chunk)};
+    evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}}, {{part, y.values.data() + c * chunk}});
+  });
+}
+
+void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
+  if (inputs.size() != g.inputs.size())
+    fail_at({g.name}, "expected {} input arrays, found {}", g.inputs.size(), inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const KernelTensor& t = g.tensors[g.inputs[i]];
+    if (inputs[i].shape != t.shape || static_cast<std::int64_t>(inputs[i].values.size()) != size(t.shape))
+      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values", to_string(t.shape), t.name,
+              to_string(inputs[i].shape), inputs[i].values.size());
+  }
+}
+
+bool representable(DType dtype, const Array& a) {
+  const Format f = format(dtype);
+  bool same = true;
+  for (double v : a.values) same &= round_to(f, v) == v || v != v;
+  return same;
+}
+
+}  // namespace
+
+bool Reference::within(double limit) const {
+  return !stopped && std::ranges::all_of(magnitudes, [&](const Magnitude& m) { return m.within(limit); }) &&
+         std::ranges::all_of(operands, [&](const BlockOperand& o) { return o.magnitude.within(limit); });
+}
+
+Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const ReferenceOptions& options) {
+  check_inputs(g, inputs);
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  Reference r;
+  r.tensors.resize(g.tensors.size());
+  r.magnitudes.resize(g.tensors.size());
+  std::vector<Array> rounded(inputs.size());
+  std::vector<const Array*> at(g.tensors.size(), nullptr);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const int t = g.inputs[i];
+    const DType dtype = g.tensors[t].dtype;
+    at[t] = &inputs[i];
+    if (options.round && !representable(dtype, inputs[i])) {
+      rounded[i] = inputs[i];
+      round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
+      at[t] = &rounded[i];
+    }
+    r.magnitudes[t] = magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()));
+    r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
+  }
+  for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i) {
+    const KernelOp& op = g.ops[i];
+    std::vector<const Array*> in;
+    std::vector<Array*> out;
+    for (int t : op.inputs) in.push_back(at[t]);
+    for (int t : op.outputs) {
+      r.tensors[t] = make_array(g.tensors[t].shape);
+      at[t] = &r.tensors[t];
+      out.push_back(&r.tensors[t]);
+    }
+    bool stopped = false;
+    if (op.kind == OpKind::custom) {
+      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, options, stopped);
+      r.operands.insert(r.operands.end(), operands.begin(), operands.end());
+    } else if (op.kind == OpKind::matmul) {
+      matmul(*in[0], *in[1], *out[0], threads);
+    } else if (is_unary(op.kind)) {
+      unary(op, *in[0], *out[0], threads);
+    } else {
+      std::vector<Operand> operands;
+      std::vector<Result> results;
+      for (const Array* a : in) operands.push_back({a->shape, a->values.data()});
+      for (Array* a : out) results.push_back({a->shape, a->values.data()});
+      evaluate(op.kind, op.attributes, operands, results);
+    }
+    for (int t : op.outputs) {
+      if (stopped) break;
+      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.round, threads);
+      stopped = options.stops_at(r.magnitudes[t]);
+    }
+    r.stopped = stopped;
+  }
+  return r;
+}
+
+std::vector<Array> run_reference(const KernelGraph& g, const std::vector<Array>& inputs,
+                                 const ReferenceOptions& options) {
+  Reference r = run(g, inputs, options);
+  std::vector<Array> outputs;
+  for (int t : g.outputs) outputs.push_back(std::move(r.tensors[t]));
+  return outputs;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,96 @@
+#include "graph/validate.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "graph/infer.hpp"
+#include "graph/json_text.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr std::int64_t max_stride = std::int64_t{1} << 40;
+
+/// Strides that put every element at an address of its own: sorted, each steps over all that the smaller ones reach.
+void check_strides(const Where& where, const KernelTensor& t) {
+  if (t.strides.size() != t.shape.size())
+    fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name, t.shape.size(),
+            to_string(t.shape), t.strides.size());
+  for (std::int64_t s : t.strides)
+    if (s < 1 || s > max_stride)
+      fail_at(where, "expected the strides of tensor {} to be 1 to {}, found {}", t.name, max_stride,
+              to_string(t.strides));
+  std::vector<std::size_t> order(t.shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t d) { return t.strides[d]; });
+  std::int64_t reach = 1;
+  for (std::size_t d : order) {
+    if (t.shape[d] == 1) continue;
+    if (t.strides[d] < reach)
+      fail_at(where, "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
+              "stride {} steps into the {} addresses below it", t.name, to_string(t.strides), to_string(t.shape),
+              t.strides[d], reach);
+    if (t.shape[d] - 1 > (max_stride - reach) / t.strides[d])
+      fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name, max_stride,
+              to_string(t.strides), to_string(t.shape));
+    reach += (t.shape[d] - 1) * t.strides[d];
+  }
+}
+
+void check_name(const Where& where, std::string_view what, const std::string& name) {
+  if (!is_identifier(name))
+    fail_at(where, "expected {} to have a name of 1 to 200 printable ASCII characters without blanks, quotes and "
+            "backslashes, found {} characters", what, name.size());
+}
+
+template <class Tensor>
+void check_tensor(const Where& where, const Tensor& found, const Tensor& inferred) {
+  check_name(where, "each tensor", found.name);
+  if (found.shape != inferred.shape)
+    fail_at(where, "expected tensor {} to have the shape {}, found {}", found.name, to_string(inferred.shape),
+            found.shape.empty() ? "none: infer() fills it in" : to_string(found.shape));
+  if (found.dtype != inferred.dtype)
+    fail_at(where, "expected tensor {} to be {}, found {}", found.name, name(inferred.dtype), name(found.dtype));
+}
+
+void check_block(const Where& where, const BlockGraph& found, const BlockGraph& inferred) {
+  for (std::size_t i = 0; i < found.tensors.size(); ++i) {
+    const BlockTensor &f = found.tensors[i], &e = inferred.tensors[i];
+    check_tensor(where, f, e);
+    if (f.after_loop != e.after_loop)
+      fail_at(where, "expected block tensor {} to live {} the loop, found {}", f.name,
+              e.after_loop ? "after" : "inside", f.after_loop ? "after" : "inside");
+  }
+}
+
+}  // namespace
+
+void validate(const KernelGraph& g) {
+  const Where top{g.name};
+  check_name(top, "the graph", g.name);
+  const KernelGraph inferred = infer(g);
+  if (g.ops.empty()) fail_at(top, "expected at least one operator, found none");
+  if (g.outputs.empty()) fail_at(top, "expected at least one output, found none");
+  for (std::size_t i = 0; i < g.tensors.size(); ++i) check_tensor(top, g.tensors[i], inferred.tensors[i]);
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (g.ops[i].kind == OpKind::custom)
+      check_block(top.at(static_cast<int>(i), "custom"), *g.ops[i].block, *inferred.ops[i].block);
+  for (int t : g.inputs)
+    if (g.tensors[t].strides.empty())
+      fail_at(top, "expected the strides of input {}, found none: only what the graph computes may leave them open",
+              g.tensors[t].name);
+  for (const KernelTensor& t : g.tensors)
+    if (!t.strides.empty()) check_strides(top, t);
+  std::set<int> seen(g.inputs.begin(), g.inputs.end());
+  for (int t : g.outputs) {
+    if (t < 0 || t >= static_cast<int>(g.tensors.size()))
+      fail_at(top, "expected outputs among the graph's {} tensors, found index {}", g.tensors.size(), t);
+    if (!seen.insert(t).second)
+      fail_at(top, "expected outputs that operators make, each once, found {} twice or as an input",
+              g.tensors[t].name);
+  }
+}
+
+}  // namespace zellige::graph

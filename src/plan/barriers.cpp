@@ -1,0 +1,316 @@
+#include "plan/barriers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <unordered_map>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using i64 = std::int64_t;
+using Set = std::uint64_t;  // of tasks, in the exact search
+constexpr int most_exact = 64;
+
+struct Graph {
+  const std::vector<Work>& tasks;
+  std::vector<int> order;                 // topological, lowest number first
+  std::vector<std::vector<int>> readers;  // through either kind of dependency
+  std::vector<int> depth, height;         // barriers forced before and after each task
+  int barriers = 0;                       // the longest chain's
+  i64 least_peak = 0;                     // some task needs its operands and its result at once
+};
+
+Graph analyse(const std::vector<Work>& tasks) {
+  const int n = static_cast<int>(tasks.size());
+  Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
+  std::vector<int> missing(n, 0);
+  for (int t = 0; t < n; ++t) {
+    if (tasks[t].produces < 0)
+      fail("barriers: task {} produces {} bytes; at least 0 is needed", t, tasks[t].produces);
+    i64 alive = tasks[t].produces;
+    for (const auto* from : {&tasks[t].after, &tasks[t].after_same})
+      for (int s : *from) {
+        if (s < 0 || s >= n || s == t)
+          fail("barriers: task {} depends on task {}; another of the {} tasks is needed", t, s, n);
+        if (std::find(g.readers[s].begin(), g.readers[s].end(), t) != g.readers[s].end()) continue;
+        g.readers[s].push_back(t);
+        ++missing[t];
+        alive += tasks[s].produces;
+      }
+    g.least_peak = std::max(g.least_peak, alive);
+  }
+  for (;;) {
+    int next = -1;
+    for (int t = n - 1; t >= 0; --t)
+      if (missing[t] == 0) next = t;
+    if (next < 0) break;
+    missing[next] = -1;
+    g.order.push_back(next);
+    for (int r : g.readers[next]) --missing[r];
+  }
+  if (static_cast<int>(g.order.size()) < n)
+    fail("barriers: only {} of {} tasks can be ordered; the others depend on each other in a cycle",
+         g.order.size(), n);
+  for (int t : g.order) {
+    for (int s : tasks[t].after) g.depth[t] = std::max(g.depth[t], g.depth[s] + 1);
+    for (int s : tasks[t].after_same) g.depth[t] = std::max(g.depth[t], g.depth[s]);
+    g.barriers = std::max(g.barriers, g.depth[t]);
+  }
+  for (auto t = g.order.rbegin(); t != g.order.rend(); ++t) {
+    for (int s : tasks[*t].after) g.height[s] = std::max(g.height[s], g.height[*t] + 1);
+    for (int s : tasks[*t].after_same) g.height[s] = std::max(g.height[s], g.height[*t]);
+  }
+  return g;
+}
+
+// Whether (barriers, peak) is preferred to an incumbent.
+bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
+  if (p.bytes_per_barrier) {
+    const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
+    const double b = than.barriers * *p.bytes_per_barrier + static_cast<double>(than.peak);
+    if (a != b) return a < b;
+  }
+  return std::pair(barriers, peak) < std::pair(than.barriers, than.peak);
+}
+
+// The tasks of each phase, in topological order.
+std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& phase, int count) {
+  std::vector<std::vector<int>> out(count);
+  for (int t : g.order) out[phase[t]].push_back(t);
+  out.erase(std::remove_if(out.begin(), out.end(), [](const auto& p) { return p.empty(); }), out.end());
+  return out;
+}
+
+// Starts with every task as late as `count` phases allow, then moves single tasks as long as that helps.
+void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
+  const int n = static_cast<int>(g.tasks.size());
+  std::vector<int> phase(n);
+  for (int late = 0; late < 2; ++late) {
+    for (int t = 0; t < n; ++t) phase[t] = late ? count - 1 - g.height[t] : g.depth[t];
+    auto measure = [&] {
+      // The peak first; then the sum of squares of what each phase holds, so that plateaus can be left.
+      std::vector<i64> alive(count, 0);
+      for (int t = 0; t < n; ++t) {
+        int last = g.tasks[t].kept ? count - 1 : phase[t];
+        for (int r : g.readers[t]) last = std::max(last, phase[r]);
+        for (int p = phase[t]; p <= last; ++p) alive[p] += g.tasks[t].produces;
+      }
+      double squares = 0;
+      for (i64 a : alive) squares += static_cast<double>(a) * static_cast<double>(a);
+      return std::pair(*std::max_element(alive.begin(), alive.end()), squares);
+    };
+    auto now = measure();
+    bool moved = true;
+    for (int pass = 0; moved && pass < 8; ++pass) {
+      moved = false;
+      for (int t = 0; t < n; ++t) {
+        int low = 0, high = count - 1;
+        for (int s : g.tasks[t].after) low = std::max(low, phase[s] + 1);
+        for (int s : g.tasks[t].after_same) low = std::max(low, phase[s]);
+        for (int r : g.readers[t]) {
+          const auto& barred = g.tasks[r].after;
+          high = std::min(high, phase[r] - (std::find(barred.begin(), barred.end(), t) != barred.end()));
+        }
+        int chosen = phase[t];
+        for (int p = low; p <= high; ++p) {
+          phase[t] = p;
+          if (const auto next = measure(); next < now) now = next, chosen = p, moved = true;
+        }
+        phase[t] = chosen;
+      }
+    }
+    Phases found{listed(g, phase, count)};
+    found.barriers = static_cast<int>(found.phases.size()) - 1;
+    found.peak = peak_memory(g.tasks, found.phases, preference.reuse);
+    if (best.phases.empty() || better(preference, found.barriers, found.peak, best)) best = found;
+  }
+}
+
+// Exact search over the sets of finished tasks, one phase at a time.
+class Search {
+ public:
+  Search(const Graph& graph, const Preference& preference, Phases& best)
+      : g_(graph), preference_(preference), best_(best), effort_(preference.effort) {
+    const int n = static_cast<int>(g_.tasks.size());
+    all_ = n == most_exact ? ~Set{0} : (Set{1} << n) - 1;
+    for (int t = 0; t < n; ++t) {
+      Set after = 0, same = 0, readers = 0;
+      for (int s : g_.tasks[t].after) after |= Set{1} << s;
+      for (int s : g_.tasks[t].after_same) same |= Set{1} << s;
+      for (int r : g_.readers[t]) readers |= Set{1} << r;
+      after_.push_back(after), same_.push_back(same), readers_.push_back(readers);
+    }
+  }
+
+  // Returns whether the search ended, which proves the best.
+  bool run() {
+    states_.push_back({0, 0, -1, {}});
+    std::vector<int> layer{0};
+    for (int k = 0; !layer.empty(); ++k) {  // k phases are done
+      std::unordered_map<Set, int> next;
+      for (int s : layer)
+        if (!expand(s, k, next)) return false;
+      layer.clear();
+      for (const auto& [done, s] : next) layer.push_back(s);
+      std::sort(layer.begin(), layer.end());
+    }
+    return true;
+  }
+
+ private:
+  struct State {
+    Set done;
+    i64 peak;
+    int parent;
+    std::vector<int> phase;  // the tasks that led here, in order
+  };
+  struct Partial {  // of one phase
+    i64 peak;
+    int last;
+  };
+
+  i64 alive(Set done) const {  // results some unfinished task still reads
+    i64 sum = 0;
+    for (Set rest = done; rest; rest &= rest - 1) {
+      const int t = std::countr_zero(rest);
+      if (g_.tasks[t].kept || (readers_[t] & ~done)) sum += g_.tasks[t].produces;
+    }
+    return sum;
+  }
+  int phases_after(Set done) const {
+    int most = 0;
+    for (Set rest = all_ & ~done; rest; rest &= rest - 1)
+      most = std::max(most, g_.height[std::countr_zero(rest)] + 1);
+    return most;
+  }
+
+  // Tries every set of tasks as phase k of state s.
+  bool expand(int s, int k, std::unordered_map<Set, int>& next) {
+    const Set done = states_[s].done;
+    const i64 base = alive(done), before = states_[s].peak;
+    std::vector<std::unordered_map<Set, Partial>> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
+    for (std::size_t size = 0; size < grown.size(); ++size) {
+      std::unordered_map<Set, Partial> larger;
+      for (const auto& [phase, partial] : grown[size]) {
+        const Set all = done | phase;
+        const i64 held = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
+        for (Set rest = all_ & ~all; rest; rest &= rest - 1) {
+          const int t = std::countr_zero(rest);
+          if ((after_[t] & ~done) || (same_[t] & ~all)) continue;
+          if (--effort_ < 0) return false;
+          const i64 peak = std::max(partial.peak, held + g_.tasks[t].produces);
+          if (!better(preference_, std::max(k, g_.barriers), peak, best_)) continue;
+          auto [at, fresh] = larger.try_emplace(phase | Set{1} << t, Partial{peak, t});
+          // The order must not depend on the map's: the lowest peak, then the lowest last task.
+          if (!fresh)
+            at->second = std::min(at->second, Partial{peak, t}, [](const Partial& a, const Partial& b) {
+              return std::pair(a.peak, a.last) < std::pair(b.peak, b.last);
+            });
+        }
+      }
+      if (!larger.empty()) grown.push_back(std::move(larger));
+    }
+    for (std::size_t size = 1; size < grown.size(); ++size) {
+      std::vector<std::pair<Set, Partial>> sorted(grown[size].begin(), grown[size].end());
+      std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [phase, partial] : sorted) {
+        const Set all = done | phase;
+        if (!better(preference_, k + phases_after(all), partial.peak, best_)) continue;
+        const auto known = least_.find(all);
+        if (known != least_.end() && known->second <= partial.peak) continue;
+        least_[all] = partial.peak;
+        State state{all, partial.peak, s, {}};
+        for (Set rest = phase; rest; rest &= ~(Set{1} << state.phase.back()))
+          state.phase.push_back(grown[std::popcount(rest)].at(rest).last);
+        std::reverse(state.phase.begin(), state.phase.end());
+        states_.push_back(std::move(state));
+        next[all] = static_cast<int>(states_.size()) - 1;
+        if (all == all_) adopt(static_cast<int>(states_.size()) - 1);
+      }
+    }
+    return true;
+  }
+
+  i64 bytes(Set tasks) const {
+    i64 sum = 0;
+    for (; tasks; tasks &= tasks - 1) sum += g_.tasks[std::countr_zero(tasks)].produces;
+    return sum;
+  }
+
+  void adopt(int s) {
+    best_ = {};
+    best_.peak = states_[s].peak;
+    for (; states_[s].parent >= 0; s = states_[s].parent) best_.phases.push_back(states_[s].phase);
+    std::reverse(best_.phases.begin(), best_.phases.end());
+    best_.barriers = static_cast<int>(best_.phases.size()) - 1;
+  }
+
+  const Graph& g_;
+  const Preference& preference_;
+  Phases& best_;
+  i64 effort_;
+  Set all_ = 0;
+  std::vector<Set> after_, same_, readers_;
+  std::vector<State> states_;
+  std::unordered_map<Set, i64>
+      least_;  // the lowest peak with which a set was finished, in at most so many phases
+};
+
+}  // namespace
+
+std::int64_t peak_memory(const std::vector<Work>& tasks, const std::vector<std::vector<int>>& phases,
+                         Reuse reuse) {
+  const int n = static_cast<int>(tasks.size());
+  std::vector<int> phase(n, -1), step(n, -1);
+  int steps = 0;
+  for (std::size_t p = 0; p < phases.size(); ++p)
+    for (int t : phases[p]) {
+      if (t < 0 || t >= n || phase[t] >= 0)
+        fail("barriers: phase {} lists task {}, which is not one of {} tasks or is listed before", p, t, n);
+      phase[t] = static_cast<int>(p), step[t] = steps++;
+    }
+  if (steps < n) fail("barriers: the phases list {} of {} tasks; all are needed", steps, n);
+  const bool by_phase = reuse == Reuse::after_barrier;
+  const std::vector<int>& time = by_phase ? phase : step;
+  const int end = by_phase ? static_cast<int>(phases.size()) : n;
+  std::vector<int> last = time;
+  for (int t = 0; t < n; ++t) {
+    if (tasks[t].kept) last[t] = end - 1;
+    for (int s : tasks[t].after) {
+      if (phase[s] >= phase[t])
+        fail("barriers: task {} in phase {} reads task {} of phase {}; a barrier must lie between", t,
+             phase[t], s, phase[s]);
+      last[s] = std::max(last[s], time[t]);
+    }
+    for (int s : tasks[t].after_same) {
+      if (step[s] >= step[t])
+        fail("barriers: task {} at step {} needs task {} of step {}; it must come later", t, step[t], s,
+             step[s]);
+      last[s] = std::max(last[s], time[t]);
+    }
+  }
+  std::vector<i64> alive(end, 0);
+  for (int t = 0; t < n; ++t)
+    for (int i = time[t]; i <= last[t]; ++i) alive[i] += tasks[t].produces;
+  return alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
+}
+
+Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference) {
+  if (preference.bytes_per_barrier && !(*preference.bytes_per_barrier >= 0))
+    fail("barriers: a barrier weighs {} bytes; at least 0 is needed", *preference.bytes_per_barrier);
+  Phases best;
+  if (tasks.empty()) return best;
+  const Graph g = analyse(tasks);
+  const int n = static_cast<int>(tasks.size());
+  const int most = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
+  for (int count = g.barriers + 1; count <= most; ++count) climb(g, preference, count, best);
+  if (!better(preference, g.barriers, g.least_peak, best)) return best;
+  best.optimal = false;
+  if (n <= most_exact) best.optimal = Search(g, preference, best).run();
+  return best;
+}
+
+}  // namespace zellige::plan

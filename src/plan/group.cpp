@@ -1,0 +1,457 @@
+#include "plan/group.hpp"
+
+#include <algorithm>
+
+#include "plan/contexts.hpp"
+#include "plan/copies.hpp"
+#include "plan/layouts.hpp"
+
+namespace zellige::plan {
+namespace {
+
+bool inlined(NodeKind kind) { return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat; }
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+int floor_power(std::int64_t n) { int p = 1; while (p * 2 <= n) p *= 2; return p; }
+constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
+
+void collect(const BlockProgram& p, int node, const Shape& domain, bool identity, std::vector<Leaf>& out) {
+  const Node& n = p.nodes[node];
+  if (!inlined(n.kind)) {
+    out.push_back({node, identity && n.shape == domain});
+    return;
+  }
+  for (int in : n.in) collect(p, in, domain, identity && n.kind == NodeKind::map && p.nodes[in].shape == domain, out);
+}
+
+class Grouping {
+ public:
+  Grouping(KernelPlan& plan, const Program& whole, const target::Target& target)
+      : plan_(plan), program_(plan.program), whole_(whole), target_(target) {}
+
+  void run() {
+    mark_live();
+    for (int i = 0; i < size(); ++i)
+      if (live_[i]) place(i);
+    place_loads();
+    connect();
+  }
+
+ private:
+  int size() const { return static_cast<int>(program_.nodes.size()); }
+  const Node& node(int i) const { return program_.nodes[i]; }
+  const graph::KernelTensor& tensor(const Node& n) const { return whole_.tensors[n.tensor]; }
+
+  void mark_live() {
+    live_.assign(size(), false);
+    for (int i = size() - 1; i >= 0; --i) {
+      if (node(i).kind == NodeKind::store) live_[i] = true;
+      if (node(i).kind == NodeKind::running_diff && live_[i]) live_[node(i).in[0]] = true;
+      if (live_[i])
+        for (int in : node(i).in) live_[in] = true;
+    }
+  }
+
+  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).tensor_core; }
+
+  int context(Context c) {
+    for (std::size_t i = 0; i < plan_.contexts.size(); ++i)
+      if (plan_.contexts[i] == c) return static_cast<int>(i);
+    plan_.contexts.push_back(std::move(c));
+    return static_cast<int>(plan_.contexts.size()) - 1;
+  }
+
+  int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner, std::string suffix = "") {
+    Buffer b;
+    b.name = (node(id).name.empty() ? fmt::format("t{}", id) : node(id).name) + suffix;
+    for (const Buffer& other : plan_.buffers)
+      if (other.name == b.name) { b.name += fmt::format("_{}", id); break; }
+    b.node = id, b.dtype = dtype, b.shape = shape, b.padded = padded, b.partials = partials, b.inner = inner;
+    plan_.buffers.push_back(std::move(b));
+    return static_cast<int>(plan_.buffers.size()) - 1;
+  }
+
+  int task(TaskKind kind, Section section, int id, int context, int buffer = -1) {
+    Task t;
+    t.kind = kind, t.section = section, t.node = id, t.context = context, t.buffer = buffer;
+    plan_.tasks.push_back(std::move(t));
+    return static_cast<int>(plan_.tasks.size()) - 1;
+  }
+
+  /// Where a register-resident node's value can be read: carried sums only behind the loop.
+  Section value_section(int i) const {
+    const Node& n = node(i);
+    return n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
+  }
+
+  /// The context for evaluating value `x` (of the root's operand) at `domain`, if a leaf's registers give one.
+  int register_context(int x, const Shape& domain, Section section) const {
+    int best = -1;
+    std::int64_t most = 0;
+    for (const Leaf& leaf : leaves(program_, x, domain)) {
+      const auto c = plan_.context_of.find(leaf.node);
+      if (c == plan_.context_of.end() || !leaf.identity || value_section(leaf.node) != section) continue;
+      const std::int64_t rank = plan_.contexts[c->second].kind == ContextKind::fragment ? 2 : 1;
+      if (rank > most) most = rank, best = c->second;
+    }
+    return best;
+  }
+
+  int sweep(const Shape& domain, int inner, int vector) {
+    while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
+    return context(sweep_context(domain, inner, vector));
+  }
+
+  /// A sweep for values kept in float32: as wide as leaves every thread something to do.
+  int plain_sweep(const Shape& domain, int inner) {
+    int vector = 8;
+    const std::int64_t elements = graph::size(domain);
+    while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
+    return sweep(domain, inner, vector);
+  }
+
+  static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
+
+  void place(int i) {
+    const Node& n = node(i);
+    switch (n.kind) {
+      case NodeKind::matmul: place_matmul(i); break;
+      case NodeKind::reduce: place_reduce(i, n.in[0]); break;
+      case NodeKind::accumulate: place_accumulate(i); break;
+      case NodeKind::running_max: {
+        const int c = plain_sweep(n.shape, last(n.shape));
+        plan_.context_of[i] = c;
+        evaluate(task(TaskKind::accumulate, Section::inside, i, c), n.in[0]);
+        producer_[i] = static_cast<int>(plan_.tasks.size()) - 1;
+        break;
+      }
+      case NodeKind::running_diff:
+        plan_.context_of[i] = plan_.context_of.at(n.in[0]);
+        producer_[i] = producer_.at(n.in[0]);
+        break;
+      case NodeKind::round: place_round(i); break;
+      case NodeKind::store: place_store(i); break;
+      default: break;  // loads at the end, elementwise nodes nowhere
+    }
+  }
+
+  void place_matmul(int i) {
+    const Node& n = node(i);
+    if (!tensor_core(i)) return place_reduce(i, -1);
+    const MatmulChoice& choice = plan_.matmuls.at(i);
+    Context c;
+    c.kind = ContextKind::fragment;
+    c.domain = n.shape;
+    c.warps = choice.warps;
+    const int id = context(c);
+    const int mma = task(TaskKind::mma, n.section, i, id);
+    for (int side = 0; side < 2; ++side) {
+      const int operand = n.in[side];
+      if (node(operand).kind == NodeKind::load) read_load(operand, mma, false);
+      else reads_.push_back({mma, operand, true});
+    }
+    producer_[i] = mma;
+    plan_.context_of[i] = id;
+    if (choice.warps.k > 1) {
+      spill(i);
+      plan_.context_of.erase(i);  // each warp holds a part only: readers go to the buffer
+    }
+  }
+
+  /// Writes a register-resident node into its own buffer, once.
+  void spill(int i) {
+    if (plan_.buffer_of.count(i)) return;
+    const Node& n = node(i);
+    const int c = plan_.context_of.at(i);
+    const int partials = plan_.contexts[c].kind == ContextKind::fragment ? plan_.contexts[c].warps.k : 1;
+    const int b = buffer(i, DType::f32, n.shape, n.shape, partials, last(n.shape));
+    plan_.buffer_of[i] = b;
+    const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
+    reads_.push_back({t, i, true});
+    writer_[b] = t;
+  }
+
+  void place_reduce(int i, int operand) {
+    const Node& n = node(i);
+    const Section finish_section = n.carried ? Section::after : n.section;
+    if (operand >= 0) {
+      const Node& x = node(operand);
+      const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
+      if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment) {
+        const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].warps.n, last(n.shape));
+        finish_reduce(i, operand, c, b, finish_section);
+        return;
+      }
+    }
+    Context c;
+    c.kind = ContextKind::lanes;
+    c.domain = n.shape;
+    const bool product = operand < 0;
+    c.reduce_dim = product ? last(n.shape) : n.dim;
+    c.to = product ? 1 : n.to;
+    c.length = product ? plan_.matmuls.at(i).k : node(operand).shape[n.dim] / n.to;
+    const std::int64_t outputs = graph::size(n.shape), threads = program_.warps() * 32;
+    const bool contiguous = !product && n.dim == last(node(operand).shape) && n.to == 1;
+    if (contiguous)
+      for (c.vector = 8; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4); c.vector /= 2) {}
+    const std::int64_t steps = c.length / c.vector;
+    while (c.lanes < 32 && outputs * c.lanes < threads && c.lanes * 2 <= steps) c.lanes *= 2;
+    if (c.lanes == 32 && outputs * 64 <= threads)
+      c.splits = std::min({8, floor_power(threads / (outputs * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+    const int id = context(c);
+    const int b = buffer(i, DType::f32, n.shape, n.shape, c.splits, last(n.shape));
+    finish_reduce(i, operand, id, b, finish_section);
+  }
+
+  void finish_reduce(int i, int operand, int context, int b, Section section) {
+    const int t = task(TaskKind::reduce, node(i).section, i, context);
+    if (operand >= 0) evaluate(t, operand);
+    else for (int in : node(i).in) evaluate(t, in);
+    const int f = task(TaskKind::finish, section, i, context, b);
+    plan_.tasks[f].after_same.push_back(t);
+    plan_.buffer_of[i] = b;
+    writer_[b] = f;
+  }
+
+  void place_accumulate(int i) {
+    const Node& n = node(i);
+    int c = register_context(n.in[0], n.shape, Section::inside);
+    if (c < 0 || plan_.contexts[c].warps.k > 1) c = plain_sweep(n.shape, last(n.shape));
+    const int t = task(TaskKind::accumulate, Section::inside, i, c);
+    for (int in : n.in) evaluate(t, in);
+    const Context& where = plan_.contexts[c];
+    if (where.kind == ContextKind::sweep) {
+      const std::int64_t chunks = graph::size(where.domain) / where.vector;
+      if (round_up(chunks, program_.threads()) / program_.threads() * where.vector > most_state_registers) {
+        const int b = buffer(i, DType::f32, n.shape, n.shape, 1, where.inner);
+        plan_.tasks[t].buffer = b;
+        plan_.buffer_of[i] = b;
+        writer_[b] = t;
+        return;
+      }
+    }
+    plan_.context_of[i] = c;
+    producer_[i] = t;
+  }
+
+  Shape operand_padding(int i) const {
+    const Node& n = node(i);
+    Shape padded = n.shape;
+    const int inner = plan_.inner.at(i);
+    for (int reader : program_.consumers(i)) {
+      if (!tensor_core(reader)) continue;
+      for (int side = 0; side < 2; ++side) {
+        if (node(reader).in[side] != i) continue;
+        const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
+        padded[k] = round_up(n.shape[k], 8);
+        padded[inner] = round_up(n.shape[inner], 8);
+      }
+    }
+    return padded;
+  }
+
+  bool is_operand(int i) const {
+    for (int reader : program_.consumers(i))
+      if (tensor_core(reader)) return true;
+    return false;
+  }
+
+  void place_round(int i) {
+    const Node& n = node(i);
+    int chained = -1;
+    for (int reader : program_.consumers(i))
+      if (tensor_core(reader) && plan_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i) chained = reader;
+    int c = register_context(n.in[0], n.shape, n.section);
+    if (chained >= 0) {
+      const int t = task(TaskKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
+      evaluate(t, n.in[0]);
+      plan_.context_of[i] = plan_.tasks[t].context;
+      producer_[i] = t;
+      return;
+    }
+    const Shape padded = operand_padding(i);
+    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment) c = sweep(padded, plan_.inner.at(i), 8);
+    const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
+    plan_.buffers[b].matmul_operand = true;
+    plan_.buffer_of[i] = b;
+    const int t = task(TaskKind::to_shared, n.section, i, c, b);
+    evaluate(t, n.in[0]);
+    writer_[b] = t;
+  }
+
+  void place_store(int i) {
+    const Node& n = node(i);
+    const int inner = innermost_of(n);
+    Copy copy = widest_copy(n, tensor(n), inner);
+    while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
+      copy.vector /= 2, copy.bytes /= 2;
+    copy.async = false;
+    plan_.copies[i] = copy;
+    const int c = register_context(n.in[0], n.shape, Section::after);
+    if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment && copy.bytes >= 8) {
+      // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
+      const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
+      const int t = task(TaskKind::to_shared, Section::after, i, c, b);
+      evaluate(t, n.in[0]);
+      writer_[b] = t;
+      const int out = task(TaskKind::to_global, Section::after, i, sweep(n.shape, inner, copy.vector), b);
+      buffer_reads_.push_back({out, b});
+      return;
+    }
+    const int where = c >= 0 ? c : sweep(n.shape, inner, copy.vector);
+    evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
+  }
+
+  int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
+
+  /// Records what task t reads when it evaluates value x in its context, spilling what lies in other registers.
+  void evaluate(int t, int x) {
+    const Shape domain = plan_.tasks[t].kind == TaskKind::reduce && node(plan_.tasks[t].node).kind == NodeKind::matmul
+                             ? Shape{}
+                             : node(x).shape;
+    for (const Leaf& leaf : leaves(program_, x, domain)) {
+      const int c = plan_.tasks[t].context;
+      if (node(leaf.node).kind == NodeKind::load) {
+        read_load(leaf.node, t, leaf.identity);
+      } else if (const auto at = plan_.context_of.find(leaf.node);
+                 at != plan_.context_of.end() && at->second == c && leaf.identity &&
+                 value_section(leaf.node) == plan_.tasks[t].section) {
+        reads_.push_back({t, leaf.node, true});
+      } else {
+        if (at != plan_.context_of.end()) spill(leaf.node);
+        reads_.push_back({t, leaf.node, false});
+      }
+    }
+  }
+
+  void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }
+
+  void place_loads() {
+    std::int64_t total = 0;
+    for (const auto& [load, reads] : load_reads_) total += graph::size(node(load).shape) * graph::bytes(node(load).dtype);
+    const bool too_big = total > target_.shared_per_block / 2;
+    for (const auto& [load, reads] : load_reads_) {
+      const Node& n = node(load);
+      const int gmem_inner = innermost_of(n);
+      const Copy wide = widest_copy(n, tensor(n), gmem_inner);
+      bool direct = program_.loop == 1 && !is_operand(load);
+      if (direct && !(too_big && n.kind == NodeKind::load)) {
+        direct = reads.size() == 1;
+        for (const auto& [t, identity] : reads) {
+          const Context& c = plan_.contexts[plan_.tasks[t].context];
+          const bool along = c.kind == ContextKind::sweep   ? c.inner == gmem_inner
+                             : c.kind == ContextKind::lanes ? c.reduce_dim == gmem_inner && c.to == 1
+                                                            : false;
+          direct = direct && along && (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
+                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == 16;
+        }
+      }
+      if (direct) {
+        plan_.direct[load] = true;
+        plan_.copies[load] = {wide.vector, wide.bytes, false};
+        continue;
+      }
+      const int inner = plan_.inner.at(load);
+      const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
+      Copy copy = inner == gmem_inner ? wide : Copy{1, graph::bytes(n.dtype), graph::bytes(n.dtype) >= 4};
+      const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
+      plan_.buffers[b].matmul_operand = is_operand(load);
+      plan_.copies[load] = copy;
+      const int t = task(TaskKind::copy_in, n.section, load, context(copy_context(tensor(n), padded, inner, copy)), b);
+      plan_.buffer_of[load] = b;
+      writer_[b] = t;
+      for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
+    }
+  }
+
+  /// True where every element of buffer b that task r reads was written by the same thread.
+  bool same_thread(int w, int r, int b) {
+    const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
+    if (reader.kind == TaskKind::mma) return false;
+    const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
+    if (cw.kind != ContextKind::sweep || cr.kind == ContextKind::fragment) return false;
+    const Shape& shape = plan_.buffers[b].shape;
+    if (cr.kind == ContextKind::sweep && cr.domain != shape && cr.domain != plan_.buffers[b].padded) return false;
+    if (cr.kind == ContextKind::lanes && (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
+      return false;
+    if (cr.kind == ContextKind::lanes && node(node(reader.node).in[0]).shape != shape) return false;
+    for (const Leaf& leaf : leaves(program_, operand_of(reader), shape))
+      if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
+    const auto key = std::make_tuple(writer.context, reader.context, b);
+    if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
+    const std::vector<int> a = owners(cw, program_.threads(), shape), c = owners(cr, program_.threads(), shape);
+    bool same = true;
+    for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] >= 0 && a[i] == c[i];
+    return agreement_[key] = same;
+  }
+
+  int operand_of(const Task& t) const {
+    switch (t.kind) {
+      case TaskKind::to_shared: return node(t.node).kind == NodeKind::round || node(t.node).kind == NodeKind::store
+                                           ? node(t.node).in[0] : t.node;
+      default: return node(t.node).in.empty() ? t.node : node(t.node).in[0];
+    }
+  }
+
+  void connect() {
+    const auto shared = [&](int t, int b) {
+      Task& reader = plan_.tasks[t];
+      if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end()) reader.reads.push_back(b);
+      const int w = writer_.at(b);
+      if (w == t) return;
+      auto& list = same_thread(w, t, b) ? reader.after_same : reader.after;
+      if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
+    };
+    for (const auto& [t, b] : buffer_reads_) shared(t, b);
+    for (const auto& [t, value, in_registers] : reads_) {
+      const bool registers = in_registers && producer_.count(value);
+      if (registers) plan_.tasks[t].after_same.push_back(producer_.at(value));
+      else shared(t, plan_.buffer_of.at(value));
+    }
+    for (int i = 0; i < static_cast<int>(plan_.tasks.size()); ++i) {
+      auto& same = plan_.tasks[i].after_same;
+      std::sort(same.begin(), same.end());
+      same.erase(std::unique(same.begin(), same.end()), same.end());
+      same.erase(std::remove(same.begin(), same.end(), i), same.end());
+    }
+  }
+
+  struct Read { int task, value; bool in_registers; };
+
+  KernelPlan& plan_;
+  const BlockProgram& program_;
+  const Program& whole_;
+  const target::Target& target_;
+  std::vector<bool> live_;
+  std::map<int, int> producer_;  // register-resident node -> the task that leaves it there
+  std::map<int, int> writer_;    // buffer -> task
+  std::vector<Read> reads_;
+  std::vector<std::pair<int, int>> buffer_reads_;
+  std::map<int, std::vector<std::pair<int, bool>>> load_reads_;
+  std::map<std::tuple<int, int, int>, bool> agreement_;
+};
+
+}  // namespace
+
+std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
+  std::vector<Leaf> out;
+  collect(program, node, domain, true, out);
+  return out;
+}
+
+std::string_view name(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::copy_in: return "copy in";
+    case TaskKind::mma: return "mma";
+    case TaskKind::to_shared: return "to shared";
+    case TaskKind::to_operand: return "to operand";
+    case TaskKind::to_global: return "to global";
+    case TaskKind::accumulate: return "accumulate";
+    case TaskKind::reduce: return "reduce";
+    case TaskKind::finish: return "finish";
+  }
+  return "?";
+}
+
+void group(KernelPlan& plan, const Program& whole, const target::Target& target) { Grouping(plan, whole, target).run(); }
+
+}  // namespace zellige::plan

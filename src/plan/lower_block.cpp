@@ -1,0 +1,244 @@
+#include <limits>
+
+#include "plan/lower.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr double lowest = -3.4028234663852886e38;  // the lowest finite float32: where a running maximum starts
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
+class BlockLowering {
+ public:
+  BlockLowering(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name)
+      : graph_(graph), op_(op), block_(*op.block), value_(block_.tensors.size(), -1) {
+    program_.name = name;
+    program_.grid = block_.grid;
+    program_.block = block_.block;
+    program_.loop = block_.loop;
+  }
+
+  BlockProgram run() {
+    for (const graph::BlockOp& op : block_.ops) lower(op);
+    carry_matmuls();
+    return std::move(program_);
+  }
+
+ private:
+  bool looped() const { return block_.loop > 1; }
+
+  Section section_of(int tensor) const {
+    return looped() && !block_.tensors[tensor].after_loop ? Section::inside : Section::after;
+  }
+
+  int add(NodeKind kind, std::vector<int> in, Shape shape, Section section) {
+    Node n;
+    n.kind = kind;
+    n.in = std::move(in);
+    n.shape = std::move(shape);
+    n.section = section;
+    return program_.add(std::move(n));
+  }
+  const Node& node(int i) const { return program_.nodes[i]; }
+
+  int map(OpKind op, std::vector<int> in, Shape shape, Section section, double scalar = 1, double lo = 0,
+          double hi = 0) {
+    const int id = add(NodeKind::map, std::move(in), std::move(shape), section);
+    Node& n = program_.nodes[id];
+    n.op = op, n.scalar = scalar, n.lo = lo, n.hi = hi;
+    return id;
+  }
+
+  int reduce(OpKind op, int x, int dim, std::int64_t to, Section section, bool carried) {
+    Shape shape = node(x).shape;
+    shape[dim] = to;
+    const int id = add(NodeKind::reduce, {x}, shape, section);
+    Node& n = program_.nodes[id];
+    n.op = op, n.dim = dim, n.to = to, n.carried = carried;
+    return id;
+  }
+
+  int accumulate(OpKind op, std::vector<int> in) {
+    const Shape shape = node(in[0]).shape;
+    const int id = add(NodeKind::accumulate, std::move(in), shape, Section::inside);
+    program_.nodes[id].op = op;
+    return id;
+  }
+
+  int rounded(int x, DType dtype) {
+    if (node(x).dtype == dtype && (node(x).kind == NodeKind::load || dtype == DType::f32)) return x;
+    const int id = add(NodeKind::round, {x}, node(x).shape, node(x).section);
+    program_.nodes[id].dtype = dtype;
+    if (node(x).carried || node(x).kind == NodeKind::accumulate) program_.nodes[id].section = Section::after;
+    return id;
+  }
+
+  std::vector<Split> splits(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes,
+                            int loop_dim) const {
+    std::vector<Split> result(tile.size());
+    for (std::size_t d = 0; d < tile.size(); ++d) {
+      result[d].tile = tile[d];
+      result[d].extent = whole[d];
+      result[d].loop = looped() && loop_dim == static_cast<int>(d);
+    }
+    for (int axis = 0; axis < 3; ++axis)
+      if (axes[axis] >= 0 && block_.grid[axis] > 1) result[axes[axis]].axis = axis;
+    return result;
+  }
+
+  void lower(const graph::BlockOp& op) {
+    std::vector<int> in;
+    for (int t : op.inputs) in.push_back(value_[t]);
+    const int out = op.outputs.empty() ? -1 : op.outputs[0];
+    const Shape shape = out < 0 ? Shape{} : block_.tensors[out].shape;
+    const Section section = out < 0 ? Section::after : section_of(out);
+    const int result = lower(op, in, shape, section);
+    if (out >= 0 && result >= 0) {
+      value_[out] = result;
+      if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
+    }
+  }
+
+  int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+    const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
+    const auto& a = op.attributes;
+    switch (op.kind) {
+      case OpKind::input: {
+        const int tensor = op_.inputs[op.kernel_tensor];
+        const bool invariant = looped() && op.loop_dim < 0;
+        const int id = add(NodeKind::load, {}, shape, invariant ? Section::before : section);
+        Node& n = program_.nodes[id];
+        n.tensor = tensor;
+        n.dtype = graph_.tensors[tensor].dtype;
+        n.splits = splits(shape, graph_.tensors[tensor].shape, op.map, op.loop_dim);
+        n.name = graph_.tensors[tensor].name;
+        return id;
+      }
+      case OpKind::output: {
+        const int tensor = op_.outputs[op.kernel_tensor];
+        const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
+        Node& n = program_.nodes[id];
+        n.tensor = tensor;
+        n.dtype = graph_.tensors[tensor].dtype;
+        n.splits = splits(node(in[0]).shape, graph_.tensors[tensor].shape, op.map, -1);
+        n.name = graph_.tensors[tensor].name;
+        return -1;
+      }
+      case OpKind::matmul: {
+        const int x = rounded(in[0], block_.tensors[op.inputs[0]].dtype);
+        const int y = rounded(in[1], block_.tensors[op.inputs[1]].dtype);
+        return add(NodeKind::matmul, {x, y}, shape, section);
+      }
+      case OpKind::rms_norm: {
+        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape, section);
+        const int sum = reduce(OpKind::reduction, square, last, 1, section, false);
+        return map(OpKind::div, {in[0], root_mean(sum, node(in[0]).shape[last], section)}, shape, section);
+      }
+      case OpKind::reduction:
+        return reduce(OpKind::reduction, in[0], a.dim, a.to, section, false);
+      case OpKind::reduction_max: {
+        const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
+        int running, diff;
+        if (section == Section::inside) {
+          running = add(NodeKind::running_max, {max}, shape, section);
+          diff = add(NodeKind::running_diff, {running}, shape, section);
+        } else {
+          running = map(OpKind::clamp, {max}, shape, section, 1, lowest, infinity);
+          diff = map(OpKind::clamp, {max}, shape, section, 1, 0, 0);
+        }
+        value_[op.outputs[1]] = diff;
+        return running;
+      }
+      case OpKind::concat: {
+        const int id = add(NodeKind::concat, in, shape, section);
+        program_.nodes[id].dim = a.dim;
+        return id;
+      }
+      case OpKind::split: {
+        std::int64_t start = 0;
+        for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+          const Shape part = block_.tensors[op.outputs[i]].shape;
+          const int id = add(NodeKind::slice, {in[0]}, part, section);
+          program_.nodes[id].dim = a.dim;
+          program_.nodes[id].start = start;
+          start += part[a.dim];
+          value_[op.outputs[i]] = id;
+        }
+        return value_[op.outputs[0]];
+      }
+      case OpKind::accum:
+        return looped() ? accumulate(OpKind::accum, {in[0]}) : in[0];
+      case OpKind::accum_max:
+        return looped() ? accumulate(OpKind::accum_max, {in[0]})
+                        : map(OpKind::clamp, {in[0]}, shape, section, 1, lowest, infinity);
+      case OpKind::accum_rescale:
+        return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
+      case OpKind::accum_red_sum_rescale: {
+        if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, Section::after, false);
+        if (node(in[1]).shape[last] == 1)
+          return accumulate(OpKind::accum_rescale,
+                            {reduce(OpKind::reduction, in[0], last, 1, Section::inside, false), in[1]});
+        return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1,
+                      Section::after, false);
+      }
+      case OpKind::accum_red_sum:
+        return carried_sum(in[0], last, 1);
+      case OpKind::accum_redtox_sum:
+        return carried_sum(in[0], last, a.to);
+      case OpKind::accum_red_mean: {
+        const double n = static_cast<double>(node(in[0]).shape[last]) * static_cast<double>(block_.loop);
+        return map(OpKind::mul_scalar, {carried_sum(in[0], last, 1)}, shape, Section::after, 1 / n);
+      }
+      case OpKind::accum_red_rms: {
+        const Section here = looped() ? Section::inside : Section::after;
+        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape, here);
+        return root_mean(carried_sum(square, last, 1), node(in[0]).shape[last] * block_.loop, Section::after);
+      }
+      case OpKind::custom:
+        fail("{}: a custom operator inside a block graph", program_.name);
+      default:
+        return map(op.kind, in, shape, section, a.scalar, a.lo, a.hi);
+    }
+  }
+
+  int carried_sum(int x, int dim, std::int64_t to) {
+    return reduce(OpKind::reduction, x, dim, to, looped() ? Section::inside : Section::after, looped());
+  }
+
+  int root_mean(int sum, std::int64_t count, Section section) {
+    const Shape shape = node(sum).shape;
+    const int mean = map(OpKind::mul_scalar, {sum}, shape, section, 1 / static_cast<double>(count));
+    return map(OpKind::sqrt, {mean}, shape, section);
+  }
+
+  /// accumulate(matmul(..)) with no other reader of the product: the matmul's own accumulators carry the sum.
+  void carry_matmuls() {
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& sum = program_.nodes[i];
+      if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum) continue;
+      const int product = sum.in[0];
+      Node& matmul = program_.nodes[product];
+      if (matmul.kind != NodeKind::matmul || program_.consumers(product).size() != 1) continue;
+      matmul.carried = true;
+      for (Node& n : program_.nodes)
+        for (int& in : n.in)
+          if (in == static_cast<int>(i)) in = product;
+      program_.nodes[i].in.clear();  // dead: nobody reads it any more
+    }
+  }
+
+  const graph::KernelGraph& graph_;
+  const graph::KernelOp& op_;
+  const graph::BlockGraph& block_;
+  std::vector<int> value_;
+  BlockProgram program_;
+};
+
+}  // namespace
+
+BlockProgram lower_block(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name) {
+  return BlockLowering(graph, op, name).run();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <numeric>
+
+#include "plan/lower.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// One pre-defined operator as block programs on a one-dimensional grid: block x is decoded into one tile index a
+/// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
+class KernelLowering {
+ public:
+  KernelLowering(const KernelGraph& graph, const KernelOp& op, const std::string& name, const target::Target& target)
+      : graph_(graph), op_(op), name_(name), target_(target) {}
+
+  std::vector<BlockProgram> run() {
+    switch (op_.kind) {
+      case OpKind::matmul: return {matmul()};
+      case OpKind::reduction:
+      case OpKind::rms_norm: return {rows()};
+      case OpKind::concat:
+      case OpKind::split: return pieces();
+      case OpKind::custom:
+      case OpKind::input:
+      case OpKind::output: fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
+      default: return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
+    }
+  }
+
+ private:
+  struct MatmulTile { int m, n, k, threads; };
+
+  const Shape& shape(int tensor) const { return graph_.tensors[tensor].shape; }
+
+  /// Splits of a tensor whose tile in dimension d is tile[d]; dimensions are walked from the last, which varies
+  /// fastest over the grid. `steps[d]` is how many tiles the *output* has there; a tensor of extent 1 broadcasts.
+  std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
+    std::vector<Split> result(extent.size());
+    std::int64_t div = 1;
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
+      Split& s = result[d];
+      s.tile = std::min(tile[d], extent[d]);
+      s.extent = extent[d];
+      if (steps[d] > 1) {
+        if (extent[d] > 1) s.axis = 0, s.div = div, s.mod = steps[d];
+        div *= steps[d];
+        s.overhang = extent[d] > 1 && extent[d] % s.tile != 0;
+      }
+    }
+    return result;
+  }
+
+  int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
+    Node n;
+    n.kind = NodeKind::load;
+    n.tensor = tensor;
+    n.dtype = graph_.tensors[tensor].dtype;
+    for (const Split& s : splits) n.shape.push_back(s.tile);
+    n.splits = std::move(splits);
+    n.section = section;
+    n.name = graph_.tensors[tensor].name;
+    return p.add(std::move(n));
+  }
+
+  void store(BlockProgram& p, int value, int tensor, std::vector<Split> splits) const {
+    Node n;
+    n.kind = NodeKind::store;
+    n.in = {value};
+    n.tensor = tensor;
+    n.dtype = graph_.tensors[tensor].dtype;
+    n.shape = p.nodes[value].shape;
+    n.splits = std::move(splits);
+    n.section = Section::after;
+    n.name = graph_.tensors[tensor].name;
+    p.add(std::move(n));
+  }
+
+  int map(BlockProgram& p, OpKind op, std::vector<int> in, Shape shape, double scalar = 1) const {
+    Node n;
+    n.kind = NodeKind::map;
+    n.op = op;
+    n.in = std::move(in);
+    n.shape = std::move(shape);
+    n.scalar = scalar, n.lo = op_.attributes.lo, n.hi = op_.attributes.hi;
+    n.section = Section::after;
+    return p.add(std::move(n));
+  }
+
+  /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
+  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, bool simt) const {
+    static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
+                                           {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
+                                           {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
+    static constexpr MatmulTile simt_table[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
+    MatmulTile best{};
+    double least = 0;
+    const auto consider = [&](MatmulTile t) {
+      const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
+      const double waves = std::max(1.0, tiles / target_.multiprocessors);
+      const double products = static_cast<double>(t.m) * t.n / 512;        // cycles a step of k
+      const double traffic = static_cast<double>(t.m + t.n) * 2 / 32;      // cycles a step of k, from L2
+      const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
+      if (best.m == 0 || cost < least) best = t, least = cost;
+    };
+    if (simt) for (MatmulTile t : simt_table) consider(t);
+    else for (MatmulTile t : table) consider(t);
+    return best;
+  }
+
+  BlockProgram matmul() const {
+    const Shape &a = shape(op_.inputs[0]), &b = shape(op_.inputs[1]);
+    const int rank = static_cast<int>(a.size());
+    const std::int64_t m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
+    std::int64_t batch = 1;
+    for (int d = 0; d < rank - 2; ++d) batch *= a[d];
+    MatmulTile t = choose(batch, m, n, k, graph_.tensors[op_.inputs[0]].dtype == DType::f32);
+    const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
+    const std::int64_t tk = std::min<std::int64_t>(t.k, k);
+    BlockProgram p;
+    p.name = name_;
+    p.block = {t.threads, 1, 1};
+    p.loop = ceil_div(k, tk);
+    Shape tile(rank, 1), steps(rank, 1), out = shape(op_.outputs[0]);
+    for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
+    tile[rank - 2] = tm, tile[rank - 1] = tn;
+    steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
+    p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
+
+    const auto looped = [&](int d, std::vector<Split> s) {  // dimension d of an operand is the loop's
+      s[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
+      return s;
+    };
+    const Section section = p.loop > 1 ? Section::inside : Section::after;
+    std::vector<Split> c = cut(out, tile, steps);
+    std::vector<Split> sa = c, sb = c;
+    const int x = load(p, op_.inputs[0], looped(rank - 1, sa), section);
+    const int y = load(p, op_.inputs[1], looped(rank - 2, sb), section);
+    Node product;
+    product.kind = NodeKind::matmul;
+    product.in = {x, y};
+    product.shape = tile;
+    product.section = section;
+    product.carried = p.loop > 1;
+    const int z = p.add(std::move(product));
+    store(p, z, op_.outputs[0], c);
+    return p;
+  }
+
+  /// Tile of about `elements`, filled from the last dimension.
+  Shape tile_of(const Shape& extent, std::int64_t elements) const {
+    Shape tile(extent.size(), 1);
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
+      tile[d] = std::min(extent[d], elements);
+      // Prefer a tile that divides, where one of at least half the size does.
+      for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
+        if (extent[d] % t == 0) { tile[d] = t; break; }
+      elements = std::max<std::int64_t>(1, elements / tile[d]);
+    }
+    return tile;
+  }
+
+  static Shape steps_of(const Shape& extent, const Shape& tile) {
+    Shape steps(extent.size());
+    for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = ceil_div(extent[d], tile[d]);
+    return steps;
+  }
+
+  /// out[.., from_out + i, ..] = f(in[.., from_in + i, ..]) over `extent` (the output's own where empty).
+  BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim, std::pair<std::int64_t, std::int64_t> from,
+                           Shape extent) const {
+    const bool copy = !extent.empty();
+    if (!copy) extent = shape(output);
+    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    BlockProgram p;
+    p.name = name_;
+    p.block = {256, 1, 1};
+    if (graph::size(tile) <= 1024) p.block = {128, 1, 1};
+    p.grid = {graph::size(steps), 1, 1};
+    std::vector<int> in;
+    for (int t : inputs) {
+      Shape e = copy ? extent : shape(t);
+      std::vector<Split> s = cut(e, tile, steps);
+      if (copy) s[dim].offset = from.first;
+      in.push_back(load(p, t, std::move(s), Section::after));
+    }
+    std::vector<Split> s = cut(extent, tile, steps);
+    if (copy) s[dim].offset = from.second;
+    const int value = copy ? in[0] : map(p, op_.kind, in, tile, op_.attributes.scalar);
+    store(p, value, output, std::move(s));
+    return p;
+  }
+
+  /// concat and split: one copying kernel a part.
+  std::vector<BlockProgram> pieces() const {
+    std::vector<BlockProgram> kernels;
+    std::int64_t start = 0;
+    const int dim = op_.attributes.dim;
+    const bool split = op_.kind == OpKind::split;
+    const auto& parts = split ? op_.outputs : op_.inputs;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Shape extent = shape(parts[i]);
+      kernels.push_back(split ? elementwise({op_.inputs[0]}, parts[i], dim, {start, 0}, extent)
+                              : elementwise({parts[i]}, op_.outputs[0], dim, {0, start}, extent));
+      if (i > 0) kernels.back().name += fmt::format("_{}", i);
+      start += extent[dim];
+    }
+    return kernels;
+  }
+
+  /// reduction and rms_norm: a block holds whole lines of the reduced dimension.
+  BlockProgram rows() const {
+    const Shape& x = shape(op_.inputs[0]);
+    const int rank = static_cast<int>(x.size());
+    const bool norm = op_.kind == OpKind::rms_norm;
+    const int dim = norm ? rank - 1 : op_.attributes.dim;
+    Shape extent = x;
+    extent[dim] = 1;  // what is cut into tiles; the reduced dimension stays whole
+    const std::int64_t lines = std::max<std::int64_t>(1, 4096 / x[dim]);
+    Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
+    BlockProgram p;
+    p.name = name_;
+    p.block = {128, 1, 1};
+    p.grid = {graph::size(steps), 1, 1};
+    const auto whole = [&](std::int64_t size) {
+      std::vector<Split> s = cut(extent, tile, steps);
+      s[dim] = {.tile = size, .extent = size};
+      return s;
+    };
+    const int in = load(p, op_.inputs[0], whole(x[dim]), Section::after);
+    const Shape in_tile = p.nodes[in].shape;
+    int value = norm ? map(p, OpKind::square, {in}, in_tile) : in;
+    Node sum;
+    sum.kind = NodeKind::reduce;
+    sum.op = OpKind::reduction;
+    sum.in = {value};
+    sum.dim = dim;
+    sum.to = norm ? 1 : op_.attributes.to;
+    sum.shape = in_tile;
+    sum.shape[dim] = sum.to;
+    sum.section = Section::after;
+    const Shape reduced = sum.shape;
+    value = p.add(std::move(sum));
+    if (norm) {
+      value = map(p, OpKind::mul_scalar, {value}, reduced, 1 / static_cast<double>(x[dim]));
+      value = map(p, OpKind::sqrt, {value}, reduced);
+      value = map(p, OpKind::div, {in, value}, in_tile);
+    }
+    store(p, value, op_.outputs[0], whole(norm ? x[dim] : op_.attributes.to));
+    return p;
+  }
+
+  const KernelGraph& graph_;
+  const KernelOp& op_;
+  std::string name_;
+  const target::Target& target_;
+};
+
+}  // namespace
+
+std::vector<BlockProgram> lower_kernel(const KernelGraph& graph, const KernelOp& op, const std::string& name,
+                                       const target::Target& target) {
+  return KernelLowering(graph, op, name, target).run();
+}
+
+}  // namespace zellige::plan

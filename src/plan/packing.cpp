@@ -1,0 +1,208 @@
+#include "plan/packing.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using i64 = std::int64_t;
+
+i64 round_up(i64 x, i64 to) { return (x + to - 1) / to * to; }
+bool meet(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
+
+void check(const std::vector<Lifetime>& objects) {
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const Lifetime& o = objects[i];
+    if (o.size < 0) fail("packing: object {} has size {}; at least 0 is needed", i, o.size);
+    if (o.alignment < 1) fail("packing: object {} has alignment {}; at least 1 is needed", i, o.alignment);
+    if (o.begin > o.end)
+      fail("packing: object {} begins at {} but ends at {}; it must not end before it begins", i, o.begin,
+           o.end);
+  }
+}
+
+// Offsets are all multiples of the alignments' gcd, so of the objects alive at once all but the topmost take
+// their size rounded up to it.
+i64 live_bound(const std::vector<Lifetime>& objects) {
+  i64 unit = 0;
+  for (const Lifetime& o : objects) unit = std::gcd(unit, o.alignment);
+  i64 bound = 0;
+  for (const Lifetime& at : objects) {  // the live sum is largest where some object begins
+    i64 sum = 0, slack = 0;
+    for (const Lifetime& o : objects)
+      if (o.begin <= at.begin && at.begin < o.end) {
+        sum += round_up(o.size, unit);
+        slack = std::max(slack, round_up(o.size, unit) - o.size);
+      }
+    bound = std::max(bound, sum - slack);
+  }
+  return bound;
+}
+
+enum class Fit { first, best };
+
+// Places the objects in the given order, each in a gap among the placed ones it meets: the lowest, or the
+// tightest.
+i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit,
+          std::vector<i64>& offset) {
+  i64 peak = 0;
+  std::vector<std::pair<i64, i64>> taken;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Lifetime& o = objects[order[i]];
+    taken.clear();
+    for (std::size_t j = 0; j < i; ++j)
+      if (meet(o, objects[order[j]]))
+        taken.emplace_back(offset[order[j]], offset[order[j]] + objects[order[j]].size);
+    std::sort(taken.begin(), taken.end());
+    i64 at = -1, tightest = -1, low = 0;
+    for (const auto& [from, to] : taken) {
+      const i64 start = round_up(low, o.alignment);
+      if (from - start >= o.size && (at < 0 || from - low < tightest)) {
+        at = start, tightest = from - low;
+        if (fit == Fit::first) break;
+      }
+      low = std::max(low, to);
+    }
+    offset[order[i]] = at < 0 ? round_up(low, o.alignment) : at;
+    peak = std::max(peak, offset[order[i]] + o.size);
+  }
+  return peak;
+}
+
+// Some best packing is the fixed point of pushing every object down. Sorted by (offset, index), each of its
+// objects stands directly on the highest of the earlier ones it meets; so the search appends objects in that
+// order.
+struct Search {
+  const std::vector<Lifetime>& objects;
+  i64 effort;
+  Packing& best;
+  std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes meet i's
+  std::vector<std::vector<int>> live_at;  // at every begin: the objects alive
+  std::vector<i64> offset;
+  std::vector<char> placed;
+
+  // What the unplaced objects alive at one time must still stand on. `floor` is the last offset: none goes
+  // lower.
+  i64 bound(i64 floor) const {
+    i64 b = 0;
+    for (const auto& live : live_at) {
+      i64 top = 0, rest = 0;
+      for (int i : live)
+        if (placed[i])
+          top = std::max(top, offset[i] + objects[i].size);
+        else
+          rest += objects[i].size;
+      b = std::max(b, rest ? std::max(top, floor) + rest : top);
+    }
+    return b;
+  }
+
+  // Returns false when the effort is spent.
+  bool descend(std::size_t count, i64 floor, int last, i64 peak) {
+    if ((effort -= 1 + static_cast<i64>(objects.size() * objects.size() / 256)) < 0) return false;
+    if (count == objects.size()) {
+      best.peak = peak, best.offset = offset;
+      return true;
+    }
+    std::vector<std::tuple<i64, i64, int>> choices;
+    for (int i = 0; i < static_cast<int>(objects.size()); ++i) {
+      if (placed[i]) continue;
+      i64 at = 0;
+      for (int j : met[i])
+        if (placed[j]) at = std::max(at, offset[j] + objects[j].size);
+      at = round_up(at, objects[i].alignment);
+      if (at < floor || (at == floor && i < last)) {
+        // It can only rise later, onto something that meets it; where nothing unplaced does, this branch is
+        // dead.
+        if (std::none_of(met[i].begin(), met[i].end(), [&](int j) { return !placed[j]; })) return true;
+        continue;
+      }
+      choices.emplace_back(at, -objects[i].size, i);
+    }
+    std::sort(choices.begin(), choices.end());
+    for (const auto& [at, unused, i] : choices) {
+      const i64 top = std::max(peak, at + objects[i].size);
+      if (top >= best.peak) continue;
+      placed[i] = 1, offset[i] = at;
+      const bool goes_on = bound(at) >= best.peak || descend(count + 1, at, i, top);
+      placed[i] = 0;
+      if (!goes_on) return false;
+      if (best.peak == best.lower_bound) return true;
+    }
+    return true;
+  }
+};
+
+Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
+  const int n = static_cast<int>(objects.size());
+  Packing best;
+  best.offset.assign(n, 0);
+  best.lower_bound = live_bound(objects);
+  best.peak = -1;
+  auto duration = [](const Lifetime& o) { return o.end - o.begin; };
+  using Key = std::function<std::tuple<i64, i64, i64>(const Lifetime&)>;
+  const Key keys[] = {
+      [&](const Lifetime& o) { return std::tuple(-o.size, -duration(o), o.begin); },
+      [&](const Lifetime& o) { return std::tuple(-duration(o), -o.size, o.begin); },
+      [&](const Lifetime& o) { return std::tuple(-duration(o) * o.size, -o.size, o.begin); },
+      [&](const Lifetime& o) { return std::tuple(o.begin, -o.size, -duration(o)); },
+      [&](const Lifetime& o) { return std::tuple(o.begin, -duration(o), -o.size); },
+      [&](const Lifetime& o) { return std::tuple(-o.end, -o.size, -duration(o)); },
+      [&](const Lifetime& o) { return std::tuple(-o.alignment, -o.size, -duration(o)); },
+  };
+  std::vector<int> order(n);
+  std::vector<i64> offset(n);
+  for (const Key& key : keys)
+    for (Fit fit : {Fit::first, Fit::best}) {
+      if (best.peak == best.lower_bound) break;
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int a, int b) { return key(objects[a]) < key(objects[b]); });
+      const i64 peak = place(objects, order, fit, offset);
+      if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
+    }
+  best.optimal = best.peak == best.lower_bound;
+  if (best.optimal) return best;
+
+  Search search{
+      objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};
+  for (int i = 0; i < n; ++i) {
+    std::vector<int> live;
+    for (int j = 0; j < n; ++j) {
+      if (i != j && meet(objects[i], objects[j])) search.met[i].push_back(j);
+      if (objects[j].begin <= objects[i].begin && objects[i].begin < objects[j].end) live.push_back(j);
+    }
+    search.live_at.push_back(live);
+  }
+  best.optimal = search.descend(0, 0, -1, 0) || best.peak == best.lower_bound;
+  return best;
+}
+
+}  // namespace
+
+Packing pack(const std::vector<Lifetime>& objects, std::int64_t effort) {
+  check(objects);
+  std::vector<int> proper;  // the others take no room
+  std::vector<Lifetime> some;
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (objects[i].size > 0 && objects[i].begin < objects[i].end) {
+      proper.push_back(static_cast<int>(i));
+      some.push_back(objects[i]);
+    }
+  Packing result;
+  result.offset.assign(objects.size(), 0);
+  if (some.empty()) return result;
+  const Packing p = pack_proper(some, effort);
+  for (std::size_t i = 0; i < proper.size(); ++i) result.offset[proper[i]] = p.offset[i];
+  result.peak = p.peak;
+  result.lower_bound = p.lower_bound;
+  result.optimal = p.optimal;
+  return result;
+}
+
+}  // namespace zellige::plan

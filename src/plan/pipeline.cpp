@@ -1,0 +1,107 @@
+#include "plan/pipeline.hpp"
+
+#include <algorithm>
+
+#include "plan/barriers.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Phases of the tasks of one section, by the fewest barriers and then the least memory alive at once.
+std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
+  std::vector<int> local(plan.tasks.size(), -1);
+  for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
+  std::vector<Work> problem;
+  for (int t : tasks) {
+    Work work;
+    for (int a : plan.tasks[t].after) if (local[a] >= 0) work.after.push_back(local[a]);
+    for (int a : plan.tasks[t].after_same) if (local[a] >= 0) work.after_same.push_back(local[a]);
+    const int b = plan.tasks[t].kind == TaskKind::to_global ? -1 : plan.tasks[t].buffer;
+    work.produces = b >= 0 ? plan.buffers[b].bytes : 0;
+    problem.push_back(std::move(work));
+  }
+  std::vector<std::vector<int>> result;
+  if (tasks.empty()) return result;
+  for (const auto& phase : order_tasks(problem).phases) {
+    std::vector<int> global;
+    for (int i : phase) global.push_back(tasks[i]);
+    // Copies start first, so that they travel while the rest of the phase works.
+    std::stable_partition(global.begin(), global.end(), [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    result.push_back(std::move(global));
+  }
+  return result;
+}
+
+void start_copies(KernelPlan& plan) {
+  std::vector<int> first;
+  for (auto& phase : plan.after) {
+    const auto rest = std::stable_partition(phase.begin(), phase.end(), [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    first.insert(first.end(), phase.begin(), rest);
+    phase.erase(phase.begin(), rest);
+  }
+  plan.after.front().insert(plan.after.front().begin(), first.begin(), first.end());
+}
+
+constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
+constexpr int most_stages = 8;
+
+int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes, std::int64_t other_bytes) {
+  const BlockProgram& p = plan.program;
+  const std::int64_t blocks = std::clamp<std::int64_t>(
+      (p.grid.count() + target.multiprocessors - 1) / target.multiprocessors, 1,
+      std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
+  const auto fits = [&](int stages, std::int64_t resident) {
+    const std::int64_t bytes = stages * stage_bytes + other_bytes + target.shared_reserved_per_block;
+    return bytes * resident <= target.shared_per_multiprocessor && stages * stage_bytes + other_bytes <= target.shared_per_block;
+  };
+  const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
+  int best = 1;
+  for (int s = 2; s <= most; ++s) {
+    if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
+    best = s;
+    if (s >= 3 && (s - 1) * stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first) {
+  std::vector<int> before, copies, inside, after;
+  for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
+    const Task& task = plan.tasks[t];
+    if (task.section == Section::before) before.push_back(t);
+    else if (task.section == Section::after) after.push_back(t);
+    else (task.kind == TaskKind::copy_in ? copies : inside).push_back(t);
+  }
+  plan.before = {before};
+  plan.inside = phases(plan, inside);
+  plan.after = phases(plan, after);
+  if (copies_first && !plan.after.empty()) start_copies(plan);
+  plan.loop_copies = copies;
+
+  std::int64_t stage_bytes = 0, other_bytes = 0;
+  for (int t : copies) stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_stride * graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
+  for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
+  other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
+  plan.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
+  for (int t : copies) {
+    Buffer& b = plan.buffers[plan.tasks[t].buffer];
+    b.stages = plan.stages;
+    b.bytes = (b.stage_stride * (b.stages - 1) + b.elements) * graph::bytes(b.dtype);
+  }
+
+  const auto owed = [&](const std::vector<int>& tasks, auto from) {
+    for (int t : tasks)
+      for (int a : plan.tasks[t].after)
+        if (from(plan.tasks[a])) return true;
+    return false;
+  };
+  const bool copies_cross = owed(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
+  plan.top_barrier = copies.empty() ? plan.inside.size() > 1 : copies_cross || plan.inside.size() > 1;
+  plan.before_barrier = !plan.top_barrier && !before.empty() && copies_cross;
+  std::vector<int> first = plan.after.empty() ? std::vector<int>{} : plan.after.front();
+  plan.after_barrier = plan.program.loop > 1 && owed(first, [](const Task& w) { return w.section == Section::inside; });
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,94 @@
+#include "plan/plan.hpp"
+
+#include "plan/agents.hpp"
+#include "plan/contexts.hpp"
+#include "plan/group.hpp"
+#include "plan/layouts.hpp"
+#include "plan/lower.hpp"
+#include "plan/pipeline.hpp"
+#include "plan/select.hpp"
+#include "plan/swizzle.hpp"
+#include "plan/verify.hpp"
+
+namespace zellige::plan {
+namespace {
+
+void check_limits(const BlockProgram& p, const target::Target& target) {
+  if (p.threads() > target.threads_per_block)
+    fail("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name, target.threads_per_block);
+  const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
+  for (int axis = 0; axis < 3; ++axis)
+    if (p.grid[axis] > limit[axis])
+      fail("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name, limit[axis]);
+}
+
+}  // namespace
+
+Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
+  Plan plan;
+  plan.target = std::string(target.name);
+  plan.program = lower(graph, target);
+  for (const BlockProgram& kernel : plan.program.kernels) {
+    check_limits(kernel, target);
+    plan.kernels.emplace_back().program = kernel;
+    select(plan.kernels.back());
+  }
+  resolve_layouts(plan.program, plan.kernels);
+  for (KernelPlan& kernel : plan.kernels) {
+    group(kernel, plan.program, target);
+    arrange_buffers(kernel);
+    pipeline(kernel, target, true);
+    if (!place_buffers(kernel, target)) {
+      pipeline(kernel, target, false);
+      require_buffers(kernel, target);
+    }
+    build_schedule(kernel);
+    verify(kernel.schedule, kernel.program.name, target);
+  }
+  plan.device = place_tensors(plan.program);
+  return plan;
+}
+
+std::string print(const KernelPlan& plan, const Program& program) {
+  std::string out = print(plan.program, program);
+  for (const auto& [node, m] : plan.matmuls) {
+    out += fmt::format("  matmul %{}: ", node);
+    if (!m.tensor_core) { out += "ordinary float32 products\n"; continue; }
+    out += fmt::format("mma.sync, warps {}x{}x{} over batch, M, N and {} over K{}\n", m.warps.b, m.warps.m, m.warps.n,
+                       m.warps.k, m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
+  }
+  for (const Buffer& b : plan.buffers) {
+    out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype), to_string(b.padded),
+                       b.offset, b.bytes, to_string(b.strides));
+    if (b.swizzle.B > 0) out += fmt::format(", Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
+    if (b.partials > 1) out += fmt::format(", {} partial sums", b.partials);
+    if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
+    out += "\n";
+  }
+  for (const auto& [load, direct] : plan.direct)
+    if (direct) out += fmt::format("  %{} {}: read from global memory where it is used\n", load, plan.program.nodes[load].name);
+  const auto phase_lines = [&](const char* where, const std::vector<std::vector<int>>& phases) {
+    for (std::size_t i = 0; i < phases.size(); ++i)
+      for (int t : phases[i]) {
+        const Task& task = plan.tasks[t];
+        out += fmt::format("  {} {}: {} %{} in {}\n", where, i, name(task.kind), task.node,
+                           task.context >= 0 ? print(plan.contexts[task.context]) : "");
+      }
+  };
+  phase_lines("before", plan.before);
+  phase_lines("loop copy", {plan.loop_copies});
+  phase_lines("inside", plan.inside);
+  phase_lines("after", plan.after);
+  for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
+  out += fmt::format("  {} bytes of shared memory, {} stages\n", plan.shared_bytes, plan.stages);
+  return out;
+}
+
+std::string print(const Plan& plan) {
+  std::string out;
+  for (const KernelPlan& kernel : plan.kernels) out += print(kernel, plan.program);
+  out += fmt::format("workspace {} bytes\n", plan.device.total);
+  return out;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,62 @@
+#include "plan/program.hpp"
+
+namespace zellige::plan {
+
+std::string_view name(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::load: return "load";
+    case NodeKind::map: return "map";
+    case NodeKind::round: return "round";
+    case NodeKind::matmul: return "matmul";
+    case NodeKind::reduce: return "reduce";
+    case NodeKind::accumulate: return "accumulate";
+    case NodeKind::running_max: return "running_max";
+    case NodeKind::running_diff: return "running_diff";
+    case NodeKind::slice: return "slice";
+    case NodeKind::concat: return "concat";
+    case NodeKind::store: return "store";
+  }
+  return "?";
+}
+
+std::string_view name(Section section) {
+  switch (section) {
+    case Section::before: return "before";
+    case Section::inside: return "inside";
+    case Section::after: return "after";
+  }
+  return "?";
+}
+
+std::vector<int> BlockProgram::consumers(int node) const {
+  std::vector<int> result;
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i)
+    for (int in : nodes[i].in)
+      if (in == node) {
+        result.push_back(i);
+        break;
+      }
+  return result;
+}
+
+std::string print(const BlockProgram& program, const Program& whole) {
+  std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}\n", program.name, program.grid.x,
+                                program.grid.y, program.grid.z, program.threads(), program.loop);
+  for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
+    const Node& n = program.nodes[i];
+    std::string what(name(n.kind));
+    if (n.kind == NodeKind::map || n.kind == NodeKind::accumulate) what = fmt::format("{} {}", what, name(n.op));
+    if (n.kind == NodeKind::reduce)
+      what = fmt::format("{} {} of dimension {} to {}", n.carried ? "carried reduce" : "reduce",
+                         n.op == OpKind::reduction_max ? "max" : "sum", n.dim, n.to);
+    if (n.kind == NodeKind::matmul && n.carried) what = "carried matmul";
+    std::string in;
+    for (int k : n.in) in += fmt::format(" %{}", k);
+    if (n.kind == NodeKind::load || n.kind == NodeKind::store) in += " " + whole.tensors[n.tensor].name;
+    out += fmt::format("  %{} = {}{} : {}{} [{}]\n", i, what, in, graph::name(n.dtype), to_string(n.shape),
+                       name(n.section));
+  }
+  return out;
+}
+
+}  // namespace zellige::plan

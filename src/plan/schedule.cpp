@@ -1,0 +1,151 @@
+#include "plan/schedule.hpp"
+
+#include <algorithm>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+std::string quoted(const std::string& what) { return what.empty() ? "" : fmt::format(" '{}'", what); }
+
+/// sA[i+2]: the stage is taken modulo the number of stages; outside loops i is 0.
+std::string access(const Schedule& s, const Access& a, bool in_loop) {
+  if (a.tensor < 0 || a.tensor >= static_cast<int>(s.tensors.size()))
+    return fmt::format("tensor #{}", a.tensor);
+  const SharedTensor& t = s.tensors[a.tensor];
+  std::string stage;
+  if (t.stages > 1 && in_loop) stage = fmt::format("[i{}]", a.lag == 0 ? "" : fmt::format("{:+}", a.lag));
+  if (t.stages > 1 && !in_loop) stage = fmt::format("[{}]", ((a.lag % t.stages) + t.stages) % t.stages);
+  return t.name + stage + (a.same_thread ? " (same thread)" : "");
+}
+
+std::string accesses(const Schedule& s, const std::vector<Access>& list, bool in_loop) {
+  std::string text;
+  for (const Access& a : list) text += fmt::format("{}{}", text.empty() ? "" : ", ", access(s, a, in_loop));
+  return text;
+}
+
+std::string channel_name(const Schedule& s, int channel) {
+  if (channel < 0 || channel >= static_cast<int>(s.channels.size()))
+    return fmt::format("channel #{}", channel);
+  return s.channels[channel].name;
+}
+
+std::string agent_name(const Schedule& s, int agent) {
+  if (agent < 0 || agent >= static_cast<int>(s.agents.size())) return "-";
+  return s.agents[agent].name;
+}
+
+std::string line(const Schedule& s, const Step& step, bool in_loop) {
+  std::string text(name(step.kind));
+  switch (step.kind) {
+    case StepKind::loop_begin:
+      return fmt::format("loop i < {}{}", step.trips, quoted(step.what));
+    case StepKind::wait_group:
+      text += fmt::format(" {}", step.pending);
+      break;
+    case StepKind::barrier:
+      if (step.id != 0) text += fmt::format(" {}", step.id);
+      break;
+    case StepKind::acquire:
+    case StepKind::release:
+      text += " " + channel_name(s, step.channel);
+      break;
+    default:
+      break;
+  }
+  text += quoted(step.what);
+  if (!step.reads.empty()) text += " reads " + accesses(s, step.reads, in_loop);
+  if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
+  const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release;
+  if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
+  if (step.guard_lag != 0)
+    text += in_loop ? fmt::format(" while i+{} < trips", step.guard_lag)
+                    : fmt::format(" if {} < trips", step.guard_lag);
+  return text;
+}
+
+}  // namespace
+
+std::string_view name(Synchronisation by) {
+  switch (by) {
+    case Synchronisation::block_barrier:
+      return "block_barrier";
+    case Synchronisation::named_barrier:
+      return "named_barrier";
+    case Synchronisation::cp_async_group:
+      return "cp_async_group";
+    case Synchronisation::mbarrier_bytes:
+      return "mbarrier_bytes";
+    case Synchronisation::commit_group:
+      return "commit_group";
+    case Synchronisation::bulk_group:
+      return "bulk_group";
+  }
+  fail("schedule: {} is no synchronisation; the last is bulk_group", static_cast<int>(by));
+}
+
+std::string_view name(StepKind kind) {
+  switch (kind) {
+    case StepKind::work:
+      return "work";
+    case StepKind::copy:
+      return "copy";
+    case StepKind::commit:
+      return "commit";
+    case StepKind::wait_group:
+      return "wait_group";
+    case StepKind::barrier:
+      return "barrier";
+    case StepKind::acquire:
+      return "acquire";
+    case StepKind::release:
+      return "release";
+    case StepKind::async_work:
+      return "async_work";
+    case StepKind::fence_proxy:
+      return "fence_proxy";
+    case StepKind::loop_begin:
+      return "loop_begin";
+    case StepKind::loop_end:
+      return "loop_end";
+  }
+  fail("schedule: {} is no kind of step; the last is loop_end", static_cast<int>(kind));
+}
+
+std::string print(const Schedule& s) {
+  std::int64_t end = 0;
+  std::size_t width = 0;
+  for (const SharedTensor& t : s.tensors) {
+    end = std::max(end, t.offset + t.bytes);
+    width = std::max(width, t.name.size());
+  }
+  std::string text = fmt::format("{} threads, {} bytes of shared memory\n", s.threads, end);
+  for (const SharedTensor& t : s.tensors) {
+    text += fmt::format("tensor {:{}}  bytes [{}, {})", t.name, width, t.offset, t.offset + t.bytes);
+    text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes / t.stages) : "\n";
+  }
+  for (const Channel& c : s.channels) {
+    const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
+    text += fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}\n", c.name,
+                        known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
+                        agent_name(s, c.producer), agent_name(s, c.consumer), name(c.by));
+  }
+  for (const Agent& a : s.agents) {
+    text += fmt::format("agent {}: {} warp{}", a.name, a.warps, a.warps == 1 ? "" : "s");
+    text += a.registers > 0 ? fmt::format(", {} registers a thread\n", a.registers) : "\n";
+    int depth = 0;
+    for (const Step& step : a.steps) {
+      if (step.kind == StepKind::loop_end) {
+        depth = std::max(depth - 1, 0);
+        continue;
+      }
+      text += std::string(2 + 2 * depth, ' ') + line(s, step, depth > 0) + "\n";
+      if (step.kind == StepKind::loop_begin) ++depth;
+    }
+  }
+  return text;
+}
+
+}  // namespace zellige::plan

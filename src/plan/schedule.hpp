@@ -1,0 +1,86 @@
+// A schedule: agents that run in parallel, each with its operations in order, joined by channels.
+//
+// An SM80 kernel is one agent (all warps) whose loads travel through cp.async groups. A Hopper kernel is a TMA producer
+// and WGMMA consumers joined by mbarriers. Both are this value, and verify() proves both by the same rules.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zellige::plan {
+
+/// How what a producer wrote becomes visible to its consumers.
+enum class Synchronisation : std::uint8_t {
+  block_barrier,   // __syncthreads
+  named_barrier,   // bar.sync id, threads
+  cp_async_group,  // visible to the issuing threads after wait_group, to others after a barrier behind it
+  mbarrier_bytes,  // full/empty mbarriers; the producer announces bytes, the copy engine completes them
+  commit_group,    // wgmma: registers and operands are free after wait_group
+  bulk_group,      // a TMA store: its source is free after wait_group
+};
+std::string_view name(Synchronisation);
+
+struct Channel {
+  std::string name;
+  int tensor = -1;             // index into Schedule::tensors
+  int stages = 1;
+  int producer = -1, consumer = -1;  // agents; the same for cp.async
+  Synchronisation by{};
+};
+
+/// A tensor in shared memory, a place in bytes: two tensors whose places overlap must never be alive together.
+struct SharedTensor {
+  std::string name;
+  std::int64_t offset = 0, bytes = 0;  // of all stages
+  int stages = 1;
+};
+
+enum class StepKind : std::uint8_t {
+  work,            // reads and writes tensors with ordinary instructions of all the agent's threads
+  copy,            // starts an asynchronous copy into `writes` (through `channel`)
+  commit,          // closes the cp.async or wgmma group of what was started since the last commit
+  wait_group,      // at most `pending` groups of this agent are still under way
+  barrier,         // __syncthreads among all agents that name it, or bar.sync `id`
+  acquire,         // consumer waits until its channel's next stage is full; producer: until it is empty
+  release,         // consumer gives the stage back
+  async_work,      // started like wgmma: reads operands and writes registers until a wait_group
+  fence_proxy,     // ordinary writes become visible to the asynchronous proxy
+  loop_begin, loop_end,
+};
+std::string_view name(StepKind);
+
+/// One access of a step. `stage`: which stage of a staged tensor it touches in iteration i: (i + lag) % stages.
+struct Access {
+  int tensor = -1;
+  int lag = 0;
+  bool same_thread = false;  // each thread touches only what it wrote itself, so no barrier is owed
+};
+
+struct Step {
+  StepKind kind{};
+  std::string what;              // for the reader
+  std::vector<Access> reads, writes;
+  int channel = -1;
+  int pending = 0;               // wait_group
+  int id = 0;                    // barrier: 0 is __syncthreads
+  std::int64_t trips = 1;        // loop_begin
+  int guard_lag = 0;             // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+};
+
+struct Agent {
+  std::string name;
+  int warps = 1;
+  int registers = 0;             // a thread; 0: the compiler's choice
+  std::vector<Step> steps;
+};
+
+struct Schedule {
+  int threads = 0;
+  std::vector<SharedTensor> tensors;
+  std::vector<Agent> agents;
+  std::vector<Channel> channels;
+};
+
+std::string print(const Schedule&);
+
+}  // namespace zellige::plan

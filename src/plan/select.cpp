@@ -1,0 +1,143 @@
+#include "plan/select.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// What one warp does under a layout: mma.sync and ldmatrix instructions a pass over K.
+struct Work { std::int64_t mma, ldmatrix; };
+Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
+  const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(ceil_div(c.m, 16), w.m);
+  const std::int64_t n8 = ceil_div(c.n, 8), units = ceil_div(n8, 2), n = ceil_div(units, w.n);
+  const std::int64_t k = ceil_div(ceil_div(c.k, 16), w.k);
+  return {b * m * std::min(n * 2, n8) * k, b * k * (n + (a_in_registers ? 0 : m))};
+}
+
+/// Cycles of a multiprocessor a pass: tensor cores in the four quarters, shared memory for all warps together.
+double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
+  const Work one = work(c, w, a_in_registers);
+  return 8.0 * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0) +
+         4.0 * static_cast<double>(one.ldmatrix) * w.count() + 30.0 * static_cast<double>(ceil_div(ceil_div(c.k, 16), w.k));
+}
+
+constexpr std::int64_t most_registers = 128;   // for accumulators; beyond, the compiler spills
+constexpr std::int64_t most_partial_bytes = 32 * 1024;
+
+}  // namespace
+
+std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t n8 = ceil_div(c.n, 8);
+  return ceil_div(c.batch, w.b) * ceil_div(ceil_div(c.m, 16), w.m) * ceil_div(ceil_div(n8, 2), w.n) * (n8 > 1 ? 8 : 4);
+}
+
+namespace {
+
+class Selection {
+ public:
+  explicit Selection(KernelPlan& plan) : plan_(plan), program_(plan.program) {}
+
+  void run() {
+    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
+      const Node& n = program_.nodes[i];
+      if (n.kind != NodeKind::matmul) continue;
+      plan_.matmuls[i] = describe(n);
+      if (plan_.matmuls[i].tensor_core) choose(i);
+    }
+  }
+
+ private:
+  MatmulChoice describe(const Node& n) const {
+    MatmulChoice c;
+    const Shape& a = program_.nodes[n.in[0]].shape;
+    const std::size_t rank = n.shape.size();
+    for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
+    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1], c.k = a[rank - 1];
+    c.tensor_core = program_.nodes[n.in[0]].dtype != DType::f32;
+    return c;
+  }
+
+  /// Partial products over K may be left to the readers only once a kernel, not once an iteration.
+  bool may_split_k(const Node& n) const { return n.carried || program_.loop == 1 || n.section == Section::after; }
+
+  double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
+    const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double partials = w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
+    const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
+    return passes * cycles(c, w, a_in_registers) + partials + spill;
+  }
+
+  template <class F>
+  void layouts(const MatmulChoice& c, bool split_k, F visit) const {
+    const int warps = std::max(1, program_.warps());
+    for (int b = 1; b <= warps && b <= c.batch; ++b)
+      for (int m = 1; b * m <= warps && m <= ceil_div(c.m, 16); ++m)
+        for (int n = 1; b * m * n <= warps && n <= std::max<std::int64_t>(1, ceil_div(ceil_div(c.n, 8), 2)); ++n)
+          for (int k = 1; b * m * n * k <= warps && k <= ceil_div(c.k, 16) && (k == 1 || split_k); ++k) {
+            if (k > 1 && k * c.batch * c.m * c.n * 4 > most_partial_bytes) continue;
+            visit(WarpLayout{b, m, n, k});
+          }
+  }
+
+  void choose(int id) {
+    const Node& n = program_.nodes[id];
+    MatmulChoice& c = plan_.matmuls[id];
+    double least = -1;
+    layouts(c, may_split_k(n), [&](const WarpLayout& w) {
+      const double price = cost(n, c, w, false);
+      if (least < 0 || price < least) least = price, c.warps = w;
+    });
+    // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
+    for (const auto& [other, o] : plan_.matmuls)
+      if (other < id && o.tensor_core && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch && o.m == c.m && o.n == c.n)
+        c.warps = o.warps;
+    chain(id, least);
+  }
+
+  /// The matmul whose accumulators, through elementwise nodes alone, are node x; -1 where there is none.
+  int source(int x, const Shape& shape) const {
+    const Node& n = program_.nodes[x];
+    if (n.shape != shape) return -1;
+    if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).tensor_core && !n.carried ? x : -1;
+    if (n.kind != NodeKind::map) return -1;
+    for (int in : n.in)
+      if (const int found = source(in, shape); found >= 0) return found;
+    return -1;
+  }
+
+  /// Tries A in registers: the producer's warps along N become this one's warps along K.
+  void chain(int id, double alone) {
+    const Node& n = program_.nodes[id];
+    const int operand = n.in[0];
+    if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return;
+    const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
+    if (from < 0 || program_.nodes[from].section != n.section || plan_.matmuls[from].n % 16 != 0) return;
+    MatmulChoice &p = plan_.matmuls[from], &c = plan_.matmuls[id];
+    const Node& producer = program_.nodes[from];
+    for (const auto& [other, o] : plan_.matmuls)
+      if (other != from && o.a_from == from) return;  // one chain a producer
+    const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double apart = alone + cost(producer, p, p.warps, false) +
+                         passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
+    double least = -1;
+    WarpLayout pw, cw;
+    layouts(p, false, [&](const WarpLayout& w) {
+      const WarpLayout mine{w.b, w.m, 1, w.n};
+      if (mine.k > 1 && (!may_split_k(n) || mine.k * c.batch * c.m * c.n * 4 > most_partial_bytes * 2)) return;
+      const double price = cost(producer, p, w, false) + cost(n, c, mine, true);
+      if (least < 0 || price < least) least = price, pw = w, cw = mine;
+    });
+    if (least >= 0 && least < apart) p.warps = pw, c.warps = cw, c.a_from = from;
+  }
+
+  KernelPlan& plan_;
+  const BlockProgram& program_;
+};
+
+}  // namespace
+
+void select(KernelPlan& plan) { Selection(plan).run(); }
+
+}  // namespace zellige::plan

@@ -1,0 +1,131 @@
+#include "plan/swizzle.hpp"
+
+#include <algorithm>
+
+#include "plan/contexts.hpp"
+#include "plan/group.hpp"
+#include "plan/layouts.hpp"
+#include "plan/swizzle_search.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr int most_instances = 12;  // of each access pattern: one warp's instructions repeat themselves
+
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
+
+class Arrangement {
+ public:
+  Arrangement(KernelPlan& plan, int b) : plan_(plan), index_(b), buffer_(plan.buffers[b]) {}
+
+  void run() {
+    const int size = graph::bytes(buffer_.dtype);
+    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, 16 / size);
+    std::int64_t rows = 1;
+    for (int d = 0; d < rank(); ++d)
+      if (d != buffer_.inner) rows *= buffer_.padded[d];
+    const std::int64_t pitch = pitch_of(rows, 16 / size);
+    std::int64_t elements = rows * pitch;
+    if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
+      Footprint tile;
+      tile.rows = rows, tile.columns = buffer_.padded[buffer_.inner], tile.row_stride = pitch;
+      tile.element_bytes = size;
+      tile.chunk = 16 / size;
+      SwizzleLimits limits;
+      limits.may_xor = buffer_.partials == 1;
+      const SwizzleChoice choice = choose_swizzle(tile, patterns(), limits);
+      buffer_.swizzle = {choice.B, choice.M, choice.S};
+      buffer_.swizzle_reason = choice.reason;
+      if (choice.degree > 1) plan_.notes.push_back(fmt::format("{}: {}", buffer_.name, choice.reason));
+      set_pitch(pitch + choice.shift);
+      elements = std::max(rows * (pitch + choice.shift), choice.elements);
+    }
+    buffer_.partial_stride = elements;
+    buffer_.elements = elements * buffer_.partials;
+    buffer_.stage_stride = round_up(buffer_.elements * size, 128) / size;
+    buffer_.bytes = buffer_.elements * size;
+  }
+
+ private:
+  int rank() const { return static_cast<int>(buffer_.padded.size()); }
+
+  std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
+    const std::int64_t inner = buffer_.padded[buffer_.inner];
+    if (inner > 1) return rows > 1 ? round_up(inner, multiple) : inner;
+    std::int64_t most = 1;  // rows of one element: padded_strides may have padded one of them
+    for (int d = 0; d < rank(); ++d) most = std::max(most, buffer_.strides[d] * buffer_.padded[d]);
+    return (most + rows - 1) / rows;
+  }
+
+  /// Rows are the other dimensions in row-major order, `pitch` apart.
+  void set_pitch(std::int64_t pitch) {
+    for (int d = rank() - 1; d >= 0; --d)
+      if (d != buffer_.inner) buffer_.strides[d] = pitch, pitch *= buffer_.padded[d];
+  }
+
+  std::pair<int, int> cell(const Shape& at) const {
+    std::int64_t row = 0;
+    for (int d = 0; d < rank(); ++d)
+      if (d != buffer_.inner) row = row * buffer_.padded[d] + std::min(at[d], buffer_.padded[d] - 1);
+    return {static_cast<int>(row), static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
+  }
+
+  std::vector<AccessPattern> patterns() const {
+    std::vector<AccessPattern> result;
+    for (const Task& t : plan_.tasks) {
+      const bool reads = std::find(t.reads.begin(), t.reads.end(), index_) != t.reads.end();
+      const bool writes = t.buffer == index_ && t.kind != TaskKind::to_global;
+      if (!reads && !writes) continue;
+      if (t.kind == TaskKind::mma) fragments(result);
+      else result.push_back(swept(t));
+    }
+    return result;
+  }
+
+  AccessPattern swept(const Task& t) const {
+    const Sweep sweep = walk(plan_.contexts[t.context], plan_.program.threads(), most_instances);
+    AccessPattern p;
+    p.name = std::string(name(t.kind));
+    const bool along = sweep.inner == buffer_.inner && buffer_.padded[buffer_.inner] % sweep.vector == 0;
+    const int size = graph::bytes(buffer_.dtype);
+    p.bytes = std::min(16, along ? size * sweep.vector : size);
+    for (const WarpAccess& access : sweep.accesses) {
+      std::vector<std::pair<int, int>> lanes;
+      for (const Shape& at : access.lanes)
+        lanes.push_back(at.size() != buffer_.padded.size() ? std::make_pair(-1, 0) : cell(at));
+      p.instances.push_back(std::move(lanes));
+    }
+    return p;
+  }
+
+  /// ldmatrix: 8 rows of 8 elements; along the tile's inner dimension whichever operand it is.
+  void fragments(std::vector<AccessPattern>& result) const {
+    AccessPattern p;
+    p.bytes = 16, p.matrix = true, p.weight = 4, p.name = "ldmatrix";
+    const int across = buffer_.inner == rank() - 1 ? rank() - 2 : rank() - 1;
+    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += 8)
+      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += 8) {
+        std::vector<std::pair<int, int>> lanes;
+        for (int lane = 0; lane < 8; ++lane) {
+          Shape at(rank(), 0);
+          at[across] = std::min(r + lane, buffer_.padded[across] - 1);
+          at[buffer_.inner] = c;
+          lanes.push_back(cell(at));
+        }
+        p.instances.push_back(std::move(lanes));
+      }
+    result.push_back(std::move(p));
+  }
+
+  KernelPlan& plan_;
+  int index_;
+  Buffer& buffer_;
+};
+
+}  // namespace
+
+void arrange_buffers(KernelPlan& plan) {
+  for (int b = 0; b < static_cast<int>(plan.buffers.size()); ++b) Arrangement(plan, b).run();
+}
+
+}  // namespace zellige::plan

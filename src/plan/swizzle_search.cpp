@@ -1,0 +1,301 @@
+#include "plan/swizzle_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using i64 = std::int64_t;
+constexpr int bank_row = 128;          // bytes that all banks together serve at once
+constexpr i64 most_lanes = 2'000'000;  // evaluated before the search settles for its best
+
+i64 xored(i64 x, int B, int M, int S) {
+  return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
+}
+int log2_of(i64 power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+
+std::string described(const std::vector<AccessPattern>& accesses, int a) {
+  return accesses[a].name.empty() ? fmt::format("access {}", a) : accesses[a].name;
+}
+
+void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
+  if (t.rows < 1 || t.columns < 1)
+    fail("swizzle: a tensor of {}x{}; both must be positive", t.rows, t.columns);
+  if (t.row_stride < t.columns)
+    fail("swizzle: a row stride of {} with {} columns; the stride must not be less", t.row_stride, t.columns);
+  if (t.element_bytes < 1 || t.element_bytes > 16 || !std::has_single_bit(unsigned(t.element_bytes)))
+    fail("swizzle: elements of {} bytes; 1, 2, 4, 8 or 16 are possible", t.element_bytes);
+  if (t.chunk < 1 || !std::has_single_bit(unsigned(t.chunk)) || t.row_stride % t.chunk)
+    fail(
+        "swizzle: a chunk of {} elements with a row stride of {}; a power of two that divides the stride is "
+        "needed",
+        t.chunk, t.row_stride);
+  for (int a = 0; a < static_cast<int>(accesses.size()); ++a) {
+    const AccessPattern& p = accesses[a];
+    if (p.bytes < t.element_bytes || p.bytes > 16 || !std::has_single_bit(unsigned(p.bytes)))
+      fail(
+          "swizzle: {} takes {} bytes per lane of elements of {}; a power of two between those and 16 is "
+          "needed",
+          described(accesses, a), p.bytes, t.element_bytes);
+    if (p.matrix && p.bytes != 16)
+      fail("swizzle: {} moves matrices with {} bytes per lane; ldmatrix and stmatrix take rows of 16",
+           described(accesses, a), p.bytes);
+    if (!(p.weight > 0))
+      fail("swizzle: {} has weight {}; more than 0 is needed", described(accesses, a), p.weight);
+    const i64 width = p.bytes / t.element_bytes;
+    for (const auto& lanes : p.instances)
+      for (const auto& [row, column] : lanes) {
+        if (row < 0) continue;
+        if (row >= t.rows || column < 0 || column + width > t.row_stride)
+          fail("swizzle: {} reaches ({}, {}) and {} elements on, outside {} rows of {}",
+               described(accesses, a), row, column, width, t.rows, t.row_stride);
+        if ((row * t.row_stride + column) % width)
+          fail("swizzle: {} takes {} bytes at ({}, {}), offset {} elements; a multiple of {} is needed",
+               described(accesses, a), p.bytes, row, column, row * t.row_stride + column, width);
+      }
+  }
+}
+
+struct Instance {  // one warp-wide access, as a translate of a pattern
+  int access, pattern;
+  i64 row, column;
+  i64 count;  // how often it occurs
+};
+
+struct Verdict {
+  i64 wavefronts = 0;
+  int degree = 0;
+};
+
+struct Score {
+  double weighted = 0;
+  i64 wavefronts = 0;
+  int degree = 0, worst = -1;
+};
+
+class Evaluator {
+ public:
+  /// `step`: runs of so many elements stay together in every candidate.
+  Evaluator(const Footprint& tensor, const std::vector<AccessPattern>& accesses, i64 step)
+      : t_(tensor), accesses_(accesses) {
+    using Lanes = std::vector<std::pair<int, int>>;
+    std::map<std::pair<int, Lanes>, int> patterns, seen;
+    for (int a = 0; a < static_cast<int>(accesses.size()); ++a)
+      for (const Lanes& lanes : accesses[a].instances) {
+        const auto first =
+            std::find_if(lanes.begin(), lanes.end(), [](const auto& l) { return l.first >= 0; });
+        if (first == lanes.end()) continue;
+        const auto [at, fresh] = seen.try_emplace({a, lanes}, static_cast<int>(instances_.size()));
+        if (!fresh) {
+          ++instances_[at->second].count;
+          continue;
+        }
+        Lanes relative = lanes;
+        for (auto& [row, column] : relative) {
+          if (row >= 0)
+            row -= first->first, column -= first->second;
+          else
+            row = off, column = 0;
+        }
+        const int pattern =
+            patterns.try_emplace({a, relative}, static_cast<int>(patterns_.size())).first->second;
+        if (pattern == static_cast<int>(patterns_.size())) patterns_.push_back(relative);
+        instances_.push_back({a, pattern, first->first, first->second, 1});
+      }
+    cache_.resize(std::bit_ceil(instances_.size() * 2 + 1));
+    for (const Instance& i : instances_) {
+      const auto& lanes = patterns_[i.pattern];
+      const int per_phase = std::min(32, bank_row / accesses[i.access].bytes);
+      for (std::size_t first = 0; first < lanes.size(); first += per_phase) {
+        const int least = least_wavefronts(i, first, std::min(lanes.size(), first + per_phase), step);
+        ideal_ += i.count * (least > 0);
+        least_ += accesses[i.access].weight * static_cast<double>(least * i.count);
+      }
+    }
+  }
+
+  double least() const { return least_; }  // no candidate's weighted wavefronts are fewer
+  i64 ideal() const { return ideal_; }
+  bool spent() const { return lanes_ > most_lanes; }
+
+  // False, with the score unfinished, once it reaches `limit`.
+  bool score(const SwizzleChoice& c, double limit, Score& out) {
+    out = {};
+    ++generation_;
+    // Moving an access by a multiple of the xor's period only rotates the banks, so translates share one
+    // evaluation.
+    const i64 period = c.B ? i64{1} << (c.B + c.M + c.S) : bank_row / t_.element_bytes;
+    for (const Instance& i : instances_) {
+      const i64 offset = i.row * (t_.row_stride + c.shift) + i.column;
+      const Verdict v = look_up(i, offset & (period - 1), c);
+      out.wavefronts += v.wavefronts * i.count;
+      out.weighted += accesses_[i.access].weight * static_cast<double>(v.wavefronts * i.count);
+      if (v.degree > out.degree) out.degree = v.degree, out.worst = i.access;
+      if (out.weighted >= limit) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int off = -(1 << 30);  // the row of an inactive lane; no relative row is so low
+
+  struct Entry {
+    unsigned generation = 0;
+    int pattern = 0;
+    i64 phase = 0;
+    Verdict verdict;
+  };
+
+  // A run starts at a multiple of its length, so a word's place within its run fixes its bank up to the
+  // choice of one of bank_row / run. What many runs ask of the same place is spread over no more banks than
+  // that.
+  int least_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
+    const auto& lanes = patterns_[i.pattern];
+    const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
+    const bool bound = t_.row_stride % step == 0 && run >= unit;  // else there is nothing to count
+    std::map<i64, std::set<std::pair<i64, i64>>> runs;            // that ask for each place
+    for (std::size_t lane = first; lane < end; ++lane)
+      if (const auto& [row, column] = lanes[lane]; row != off) {
+        const i64 at = i.column + column;
+        runs[at % step * t_.element_bytes / unit].insert({i.row + row, at / step});
+      }
+    std::size_t least = runs.empty() ? 0 : 1;
+    const std::size_t choices = std::max<i64>(1, bank_row / run);
+    for (const auto& [place, asked] : runs)
+      if (bound) least = std::max(least, (asked.size() + choices - 1) / choices);
+    return static_cast<int>(least);
+  }
+
+  Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
+    std::size_t h = (static_cast<std::size_t>(phase) * 1000003u + i.pattern) * 0x9e3779b97f4a7c15u;
+    for (h ^= h >> 32;; ++h) {
+      Entry& e = cache_[h & (cache_.size() - 1)];
+      if (e.generation == generation_ && (e.phase != phase || e.pattern != i.pattern)) continue;
+      if (e.generation != generation_) e = {generation_, i.pattern, phase, evaluate(i, c)};
+      return e.verdict;
+    }
+  }
+
+  // `evaluate` of banks.hpp for aligned accesses, in units of one lane's bytes but at least a word.
+  Verdict evaluate(const Instance& i, const SwizzleChoice& c) {
+    const int bytes = accesses_[i.access].bytes, unit = std::max(4, bytes), groups = bank_row / unit;
+    const int per_phase = std::min(32, bank_row / bytes), shift = log2_of(unit);
+    const auto& lanes = patterns_[i.pattern];
+    const i64 stride = t_.row_stride + c.shift;
+    Verdict v;
+    lanes_ += static_cast<i64>(lanes.size());
+    for (std::size_t first = 0; first < lanes.size(); first += per_phase) {
+      std::fill_n(load_, groups, 0);
+      int worst = 0;
+      for (std::size_t lane = first; lane < std::min(lanes.size(), first + per_phase); ++lane) {
+        if (lanes[lane].first == off) continue;
+        const i64 offset = (i.row + lanes[lane].first) * stride + i.column + lanes[lane].second;
+        const i64 word = (xored(offset, c.B, c.M, c.S) * t_.element_bytes) >> shift;
+        const int group = static_cast<int>(word & (groups - 1));
+        i64* held = held_[group];
+        int k = 0;
+        while (k < load_[group] && held[k] != word) ++k;
+        if (k == load_[group]) held[load_[group]++] = word, worst = std::max(worst, k + 1);
+      }
+      v.wavefronts += worst;
+      v.degree = std::max(v.degree, worst);
+    }
+    return v;
+  }
+
+  const Footprint& t_;
+  const std::vector<AccessPattern>& accesses_;
+  std::vector<std::vector<std::pair<int, int>>> patterns_;
+  std::vector<Instance> instances_;
+  std::vector<Entry> cache_;
+  unsigned generation_ = 0;
+  double least_ = 0;
+  i64 ideal_ = 0, lanes_ = 0;
+  int load_[32];
+  i64 held_[32][32];
+};
+
+// Whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)
+// elements, so only a last, incomplete block can leak.
+bool stays_inside(const Footprint& t, const SwizzleChoice& c) {
+  const i64 stride = t.row_stride + c.shift, size = t.rows * stride, block = i64{1} << (c.B + c.M);
+  for (i64 x = size / block * block; x < size; ++x)
+    if (x % stride < t.row_stride && xored(x, c.B, c.M, c.S) >= size)
+      return false;  // the shift's padding is no element
+  return true;
+}
+
+std::string named(const SwizzleChoice& c) {
+  const std::string bits = c.B ? fmt::format("Swizzle<{},{},{}>", c.B, c.M, c.S) : "";
+  const std::string pad = c.shift ? fmt::format("rows {} elements longer", c.shift) : "";
+  return bits.empty() && pad.empty() ? "no swizzle"
+                                     : bits + (bits.empty() || pad.empty() ? "" : " and ") + pad;
+}
+
+}  // namespace
+
+std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choice, std::int64_t row,
+                             std::int64_t column) {
+  return xored(row * (tensor.row_stride + choice.shift) + column, choice.B, choice.M, choice.S);
+}
+
+SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
+                             const SwizzleLimits& limits) {
+  check(tensor, accesses);
+  i64 step = tensor.chunk;  // what must stay together
+  for (const AccessPattern& p : accesses) step = std::max<i64>(step, p.bytes / tensor.element_bytes);
+  Evaluator evaluator(tensor, accesses, step);
+  SwizzleChoice best;
+  best.elements = tensor.rows * tensor.row_stride;
+  if (limits.max_elements >= 0 && best.elements > limits.max_elements)
+    fail("swizzle: the tensor takes {} elements as it is, but {} are allowed", best.elements,
+         limits.max_elements);
+  Score best_score;
+  evaluator.score(best, 1e300, best_score);
+
+  const int lowest = log2_of(step), bank_bits = log2_of(bank_row / tensor.element_bytes);
+  auto attempt = [&](SwizzleChoice c) {
+    Score score;
+    if (c.B && !stays_inside(tensor, c)) return;
+    if (evaluator.score(c, best_score.weighted, score)) best = c, best_score = score;
+  };
+  auto done = [&] { return best_score.weighted <= evaluator.least() || evaluator.spent(); };
+  // Least memory first, and a candidate must beat the best so far: equals keep the cheaper.
+  const i64 shifts =
+      limits.may_shift && tensor.rows > 1 ? std::max<i64>(1, bank_row / tensor.element_bytes / step) : 1;
+  for (i64 i = 0; i < shifts && !done(); ++i) {
+    SwizzleChoice c;
+    c.shift = i * step;
+    c.elements = tensor.rows * (tensor.row_stride + c.shift);
+    if (limits.max_elements >= 0 && c.elements > limits.max_elements) break;
+    if (i > 0) attempt(c);
+    if (!limits.may_xor) continue;
+    const int bits = std::bit_width(static_cast<std::uint64_t>(c.elements - 1));
+    for (c.B = 1; c.B <= bank_bits - lowest; ++c.B)
+      for (c.M = lowest; c.M + c.B <= bank_bits; ++c.M)
+        for (c.S = c.B; c.M + c.S < bits && !done(); ++c.S) attempt(c);
+  }
+
+  best.wavefronts = best_score.wavefronts;
+  best.ideal = evaluator.ideal();
+  best.degree = best_score.degree;
+  if (best.degree <= 1) {
+    best.reason = fmt::format("{}: all accesses are conflict-free", named(best));
+  } else {
+    best.worst_access = best_score.worst;
+    best.reason = fmt::format(
+        "{}: {} keeps a conflict of degree {}, {} wavefronts of an ideal {} in all; {}", named(best),
+        described(accesses, best.worst_access), best.degree, best.wavefronts, best.ideal,
+        best_score.weighted <= evaluator.least() ? "no arrangement of its chunks has fewer"
+        : evaluator.spent()                      ? "the search was cut short"
+                                                 : "no candidate has fewer");
+  }
+  return best;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,354 @@
+#include "plan/verify.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/error.hpp"
+#include "plan/verify_state.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // what one mbarrier phase counts to
+
+class Simulation {
+ public:
+  Simulation(const Schedule& schedule, const std::string& kernel)
+      : s{schedule, kernel, unroll(schedule, kernel), {}, {}, {}, {}} {
+    s.agents.resize(schedule.agents.size());
+    s.channels.resize(schedule.channels.size());
+    for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
+    lay_out_cells();
+    count_phases();
+    for (const auto& line : s.lines) {
+      barriers_of.emplace_back();
+      for (const Event& e : line)
+        if (e.step->kind == StepKind::barrier) barriers_of.back().insert(e.step->id);
+    }
+  }
+
+  void run() {
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t a = 0; a < s.agents.size(); ++a)
+        while (step(static_cast<int>(a))) progress = true;
+    }
+    for (std::size_t a = 0; a < s.agents.size(); ++a)
+      if (s.agents[a].at != s.lines[a].size()) report_deadlock(s);
+    check_end();
+  }
+
+ private:
+  State s;
+  std::vector<std::set<int>> barriers_of;  // by agent
+
+  void lay_out_cells() {
+    for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
+      const SharedTensor& tensor = s.schedule.tensors[t];
+      const std::int64_t stage = tensor.bytes / tensor.stages;
+      s.first_cell.push_back(static_cast<int>(s.cells.size()));
+      for (int k = 0; k < tensor.stages; ++k) {
+        Cell cell;
+        cell.tensor = static_cast<int>(t), cell.stage = k;
+        cell.begin = tensor.offset + k * stage, cell.end = cell.begin + stage;
+        s.cells.push_back(cell);
+      }
+    }
+    for (std::size_t c = 0; c < s.cells.size(); ++c) {
+      s.cells[c].overlapping.push_back(static_cast<int>(c));  // itself first, so that messages name it first
+      for (std::size_t d = 0; d < s.cells.size(); ++d)
+        if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
+          s.cells[c].overlapping.push_back(static_cast<int>(d));
+    }
+  }
+
+  /// Which copies fill which stage: those between one acquire of the producer and its next.
+  void count_phases() {
+    for (std::size_t a = 0; a < s.lines.size(); ++a)
+      for (const Event& e : s.lines[a]) {
+        const Step& step = *e.step;
+        const bool load = is_tma_load(s.schedule, step);
+        if (!load && step.kind != StepKind::acquire && step.kind != StepKind::release) continue;
+        const Channel& c = s.schedule.channels[step.channel];
+        if (c.producer != static_cast<int>(a)) continue;
+        std::vector<Phase>& phases = s.channels[step.channel].phases;
+        if (step.kind == StepKind::acquire) {
+          phases.emplace_back();
+          continue;
+        }
+        if (phases.empty())
+          fail("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
+               s.schedule.agents[a].name,
+               load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
+                    : fmt::format("releases channel {}", c.name),
+               describe(e), c.name);
+        if (!load) {
+          phases.back().by_release = true;
+          continue;
+        }
+        ++phases.back().copies;
+        for (const Access& w : step.writes)
+          phases.back().bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
+        if (phases.back().bytes > most_transaction_bytes)
+          fail("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}", s.kernel,
+               s.schedule.agents[a].name, phases.back().bytes, c.name, describe(e), most_transaction_bytes);
+      }
+  }
+
+  std::string writes_text(const Event& e) const {
+    std::string text;
+    for (const Access& w : e.step->writes)
+      text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
+    return text;
+  }
+
+  int cell_of(const Access& a, const Event& e) const {
+    return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
+  }
+
+  // ---- ordering of two touches ----
+
+  bool ordered(const Touch& x, const Touch& y) const {
+    const AgentState& me = s.agents[y.agent];
+    if (me.seen[x.component] >= x.value) return true;
+    // Across two tensors that share bytes, a thread's own elements of one are not its own of the other.
+    const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
+    return mine && me.own[x.component] >= x.value;
+  }
+
+  void require_fence(const Touch& write, const Touch& y) const {
+    if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
+    const AgentState& me = s.agents[y.agent];
+    if (me.fenced[write.component] >= write.value) return;
+    if (write.agent == y.agent && write.cell == y.cell && y.same_thread &&
+        me.fenced_own[write.component] >= write.value)
+      return;
+    report_no_fence(s, write, y);
+  }
+
+  void read(const Touch& r) {
+    Cell& cell = s.cells[r.cell];
+    if (cell.overwritten) report_overwritten(s, r);
+    if (!cell.write) report_unwritten(s, r);
+    if (!ordered(*cell.write, r)) report_race(s, *cell.write, r);
+    require_fence(*cell.write, r);
+    for (Touch& old : cell.reads)
+      if (old.component == r.component && old.same_thread == r.same_thread) {
+        old = r;
+        return;
+      }
+    cell.reads.push_back(r);
+  }
+
+  void write(const Touch& w) {
+    Cell& cell = s.cells[w.cell];
+    for (int d : cell.overlapping) {
+      const Cell& other = s.cells[d];
+      for (const Touch& r : other.reads)
+        if (!ordered(r, w)) report_race(s, r, w);
+      if (!other.write) continue;
+      if (!ordered(*other.write, w)) report_race(s, *other.write, w);
+      require_fence(*other.write, w);
+    }
+    for (int d : cell.overlapping) {
+      Cell& other = s.cells[d];
+      if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
+      // What lies wholly beneath is ordered before w now; of a partly covered cell the rest must still be
+      // watched.
+      if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
+    }
+    cell.write = w;
+    cell.overwritten.reset();
+  }
+
+  // ---- steps ----
+
+  void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
+    const Step& step = *e.step;
+    for (const bool writes : {false, true}) {
+      std::map<int, bool> cells;  // a cell named twice is touched once, by other threads if either says so
+      for (const Access& a : writes ? step.writes : step.reads) {
+        const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
+        if (!fresh) entry->second = entry->second && a.same_thread;
+      }
+      for (const auto& [cell, same_thread] : cells) {
+        const Touch t{agent, &e, cell, via, writes, same_thread, component, value};
+        writes ? write(t) : read(t);
+      }
+    }
+  }
+
+  void start_group_operation(int a, const Event& e, Via via) {
+    AgentState& me = s.agents[a];
+    const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
+    const int component = s.component(a, g);
+    const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
+    touch(a, e, via, component, group);
+    const auto& list = via == Via::cp_async ? e.step->writes : e.step->reads;
+    me.last[static_cast<int>(g)] = Touch{
+        a, &e, list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false, component, group};
+  }
+
+  void load_by_tma(int a, const Event& e) {
+    const Channel& c = s.schedule.channels[e.step->channel];
+    ChannelState& channel = s.channels[e.step->channel];
+    const std::int64_t phase = channel.produced - 1;
+    for (const Access& w : e.step->writes)
+      if (s.cells[cell_of(w, e)].stage != phase % c.stages)
+        fail("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
+             s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
+             phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
+    touch(a, e, Via::tma_load, s.component_of_channel(e.step->channel), phase + 1);
+    ++channel.phases[phase].started;
+  }
+
+  bool try_acquire(int a, const Event& e) {
+    AgentState& me = s.agents[a];
+    const Channel& c = s.schedule.channels[e.step->channel];
+    ChannelState& channel = s.channels[e.step->channel];
+    if (c.producer == a) {
+      const std::int64_t needed = channel.produced - c.stages + 1;
+      if (channel.released < needed) return false;
+      if (needed > 0) learn(me, channel.released_own[needed - 1], channel.released_fenced[needed - 1]);
+      Phase& phase = channel.phases[channel.produced++];
+      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
+      return true;
+    }
+    if (channel.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
+    const Phase& phase = channel.phases[channel.acquired];
+    if (channel.acquired >= channel.produced || phase.started < phase.copies) return false;
+    if (phase.by_release ? !phase.released : phase.copies == 0) return false;
+    learn(me, phase.own, phase.fenced);
+    ++channel.acquired;
+    Clock arrived(s.components());
+    arrived[s.component_of_channel(e.step->channel)] = channel.acquired;
+    learn(me, arrived, Clock(s.components()));
+    return true;
+  }
+
+  static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
+    join(me.seen, own), join(me.own, own);
+    join(me.fenced, fenced), join(me.fenced_own, fenced);
+  }
+
+  void release(int a, const Event& e) {
+    AgentState& me = s.agents[a];
+    const Channel& c = s.schedule.channels[e.step->channel];
+    ChannelState& channel = s.channels[e.step->channel];
+    if (c.producer == a) {
+      Phase& phase = channel.phases[channel.produced - 1];
+      phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
+      return;
+    }
+    if (channel.released >= channel.acquired)
+      fail(
+          "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+          s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, channel.released % c.stages,
+          c.name, describe(e), c.name);
+    ++channel.released;
+    channel.released_own.push_back(me.own);
+    channel.released_fenced.push_back(me.fenced_own);
+  }
+
+  bool try_barrier(int id) {
+    std::vector<int> members;
+    for (std::size_t b = 0; b < s.agents.size(); ++b) {
+      if (!barriers_of[b].contains(id)) continue;
+      const AgentState& other = s.agents[b];
+      if (other.at == s.lines[b].size()) return false;
+      const Step& next = *s.lines[b][other.at].step;
+      if (next.kind != StepKind::barrier || next.id != id) return false;
+      members.push_back(static_cast<int>(b));
+    }
+    Clock all(s.components()), fenced(s.components());
+    for (int b : members) join(all, s.agents[b].own), join(fenced, s.agents[b].fenced_own);
+    for (int b : members) {
+      learn(s.agents[b], all, fenced);
+      ++s.agents[b].at;
+    }
+    return true;
+  }
+
+  /// A work step that names a wgmma channel reads the registers that the channel's wgmmas write.
+  void check_registers_ready(int a, const Event& e) const {
+    if (e.step->channel < 0 || s.schedule.channels[e.step->channel].by != Synchronisation::commit_group)
+      return;
+    const AgentState& me = s.agents[a];
+    const std::optional<Touch>& last = me.last[static_cast<int>(Groups::wgmma)];
+    if (last && me.own[last->component] < last->value) report_registers(s, *last, e);
+  }
+
+  /// Runs the agent's next step; false where it must wait, or has ended.
+  bool step(int a) {
+    AgentState& me = s.agents[a];
+    if (me.at == s.lines[a].size()) return false;
+    const Event& e = s.lines[a][me.at];
+    if (e.step->kind == StepKind::barrier) return try_barrier(e.step->id);
+    if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
+    const std::int64_t now = ++me.own[s.component(a)];
+    switch (e.step->kind) {
+      case StepKind::work:
+        check_registers_ready(a, e);
+        touch(a, e, Via::ordinary, s.component(a), now);
+        break;
+      case StepKind::copy:
+        if (is_tma_load(s.schedule, *e.step))
+          load_by_tma(a, e);
+        else
+          start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
+        break;
+      case StepKind::async_work:
+        start_group_operation(a, e, Via::wgmma);
+        break;
+      case StepKind::commit:
+        ++me.committed[static_cast<int>(groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step))];
+        break;
+      case StepKind::wait_group: {
+        const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
+        std::int64_t& waited = me.own[s.component(a, g)];
+        waited = std::max(waited, me.committed[static_cast<int>(g)] - e.step->pending);
+        break;
+      }
+      case StepKind::release:
+        release(a, e);
+        break;
+      case StepKind::fence_proxy:
+        join(me.fenced, me.seen);
+        join(me.fenced_own, me.own);
+        break;
+      default:
+        break;
+    }
+    ++me.at;
+    return true;
+  }
+
+  void check_end() const {
+    for (const AgentState& a : s.agents)
+      for (const std::optional<Touch>& last : a.last)
+        if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
+    for (std::size_t k = 0; k < s.channels.size(); ++k) {
+      const ChannelState& channel = s.channels[k];
+      const Channel& c = s.schedule.channels[k];
+      if (channel.acquired < channel.produced)
+        fail(
+            "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
+            "still be written "
+            "when the kernel ends; acquire every stage that is filled",
+            s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
+            channel.acquired % c.stages, c.name, s.schedule.agents[c.consumer].name,
+            channel.produced - channel.acquired);
+    }
+  }
+};
+
+}  // namespace
+
+void verify(const Schedule& schedule, const std::string& kernel, const target::Target& target) {
+  check_structure(schedule, kernel);
+  check_limits(schedule, kernel, target);
+  Simulation(schedule, kernel).run();
+}
+
+}  // namespace zellige::plan

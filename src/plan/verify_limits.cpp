@@ -1,0 +1,295 @@
+#include "plan/verify_limits.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t mbarrier_bytes_each = 8;  // a full and an empty one a stage
+constexpr int named_barriers = 16;               // 0 is __syncthreads
+constexpr int tma_alignment = 128;
+constexpr int warp = 32, warpgroup = 4;
+
+std::string at(const Agent& agent, std::size_t index) {
+  const Step& step = agent.steps[index];
+  if (step.what.empty()) return fmt::format("{}, step {} ({})", agent.name, index, name(step.kind));
+  return fmt::format("{}, step '{}'", agent.name, step.what);
+}
+
+void check_tensors(const Schedule& s, const std::string& kernel) {
+  for (const SharedTensor& t : s.tensors) {
+    if (t.stages < 1) fail("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
+    if (t.bytes < 1 || t.bytes % t.stages != 0)
+      fail("{}: tensor {} has {} bytes in {} stages; they must be a positive multiple of its stages", kernel,
+           t.name, t.bytes, t.stages);
+    if (t.offset < 0)
+      fail("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
+  }
+}
+
+void check_channels(const Schedule& s, const std::string& kernel) {
+  const int agents = static_cast<int>(s.agents.size());
+  const int tensors = static_cast<int>(s.tensors.size());
+  for (const Channel& c : s.channels) {
+    if (c.stages < 1) fail("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
+    if (c.producer < 0 || c.producer >= agents || c.consumer < 0 || c.consumer >= agents)
+      fail("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
+           c.name, c.producer, c.consumer, agents);
+    const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
+    if (!registers && (c.tensor < 0 || c.tensor >= tensors))
+      fail("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
+           c.tensor, tensors);
+    if (c.by != Synchronisation::mbarrier_bytes) continue;
+    if (c.producer == c.consumer)
+      fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
+           s.agents[c.producer].name);
+    if (s.tensors[c.tensor].stages != c.stages)
+      fail("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", kernel, c.name, c.stages,
+           s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
+  }
+}
+
+void check_channel_of(const Schedule& s, const std::string& kernel, int agent, std::size_t index) {
+  const Agent& a = s.agents[agent];
+  const Step& step = a.steps[index];
+  const bool needed = step.kind == StepKind::acquire || step.kind == StepKind::release;
+  if (step.channel == -1 && !needed) return;
+  if (step.channel < 0 || step.channel >= static_cast<int>(s.channels.size()))
+    fail("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
+         step.channel, s.channels.size());
+  const Channel& c = s.channels[step.channel];
+  const bool loads = step.kind == StepKind::copy && step.reads.empty();
+  if (needed && c.by != Synchronisation::mbarrier_bytes)
+    fail(
+        "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
+        "acquire",
+        kernel, at(a, index), c.name, name(c.by));
+  if (needed && agent != c.producer && agent != c.consumer)
+    fail("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
+         at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumer].name);
+  if (loads && agent != c.producer)
+    fail("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
+         at(a, index), c.name, s.agents[c.producer].name);
+  if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
+    fail(
+        "{}: {}, loads through channel {}, which works by {}; a load completes by cp_async_group or "
+        "mbarrier_bytes",
+        kernel, at(a, index), c.name, name(c.by));
+  if (loads && c.by == Synchronisation::mbarrier_bytes)
+    for (const Access& w : step.writes)
+      if (s.tensors[w.tensor].stages != c.stages)
+        fail("{}: {}, fills tensor {} of {} stages through channel {} of {}; the two must agree", kernel,
+             at(a, index), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+}
+
+void check_steps(const Schedule& s, const std::string& kernel, int agent) {
+  const Agent& a = s.agents[agent];
+  int depth = 0;
+  for (std::size_t k = 0; k < a.steps.size(); ++k) {
+    const Step& step = a.steps[k];
+    const bool touches =
+        step.kind == StepKind::work || step.kind == StepKind::copy || step.kind == StepKind::async_work;
+    for (const auto* list : {&step.reads, &step.writes})
+      for (const Access& x : *list) {
+        if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
+          fail("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
+               x.tensor, s.tensors.size());
+        if (!touches)
+          fail("{}: {}, is a {} and touches tensor {}; only work, copy and async_work do", kernel, at(a, k),
+               name(step.kind), s.tensors[x.tensor].name);
+      }
+    if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
+      fail(
+          "{}: {}, is a copy with {} reads and {} writes of shared memory; a load only writes, a store only "
+          "reads",
+          kernel, at(a, k), step.reads.size(), step.writes.size());
+    if (step.kind == StepKind::async_work && !step.writes.empty())
+      fail(
+          "{}: {}, is async_work and writes tensor {}; wgmma writes registers: store them in a later work "
+          "step",
+          kernel, at(a, k), s.tensors[step.writes[0].tensor].name);
+    check_channel_of(s, kernel, agent, k);
+    if (step.pending < 0)
+      fail("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
+    if (step.kind == StepKind::barrier && (step.id < 0 || step.id >= named_barriers))
+      fail("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
+           named_barriers - 1);
+    if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)
+      fail("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, k),
+           name(step.kind), step.guard_lag);
+    if (step.guard_lag < 0)
+      fail("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, k), step.guard_lag);
+    const auto begins_loop = [](const Step& later) { return later.kind == StepKind::loop_begin; };
+    if (step.guard_lag > 0 && depth == 0 && std::none_of(a.steps.begin() + k, a.steps.end(), begins_loop))
+      fail(
+          "{}: {}, has guard {} and no loop around or behind it; a guard compares with the trips of that "
+          "loop",
+          kernel, at(a, k), step.guard_lag);
+    if (step.kind == StepKind::loop_begin && step.trips < 1)
+      fail("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, k), step.trips);
+    if (step.kind == StepKind::loop_begin) ++depth;
+    if (step.kind == StepKind::loop_end && --depth < 0)
+      fail("{}: {}, ends a loop that no loop_begin opened", kernel, at(a, k));
+  }
+  if (depth > 0) fail("{}: agent {} opens {} loops that no loop_end closes", kernel, a.name, depth);
+}
+
+void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  std::int64_t end = 0, mbarriers = 0;
+  std::string last = "none";
+  for (const SharedTensor& x : s.tensors)
+    if (x.offset + x.bytes > end) end = x.offset + x.bytes, last = x.name;
+  for (const Channel& c : s.channels)
+    if (c.by == Synchronisation::mbarrier_bytes) mbarriers += 2 * mbarrier_bytes_each * c.stages;
+  if (end + mbarriers > t.shared_per_block)
+    fail(
+        "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
+        "has at most "
+        "{}: use fewer stages or smaller tiles",
+        kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
+}
+
+void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  if (s.threads < warp || s.threads > t.threads_per_block)
+    fail("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
+         t.threads_per_block);
+  int warps = 0;
+  for (const Agent& a : s.agents) {
+    if (a.warps < 1) fail("{}: agent {} has {} warps; it needs at least 1", kernel, a.name, a.warps);
+    warps += a.warps;
+  }
+  if (warps != (s.threads + warp - 1) / warp)
+    fail("{}: its agents have {} warps together, its {} threads are {}; the two must agree", kernel, warps,
+         s.threads, (s.threads + warp - 1) / warp);
+}
+
+void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  const Agent *given = nullptr, *left = nullptr;
+  std::int64_t sum = 0;
+  bool differ = false;
+  for (const Agent& a : s.agents) {
+    if (a.registers == 0) {
+      left = &a;
+      continue;
+    }
+    differ = differ || (given && given->registers != a.registers);
+    given = &a;
+    sum += std::int64_t{a.registers + 7} / 8 * 8 * warp * a.warps;
+  }
+  if (!given) return;
+  if (left)
+    fail("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", kernel,
+         given->name, given->registers, left->name);
+  if (sum > t.registers_per_multiprocessor)
+    fail("{}: its agents need {} registers together; a multiprocessor of {} has {}", kernel, sum, t.name,
+         t.registers_per_multiprocessor);
+  for (const Agent& a : s.agents) {
+    if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
+      fail("{}: agent {} has {} registers a thread; {} has 1 to {}", kernel, a.name, a.registers, t.name,
+           t.registers_per_thread);
+    if (!differ) continue;
+    if (t.compute_capability < 90)
+      fail(
+          "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
+          "it needs "
+          "sm_90a",
+          kernel, a.name, a.registers, t.name);
+    if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
+      fail("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", kernel,
+           a.name, a.registers);
+    if (a.warps % warpgroup != 0)
+      fail("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
+           kernel, a.name, a.warps, warpgroup);
+  }
+}
+
+void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  std::set<int> with_block_barrier;
+  for (std::size_t i = 0; i < s.agents.size(); ++i) {
+    const Agent& a = s.agents[i];
+    for (std::size_t k = 0; k < a.steps.size(); ++k) {
+      const Step& step = a.steps[k];
+      const bool tma = is_tma_load(s, step) || (step.kind == StepKind::copy && !step.reads.empty());
+      if (step.kind == StepKind::barrier && step.id == 0) with_block_barrier.insert(static_cast<int>(i));
+      if (tma && t.compute_capability < 90)
+        fail("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel, at(a, k),
+             t.name);
+      if (step.kind == StepKind::async_work && t.compute_capability != 90)
+        fail("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, k), t.name);
+      if (step.kind == StepKind::async_work && a.warps % warpgroup != 0)
+        fail("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel, at(a, k),
+             a.warps, warpgroup);
+      for (const auto* list : {&step.reads, &step.writes})
+        for (const Access& x : *list) {
+          const SharedTensor& tensor = s.tensors[x.tensor];
+          const std::int64_t stage = tensor.bytes / tensor.stages;
+          if (tma &&
+              (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
+            fail(
+                "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
+                "of {}",
+                kernel, at(a, k), tensor.name, tensor.offset, stage, tma_alignment);
+        }
+    }
+  }
+  if (with_block_barrier.empty() || with_block_barrier.size() == s.agents.size()) return;
+  for (std::size_t i = 0; i < s.agents.size(); ++i)
+    if (!with_block_barrier.contains(static_cast<int>(i)))
+      fail(
+          "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
+          "a named "
+          "barrier, 1 to {}",
+          kernel, s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
+}
+
+}  // namespace
+
+bool is_tma_load(const Schedule& s, const Step& step) {
+  return step.kind == StepKind::copy && step.channel >= 0 && step.reads.empty() &&
+         s.channels[step.channel].by == Synchronisation::mbarrier_bytes;
+}
+
+Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agent, const Step& step) {
+  if (step.kind == StepKind::async_work) return Groups::wgmma;
+  if (step.kind == StepKind::copy) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
+  if (step.channel >= 0) {
+    const Channel& c = s.channels[step.channel];
+    if (c.by == Synchronisation::cp_async_group) return Groups::cp_async;
+    if (c.by == Synchronisation::commit_group) return Groups::wgmma;
+    if (c.by == Synchronisation::bulk_group) return Groups::bulk;
+    fail(
+        "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
+        "cp_async_group, "
+        "commit_group or bulk_group",
+        kernel, agent.name, step.what, c.name, name(c.by));
+  }
+  std::set<Groups> started;
+  for (const Step& other : agent.steps)
+    if (other.kind == StepKind::async_work || (other.kind == StepKind::copy && !is_tma_load(s, other)))
+      started.insert(groups_of(s, kernel, agent, other));
+  if (started.size() > 1)
+    fail(
+        "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
+        "name a channel",
+        kernel, agent.name, step.what, name(step.kind), started.size());
+  return started.empty() ? Groups::cp_async : *started.begin();
+}
+
+void check_structure(const Schedule& s, const std::string& kernel) {
+  if (s.agents.empty()) fail("{}: has no agents; a schedule needs at least 1", kernel);
+  check_tensors(s, kernel);
+  check_channels(s, kernel);
+  for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));
+}
+
+void check_limits(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  check_threads(s, kernel, t);
+  check_memory(s, kernel, t);
+  check_registers(s, kernel, t);
+  check_instructions(s, kernel, t);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,127 @@
+#include "plan/verify_trace.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t always_whole = 16;        // loops up to here are run whole
+constexpr std::int64_t most_events = 2'000'000;  // an agent
+
+struct Shortening {
+  std::int64_t modulus = 1, least = 0;
+  bool allowed = true;
+
+  std::int64_t operator()(std::int64_t trips) const {
+    if (!allowed || trips <= always_whole || trips <= least) return trips;
+    return least + (trips - least) % modulus;
+  }
+};
+
+Shortening shortening(const Schedule& s) {
+  Shortening result;
+  std::int64_t reach = 0;
+  std::set<std::int64_t> trips;
+  for (const SharedTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
+  for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
+  for (const Agent& agent : s.agents)
+    for (const Step& step : agent.steps) {
+      if (step.kind == StepKind::loop_begin) trips.insert(step.trips);
+      reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
+      for (const auto* list : {&step.reads, &step.writes})
+        for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
+    }
+  result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
+  // Agents that meet in channels must stay in step; loops of unequal length would be shortened unequally.
+  result.allowed = s.agents.size() == 1 || trips.size() <= 1;
+  return result;
+}
+
+struct Unroller {
+  const std::string& kernel;
+  const Agent& agent;
+  const Shortening& shorten;
+  std::vector<Event> line;
+
+  std::int64_t loop_end_of(int begin) const {
+    int depth = 0;
+    for (int k = begin; k < static_cast<int>(agent.steps.size()); ++k) {
+      if (agent.steps[k].kind == StepKind::loop_begin) ++depth;
+      if (agent.steps[k].kind == StepKind::loop_end && --depth == 0) return k;
+    }
+    return static_cast<std::int64_t>(agent.steps.size());
+  }
+
+  /// The steps [begin, end) in one iteration of the loop around them.
+  void run(int begin, int end, std::int64_t iteration, std::int64_t trips, std::int64_t real, bool in_loop) {
+    bool loop_seen = false;
+    for (int k = begin; k < end; ++k) {
+      const Step& step = agent.steps[k];
+      if (step.kind == StepKind::loop_begin) {
+        const int close = static_cast<int>(loop_end_of(k));
+        const std::int64_t count = shorten(step.trips);
+        for (std::int64_t i = 0; i < count; ++i) run(k + 1, close, i, count, step.trips, true);
+        loop_seen = true;
+        k = close;
+        continue;
+      }
+      // A guard before the loop is about the loop that follows: a prologue copies only what the loop will
+      // want.
+      const std::int64_t bound = in_loop ? trips : step.guard_lag > 0 ? next_trips(k) : 1;
+      if (iteration + step.guard_lag >= bound && step.guard_lag > 0) continue;
+      using Place = Event::Place;
+      const Place place = in_loop              ? Place::in_loop
+                          : loop_seen          ? Place::after_loop
+                          : next_trips(k) >= 0 ? Place::before_loop
+                                               : Place::no_loop;
+      const std::int64_t shown = 2 * iteration < trips ? iteration : iteration + real - trips;
+      line.push_back({&step, k, iteration, shown, place});
+      if (static_cast<std::int64_t>(line.size()) > most_events)
+        fail(
+            "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
+            "many",
+            kernel, agent.name, most_events);
+    }
+  }
+
+  std::int64_t next_trips(int from) const {
+    for (int k = from; k < static_cast<int>(agent.steps.size()); ++k)
+      if (agent.steps[k].kind == StepKind::loop_begin) return shorten(agent.steps[k].trips);
+    return -1;
+  }
+};
+
+}  // namespace
+
+std::vector<std::vector<Event>> unroll(const Schedule& s, const std::string& kernel) {
+  const Shortening shorten = shortening(s);
+  std::vector<std::vector<Event>> lines;
+  for (const Agent& agent : s.agents) {
+    Unroller u{kernel, agent, shorten, {}};
+    u.run(0, static_cast<int>(agent.steps.size()), 0, 1, 1, false);
+    lines.push_back(std::move(u.line));
+  }
+  return lines;
+}
+
+std::string describe(const Event& e) {
+  const std::string step = e.step->what.empty() ? fmt::format("step {} ({})", e.index, name(e.step->kind))
+                                                : fmt::format("step '{}'", e.step->what);
+  switch (e.place) {
+    case Event::Place::before_loop:
+      return step + " before the loop";
+    case Event::Place::in_loop:
+      return fmt::format("{} of iteration {}", step, e.shown);
+    case Event::Place::after_loop:
+      return step + " after the loop";
+    default:
+      return step;
+  }
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,151 @@
+#include "run/driver.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "graph/error.hpp"
+#include "run/driver_table.hpp"
+
+namespace zellige::run {
+
+const Device& device() {
+  static const Device found = [] {
+    const Driver& d = driver();
+    Device device;
+    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) device.index = std::atoi(chosen);
+    int count = 0;
+    check(d.device_count(&count), "counting the GPUs");
+    if (device.index < 0 || device.index >= count) {
+      fail("GPU {}: this machine has {} of them, counted from 0", device.index, count);
+    }
+    int handle = 0, major = 0, minor = 0;
+    check(d.device_get(&handle, device.index), "opening the GPU");
+    char name[256] = "";
+    check(d.device_name(name, sizeof name, handle), "the GPU's name");
+    device.name = name;
+    d.device_attribute(&major, 75, handle);  // compute capability
+    d.device_attribute(&minor, 76, handle);
+    d.device_attribute(&device.clock_khz, 13, handle);
+    d.driver_version(&device.driver);
+    device.compute_capability = 10 * major + minor;
+    return device;
+  }();
+  static void* context = [] {
+    int handle = 0;
+    void* c = nullptr;
+    check(driver().device_get(&handle, found.index), "opening the GPU");
+    check(driver().context_retain(&c, handle), "the GPU's context");
+    return c;
+  }();
+  check(driver().context_set(context), "the GPU's context");
+  return found;
+}
+
+std::string why_no_gpu() {
+  try {
+    device();
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+void require_target(std::string_view target) {
+  const Device& d = device();
+  std::string digits(target.substr(std::min<std::size_t>(3, target.size())));
+  const bool exact = !digits.empty() && digits.back() == 'a';  // 90a runs on 9.0 and nowhere else
+  if (exact) digits.pop_back();
+  const int wants = std::atoi(digits.c_str());
+  // A cubin runs on its own minor version and later ones of the same major version.
+  const bool runs = exact ? wants == d.compute_capability
+                          : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
+  if (!runs) {
+    fail("target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on emulator",
+         target, d.name, d.compute_capability,
+         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
+  }
+}
+
+DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {
+  device();
+  if (bytes > 0) check(driver().alloc(&address_, bytes), fmt::format("allocating {} bytes on the GPU", bytes));
+}
+DeviceBytes::~DeviceBytes() {
+  if (address_) driver().free(address_);
+}
+void DeviceBytes::fill(unsigned char value) {
+  if (bytes_ > 0) check(driver().memset8(address_, value, bytes_), "filling device memory");
+}
+void DeviceBytes::upload(const void* from, std::int64_t bytes, std::int64_t offset) {
+  if (bytes > 0) check(driver().upload(address_ + offset, from, bytes), "copying to the GPU");
+}
+void DeviceBytes::download(void* to, std::int64_t bytes, std::int64_t offset) const {
+  if (bytes > 0) check(driver().download(to, address_ + offset, bytes), "copying from the GPU");
+}
+
+Module::Module(const std::string& cubin) {
+  device();
+  check(driver().module_load(&handle_, cubin.data()), "loading the kernel");
+}
+Module::~Module() { driver().module_unload(handle_); }
+
+Function Module::function(const std::string& name, std::int64_t dynamic_shared_bytes) const {
+  const Driver& d = driver();
+  Function f;
+  check(d.module_function(&f.handle, handle_, name.c_str()), "kernel " + name);
+  d.function_get(&f.static_shared_bytes, 1, f.handle);
+  d.function_get(&f.local_bytes, 3, f.handle);
+  d.function_get(&f.registers, 4, f.handle);
+  if (dynamic_shared_bytes > 48 * 1024) {  // more has to be asked for
+    check(d.function_set(f.handle, 8, static_cast<int>(dynamic_shared_bytes)),
+          fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
+  }
+  return f;
+}
+
+Stream::Stream() {
+  device();
+  check(driver().stream_create(&handle_, 0 /* ordered with uploads and fills */), "creating a stream");
+}
+Stream::~Stream() { driver().stream_destroy(handle_); }
+
+void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
+                    const std::vector<std::uint64_t>& pointers) {
+  std::vector<void*> arguments;
+  for (const std::uint64_t& p : pointers) arguments.push_back(const_cast<std::uint64_t*>(&p));
+  auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
+  check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
+                        u(shared_bytes), handle_, arguments.data(), nullptr),
+        "launching the kernel");
+}
+void Stream::wait() { check(driver().stream_wait(handle_), "running the kernels"); }
+
+Event::Event() { check(driver().event_create(&handle_, 0), "creating an event"); }
+Event::~Event() {
+  if (handle_) driver().event_destroy(handle_);
+}
+void Event::record(Stream& stream) { check(driver().event_record(handle_, stream.handle()), "recording an event"); }
+double Event::ms_since(const Event& earlier) const {
+  float ms = 0;
+  check(driver().event_ms(&ms, earlier.handle_, handle_), "reading an event");
+  return ms;
+}
+
+struct Gate::State {
+  std::atomic<bool> open = false;
+};
+Gate::Gate(Stream& stream) : state_(new State) {
+  auto hold = [](void* data) {
+    const std::unique_ptr<State> state(static_cast<State*>(data));
+    while (!state->open.load(std::memory_order_acquire)) std::this_thread::yield();
+  };
+  check(driver().host_function(stream.handle(), hold, state_), "holding a stream");
+}
+void Gate::open() {
+  if (state_) state_->open.store(true, std::memory_order_release);
+  state_ = nullptr;
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,111 @@
+// CUDA's driver API, loaded when it is first needed, and the few owners that a launch takes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace zellige::run {
+
+struct Device {
+  int index = 0;
+  std::string name;
+  int compute_capability = 0;  // 90 for 9.0
+  int driver = 0;              // 13000 for CUDA 13.0
+  int clock_khz = 0;           // its highest
+};
+
+/// The device in use: $ZELLIGE_DEVICE, else 0; its primary context is current on the calling thread from here on.
+/// Fails where there is no driver or no device.
+const Device& device();
+
+/// Why there is no GPU to run on, or "" if there is one.
+std::string why_no_gpu();
+
+/// Fails unless the device runs code of that target.
+void require_target(std::string_view target);
+
+/// Device memory.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::int64_t bytes);
+  ~DeviceBytes();
+  DeviceBytes(DeviceBytes&& other) noexcept : address_(other.address_), bytes_(other.bytes_) { other.address_ = 0; }
+  DeviceBytes& operator=(DeviceBytes&&) = delete;
+
+  std::uint64_t address() const { return address_; }
+  std::int64_t bytes() const { return bytes_; }
+  void fill(unsigned char value);
+  void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
+  void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
+
+ private:
+  std::uint64_t address_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+/// A kernel of a loaded module.
+struct Function {
+  void* handle = nullptr;
+  int registers = 0, local_bytes = 0, static_shared_bytes = 0;
+};
+
+class Module {
+ public:
+  explicit Module(const std::string& cubin);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  /// Also lets the kernel have that much dynamic shared memory.
+  Function function(const std::string& name, std::int64_t dynamic_shared_bytes) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void launch(const Function&, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
+              const std::vector<std::uint64_t>& pointers);
+  /// Waits; fails with what the kernels since the last wait ran into.
+  void wait();
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+/// A point in a stream whose time is taken.
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(Event&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  Event& operator=(Event&&) = delete;
+  void record(Stream&);
+  double ms_since(const Event& earlier) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+/// Holds a stream until it is released, so that what is queued meanwhile runs without gaps.
+class Gate {
+ public:
+  explicit Gate(Stream&);
+  ~Gate() { open(); }
+  void open();
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace zellige::run

@@ -1,0 +1,48 @@
+// The functions of libcuda.so.1 that `driver.cpp` calls. Handles are opaque pointers, devices are ints and device
+// addresses 64-bit numbers: the driver's ABI, spelt without its header so that a build needs no CUDA.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace zellige::run {
+
+struct Driver {
+  int (*init)(unsigned);
+  int (*driver_version)(int*);
+  int (*error_name)(int, const char**);
+  int (*error_string)(int, const char**);
+  int (*device_count)(int*);
+  int (*device_get)(int*, int);
+  int (*device_name)(char*, int, int);
+  int (*device_attribute)(int*, int, int);
+  int (*context_retain)(void**, int);
+  int (*context_set)(void*);
+  int (*module_load)(void**, const void*);
+  int (*module_unload)(void*);
+  int (*module_function)(void**, void*, const char*);
+  int (*function_get)(int*, int, void*);
+  int (*function_set)(void*, int, int);
+  int (*alloc)(std::uint64_t*, std::size_t);
+  int (*free)(std::uint64_t);
+  int (*memset8)(std::uint64_t, unsigned char, std::size_t);
+  int (*upload)(std::uint64_t, const void*, std::size_t);
+  int (*download)(void*, std::uint64_t, std::size_t);
+  int (*stream_create)(void**, unsigned);
+  int (*stream_destroy)(void*);
+  int (*stream_wait)(void*);
+  int (*host_function)(void*, void (*)(void*), void*);
+  int (*event_create)(void**, unsigned);
+  int (*event_destroy)(void*);
+  int (*event_record)(void*, void*);
+  int (*event_ms)(float*, void*, void*);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+};
+
+/// Loaded and initialised. Fails where there is no driver.
+const Driver& driver();
+
+/// Fails with the driver's words for a status that is not success.
+void check(int status, const std::string& doing);
+
+}  // namespace zellige::run

@@ -1,0 +1,108 @@
+#include "run/emulated.hpp"
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+
+#include "graph/error.hpp"
+#include "run/host_compiler.hpp"
+
+namespace zellige::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+using Entry = void (*)(emulate::Launch&);
+
+struct Loaded {
+  explicit Loaded(const std::filesystem::path& file) : handle(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (!handle) fail("emulator: the compiled kernel does not load: {}", dlerror());
+  }
+  ~Loaded() { dlclose(handle); }
+  Entry entry(const std::string& kernel) const {
+    void* at = dlsym(handle, ("emulate_" + kernel).c_str());
+    if (!at) fail("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
+    return reinterpret_cast<Entry>(at);
+  }
+  void* handle;
+};
+
+emulate::dim3 narrow(const graph::Dim3& d) {
+  return {static_cast<unsigned>(d.x), static_cast<unsigned>(d.y), static_cast<unsigned>(d.z)};
+}
+
+constexpr std::string_view counter_names[] = {
+    "mma", "fma", "ldmatrix", "shuffle", "barrier", "syncwarp",
+    "global_load_1", "global_load_2", "global_load_4", "global_load_8", "global_load_16",
+    "global_store_1", "global_store_2", "global_store_4", "global_store_8", "global_store_16",
+    "shared_load_1", "shared_load_2", "shared_load_4", "shared_load_8", "shared_load_16",
+    "shared_store_1", "shared_store_2", "shared_store_4", "shared_store_8", "shared_store_16",
+    "cp_async_1", "cp_async_2", "cp_async_4", "cp_async_8", "cp_async_16", "cp_async_source_bytes",
+    "shared_load_wavefronts", "shared_load_wavefronts_ideal",
+    "shared_store_wavefronts", "shared_store_wavefronts_ideal",
+    "ldmatrix_wavefronts", "ldmatrix_wavefronts_ideal",
+    "cp_async_wavefronts", "cp_async_wavefronts_ideal",
+    "global_load_sectors", "global_load_sectors_ideal",
+    "global_store_sectors", "global_store_sectors_ideal",
+    "cp_async_sectors", "cp_async_sectors_ideal",
+};
+static_assert(std::size(counter_names) == static_cast<std::size_t>(emulate::Counter::end), "counters.hpp changed");
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters& counters) {
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  for (std::size_t i = 0; i < std::size(counter_names); ++i) {
+    if (counters.value[i]) all.emplace_back(counter_names[i], counters.value[i]);
+  }
+  return all;
+}
+
+EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache, int workers) {
+  const emit::Manifest& m = program.manifest;
+  check(m);
+  EmulatedRun result;
+  const HostLibrary library = compile_for_emulator(program.source, m.name, cache);
+  const std::string source = source_file(program.source, m.name, cache).string();
+  result.compile_ms = library.compile_ms;
+  result.compile_cached = library.cached;
+
+  const auto start = Clock::now();
+  const Loaded loaded(library.file);
+  std::vector<emulate::Buffer> buffers;
+  buffers.reserve(m.tensors.size());
+  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+    emulate::Buffer& b = buffers.emplace_back(m.tensors[i].name, storage[i].size());
+    if (m.tensors[i].role != emit::Role::input) continue;
+    std::memcpy(b.data(), storage[i].data(), storage[i].size());
+    b.mark_initialised();
+  }
+  for (const emit::KernelLaunch& k : m.kernels) {
+    const auto kernel_start = Clock::now();
+    emulate::LaunchConfig config{.grid = narrow(k.grid), .block = narrow(k.block),
+                                 .shared_bytes = static_cast<unsigned>(k.shared_bytes), .arguments = {},
+                                 .writes = k.writes, .source_file = source, .workers = workers};
+    for (const int t : k.tensors) config.arguments.push_back(&buffers[static_cast<std::size_t>(t)]);
+    emulate::Report report = emulate::run(loaded.entry(k.name), config);
+    result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
+    for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));
+    if (!report.complete) {
+      result.complete = false;
+      break;
+    }
+  }
+  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+    if (m.tensors[i].role != emit::Role::input) {
+      std::memcpy(storage[i].data(), buffers[i].data(), storage[i].size());
+    }
+  }
+  result.run_ms = ms_since(start);
+  return result;
+}
+
+}  // namespace zellige::run

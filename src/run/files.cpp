@@ -1,0 +1,88 @@
+#include "run/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "graph/error.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// 0, or the errno of what failed.
+int write_all(const fs::path& file, std::string_view content) {
+  Descriptor out{::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+  if (out.fd < 0) return errno;
+  while (!content.empty()) {
+    const ssize_t n = ::write(out.fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  const int closed = ::close(out.fd);
+  out.fd = -1;
+  return closed == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string unique_name(std::string_view suffix) {
+  static std::atomic<unsigned> count = 0;
+  static const auto start = std::chrono::system_clock::now().time_since_epoch().count();
+  char host[65] = "";
+  ::gethostname(host, sizeof host - 1);
+  return fmt::format("{}-{}-{:x}-{}.{}", host, ::getpid(), start, count++, suffix);
+}
+
+void create_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail("{}: cannot create the folder: {}", folder.string(), error.message());
+}
+
+void write_whole(const fs::path& file, std::string_view content) {
+  // A device or a pipe cannot be renamed onto: it is written to directly, and there is nothing to leave half-written.
+  struct stat kind;
+  const bool special = ::stat(file.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode);
+  if (special) {
+    Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+    if (out.fd < 0 || ::write(out.fd, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+      fail("{}: cannot be written: {}", file.string(), std::strerror(errno));
+    }
+    return;
+  }
+  const fs::path aside = file.parent_path() / fmt::format(".{}", unique_name("part"));
+  int error = write_all(aside, content);
+  if (!error && ::rename(aside.c_str(), file.c_str()) != 0) error = errno;
+  if (error) {
+    ::unlink(aside.c_str());
+    fail("{}: cannot be written: {}", file.string(), std::strerror(error));
+  }
+}
+
+std::string read_whole(const fs::path& file) {
+  Descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::string content;
+  for (char buffer[1 << 16];;) {
+    const ssize_t n = in.fd < 0 ? -1 : ::read(in.fd, buffer, sizeof buffer);
+    if (n < 0 && in.fd >= 0 && errno == EINTR) continue;
+    if (n < 0) fail("{}: cannot be read: {}", file.string(), std::strerror(errno));
+    if (n == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,54 @@
+#include "run/headers.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace zellige::run {
+namespace {
+
+void walk(std::string_view text, std::string_view from, std::set<const Header*>& seen) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const Header* header = included(text.substr(0, end), from);
+    if (header && seen.insert(header).second) walk(header->text, header->path, seen);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+}  // namespace
+
+const Header* find_header(std::string_view path) {
+  const auto all = headers();
+  const auto at = std::lower_bound(all.begin(), all.end(), path,
+                                   [](const Header& h, std::string_view p) { return h.path < p; });
+  return at != all.end() && at->path == path ? &*at : nullptr;
+}
+
+const Header* included(std::string_view line, std::string_view from) {
+  auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+  skip_blanks();
+  if (!line.starts_with('#')) return nullptr;
+  line.remove_prefix(1);
+  skip_blanks();
+  if (!line.starts_with("include")) return nullptr;
+  line.remove_prefix(7);
+  skip_blanks();
+  if (line.empty() || (line[0] != '<' && line[0] != '"')) return nullptr;
+  const std::size_t end = line.find(line[0] == '<' ? '>' : '"', 1);
+  if (end == line.npos) return nullptr;
+  const std::string_view name = line.substr(1, end - 1);
+  if (line[0] == '"' && !from.empty()) {
+    const auto beside = (std::filesystem::path(from).parent_path() / name).lexically_normal();
+    if (const Header* h = find_header(beside.generic_string())) return h;
+  }
+  return find_header(name);
+}
+
+std::vector<const Header*> closure(std::string_view text) {
+  std::set<const Header*> seen;
+  walk(text, "", seen);
+  return {seen.begin(), seen.end()};  // addresses in one table: the order of the paths
+}
+
+}  // namespace zellige::run

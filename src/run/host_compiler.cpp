@@ -1,0 +1,120 @@
+#include "run/host_compiler.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+
+#include "graph/error.hpp"
+#include "run/files.hpp"
+#include "run/headers.hpp"
+#include "run/process.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+struct Compiler {
+  std::string path, version;
+};
+
+const Compiler& compiler() {
+  static const Compiler found = [] {
+    const char* own = std::getenv("ZELLIGE_CXX");
+    const std::string name = own && *own ? own : "g++";
+    const auto path = find_program(name);
+    if (!path) {
+      fail("emulator: no C++ compiler {}{}; install g++ 12 or newer, or set ZELLIGE_CXX", name,
+           name.find('/') == name.npos ? " on PATH" : "");
+    }
+    const Finished version = run_process({*path, "--version"});
+    if (version.status != 0) fail("emulator: {} --version fails: {}", *path, version.output);
+    return Compiler{*path, version.output};
+  }();
+  return found;
+}
+
+// -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the emulator
+// say where in the text a finding is.
+const std::vector<std::string>& flags() {
+  static const std::vector<std::string> all = {"-std=c++20", "-O1",  "-g1",     "-fno-omit-frame-pointer",
+                                               "-fPIC",      "-w",   "-shared", "-DZELLIGE_EMULATE"};
+  return all;
+}
+
+// What an intact file holds already is not written again.
+void ensure(const fs::path& file, std::string_view content) {
+  std::error_code none;
+  if (fs::file_size(file, none) == content.size() && !none && read_whole(file) == content) return;
+  create_folders(file.parent_path());
+  write_whole(file, content);
+}
+
+// The first errors, and how many lines were left out.
+std::string shortened(const std::string& log) {
+  std::size_t end = 0;
+  for (int line = 0; line < 20; ++line) {
+    end = log.find('\n', end);
+    if (end == log.npos) return log;
+    ++end;
+  }
+  return log.substr(0, end) + fmt::format("... and {} bytes more\n", log.size() - end);
+}
+
+}  // namespace
+
+fs::path header_folder(const Cache& cache) {
+  static const std::string hash = [] {
+    Key key;
+    for (const Header& h : headers()) key.add(h.path).add(h.text);
+    return key.hex();
+  }();
+  const fs::path folder = cache.root() / "headers" / hash;
+  for (const Header& h : headers()) ensure(folder / h.path, h.text);
+  return folder;
+}
+
+fs::path source_file(const std::string& source, const std::string& name, const Cache& cache) {
+  const fs::path file = cache.root() / "sources" / Key{}.add(source).hex() / (name + ".cu");
+  ensure(file, source);
+  return file;
+}
+
+HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache& cache) {
+  const Compiler& c = compiler();
+  Key key;
+  key.add("emulator").add(c.path).add(c.version).add(name).add(source);
+  for (const std::string& f : flags()) key.add(f);
+  for (const Header* h : closure(source)) key.add(h->path).add(h->text);
+
+  HostLibrary library;
+  if (const auto took = cache.read(key, "ms")) {
+    std::from_chars(took->data(), took->data() + took->size(), library.compile_ms);
+  }
+  if (const auto hit = cache.find(key, "so")) {
+    library.file = *hit;
+    library.cached = true;
+    return library;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const fs::path made = cache.scratch("so");
+  std::vector<std::string> command = {c.path};
+  command.insert(command.end(), flags().begin(), flags().end());
+  for (const std::string& word : {std::string("-I"), header_folder(cache).string(), std::string("-x"),
+                                  std::string("c++"), source_file(source, name, cache).string(), std::string("-o"),
+                                  made.string()}) {
+    command.push_back(word);
+  }
+  const Finished finished = run_process(command);
+  if (finished.status != 0) {
+    std::error_code ignored;
+    fs::remove(made, ignored);
+    fail("emulator: {} does not compile {}.cu (status {}):\n{}", c.path, name, finished.status,
+         shortened(finished.output));
+  }
+  library.file = cache.adopt(key, "so", made);
+  library.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  cache.store(key, "ms", std::to_string(library.compile_ms));
+  return library;
+}
+
+}  // namespace zellige::run

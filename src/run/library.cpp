@@ -1,0 +1,27 @@
+#include "run/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/ranges.h>
+
+#include "graph/error.hpp"
+
+namespace zellige::run {
+
+Library Library::open(const std::string& what, const std::vector<std::string>& names) {
+  Library library;
+  std::string reason;
+  for (const std::string& name : names) {
+    library.path_ = name;
+    if ((library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))) return library;
+    reason = dlerror();
+  }
+  fail("{}: not found; tried {} ({})", what, fmt::join(names, ", "), reason);
+}
+
+void* Library::address(const char* symbol) const {
+  void* at = dlsym(handle_, symbol);
+  if (!at) fail("{}: has no {}; a newer version is needed", path_, symbol);
+  return at;
+}
+
+}  // namespace zellige::run

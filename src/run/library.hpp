@@ -1,0 +1,27 @@
+// A shared library that is looked for when it is first needed, so that the binary runs on machines without it.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace zellige::run {
+
+class Library {
+ public:
+  /// The first of `names` that loads; fails with every name and the loader's reason for the last.
+  static Library open(const std::string& what, const std::vector<std::string>& names);
+
+  /// Fills a function pointer; fails if the library lacks the symbol.
+  template <class F>
+  void bind(F*& function, const char* symbol) const {
+    function = reinterpret_cast<F*>(address(symbol));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  void* address(const char* symbol) const;
+
+  void* handle_ = nullptr;  // never closed: the libraries of a GPU do not like it
+  std::string path_;
+};
+
+}  // namespace zellige::run

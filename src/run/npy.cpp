@@ -1,0 +1,106 @@
+#include "run/npy.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "graph/dtype.hpp"
+
+namespace zellige::run {
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
+
+// The text after `'key':` in the header's dictionary.
+std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
+  const std::size_t at = header.find(fmt::format("'{}':", key));
+  if (at == header.npos) fail("{}: is no .npy file that can be read: its header has no '{}'", where, key);
+  header.remove_prefix(at + key.size() + 3);
+  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+  return header;
+}
+
+graph::Shape parse_shape(std::string_view text, std::string_view where) {
+  graph::Shape shape;
+  if (!text.starts_with('(')) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
+  for (text.remove_prefix(1); !text.empty() && text[0] != ')';) {
+    std::int64_t n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc{} || n < 0) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
+    shape.push_back(n);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    while (text.starts_with(',') || text.starts_with(' ')) text.remove_prefix(1);
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector<double>& values) {
+  const bool half = dtype == graph::DType::f16;
+  std::string extents;
+  for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
+  if (shape.size() == 1) extents += ",";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", half ? "<f2" : "<f4",
+                                   extents);
+  // Magic, length and header together fill a multiple of 64 bytes and end in a newline.
+  header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');
+
+  std::string file(magic);
+  file += static_cast<char>(header.size() & 255);
+  file += static_cast<char>(header.size() >> 8);
+  file += header;
+  const std::size_t start = file.size(), width = half ? 2 : 4;
+  file.resize(start + width * values.size());
+  char* to = file.data() + start;
+  for (const double v : values) {
+    const std::uint32_t bits = graph::to_bits(half ? graph::DType::f16 : graph::DType::f32, v);
+    std::memcpy(to, &bits, width);
+    to += width;
+  }
+  return file;
+}
+
+Npy parse_npy(std::string_view bytes, std::string_view where) {
+  if (!bytes.starts_with(magic) || bytes.size() < magic.size() + 2) {
+    fail("{}: is no .npy file of version 1.0", where);
+  }
+  auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  const std::size_t length = byte(magic.size()) | byte(magic.size() + 1) << 8;
+  bytes.remove_prefix(magic.size() + 2);
+  if (bytes.size() < length) fail("{}: ends within its header", where);
+  const std::string_view header = bytes.substr(0, length);
+  bytes.remove_prefix(length);
+
+  Npy array;
+  const std::string_view descr = value_of(header, "descr", where);
+  if (descr.starts_with("'<f2'")) {
+    array.dtype = graph::DType::f16;
+  } else if (descr.starts_with("'<f4'")) {
+    array.dtype = graph::DType::f32;
+  } else {
+    fail("{}: holds elements of {}; '<f2' and '<f4' can be read", where, descr.substr(0, descr.find(',')));
+  }
+  if (!value_of(header, "fortran_order", where).starts_with("False")) {
+    fail("{}: is column-major; only row-major files can be read", where);
+  }
+  array.shape = parse_shape(value_of(header, "shape", where), where);
+
+  const std::size_t width = array.dtype == graph::DType::f16 ? 2 : 4;
+  std::size_t count = 1;
+  for (const std::int64_t n : array.shape) {
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count)) fail("{}: has too large a shape", where);
+  }
+  if (bytes.size() / width != count || bytes.size() % width != 0) {
+    fail("{}: holds {} bytes of elements; its shape {} needs {} of {}", where, bytes.size(),
+         graph::to_string(array.shape), count, width);
+  }
+  array.values.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + width * i, width);
+    array.values[i] = graph::from_bits(array.dtype, bits);
+  }
+  return array;
+}
+
+}  // namespace zellige::run

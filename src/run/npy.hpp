@@ -1,0 +1,27 @@
+// NumPy's .npy files, version 1.0, little-endian and row-major.
+//
+//   write_whole("x.npy", npy(DType::f16, {2, 4096}, values));   // numpy.load("x.npy").dtype == float16
+//
+// NumPy has no bfloat16: such values are written as float32, which holds them exactly.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace zellige::run {
+
+/// The bytes of a file. Values are rounded to the type written; those of a tensor are its values already.
+std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
+
+struct Npy {
+  graph::DType dtype{};  // f16 or f32
+  graph::Shape shape;
+  std::vector<double> values;
+};
+
+/// Reads what `npy` and NumPy write for <f2 and <f4; `where` names the file in messages.
+Npy parse_npy(std::string_view bytes, std::string_view where);
+
+}  // namespace zellige::run

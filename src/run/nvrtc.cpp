@@ -1,0 +1,120 @@
+#include "run/nvrtc.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "graph/error.hpp"
+#include "run/headers.hpp"
+#include "run/library.hpp"
+
+namespace zellige::run {
+namespace {
+
+// The part of NVRTC's interface that is used here; its types and codes are part of its ABI since CUDA 11.
+using Program = struct NvrtcProgram*;
+struct Nvrtc {
+  int (*version)(int*, int*);
+  const char* (*error_string)(int);
+  int (*create)(Program*, const char* source, const char* name, int headers, const char* const* texts,
+                const char* const* names);
+  int (*destroy)(Program*);
+  int (*compile)(Program, int options, const char* const*);
+  int (*log_size)(Program, std::size_t*);
+  int (*log)(Program, char*);
+  int (*cubin_size)(Program, std::size_t*);
+  int (*cubin)(Program, char*);
+  std::string version_text;
+};
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  if (const char* own = std::getenv("ZELLIGE_NVRTC"); own && *own) all.push_back(own);
+  for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);
+  for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"}) {
+    all.push_back(std::string(root) + "libnvrtc.so");
+  }
+  return all;
+}
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc table = [] {
+    const Library library = Library::open("NVRTC (CUDA's run-time compiler)", names());
+    Nvrtc t;
+    library.bind(t.version, "nvrtcVersion");
+    library.bind(t.error_string, "nvrtcGetErrorString");
+    library.bind(t.create, "nvrtcCreateProgram");
+    library.bind(t.destroy, "nvrtcDestroyProgram");
+    library.bind(t.compile, "nvrtcCompileProgram");
+    library.bind(t.log_size, "nvrtcGetProgramLogSize");
+    library.bind(t.log, "nvrtcGetProgramLog");
+    library.bind(t.cubin_size, "nvrtcGetCUBINSize");
+    library.bind(t.cubin, "nvrtcGetCUBIN");
+    int major = 0, minor = 0;
+    t.version(&major, &minor);
+    if (major < 12) fail("{}: is NVRTC {}.{}; 12.0 or newer is needed", library.path(), major, minor);
+    t.version_text = fmt::format("{}.{}", major, minor);
+    return t;
+  }();
+  return table;
+}
+
+std::string compile(const std::string& source, const std::vector<std::string>& options) {
+  const Nvrtc& n = nvrtc();
+  std::vector<const char*> texts, paths, words;
+  for (const Header* h : closure(source)) {
+    texts.push_back(h->text.data());  // the table's literals end in zero
+    paths.push_back(h->path.data());
+  }
+  for (const std::string& o : options) words.push_back(o.c_str());
+
+  Program program = nullptr;
+  if (const int e = n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()), texts.data(),
+                             paths.data())) {
+    fail("NVRTC: {}", n.error_string(e));
+  }
+  const std::unique_ptr<Program, void (*)(Program*)> guard(&program, [](Program* p) { nvrtc().destroy(p); });
+  if (const int e = n.compile(program, static_cast<int>(words.size()), words.data())) {
+    std::size_t size = 0;
+    n.log_size(program, &size);
+    std::string log(size, '\0');
+    n.log(program, log.data());
+    fail("NVRTC {} does not compile the kernel: {}\n{}", n.version_text, n.error_string(e), log.c_str());
+  }
+  std::size_t size = 0;
+  n.cubin_size(program, &size);
+  std::string cubin(size, '\0');
+  if (const int e = n.cubin(program, cubin.data())) fail("NVRTC gives no cubin: {}", n.error_string(e));
+  return cubin;
+}
+
+}  // namespace
+
+const std::string& nvrtc_version() { return nvrtc().version_text; }
+
+Cubin compile_cubin(const std::string& source, std::string_view target, const Cache& cache) {
+  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(target), "-std=c++20", "-lineinfo"};
+  Key key;
+  key.add("nvrtc").add(nvrtc_version()).add(source);
+  for (const std::string& o : options) key.add(o);
+  for (const Header* h : closure(source)) key.add(h->path).add(h->text);
+
+  // An entry: how long NVRTC took, then the cubin.
+  Cubin result;
+  if (const auto entry = cache.read(key, "cubin"); entry && entry->size() > sizeof(double)) {
+    std::memcpy(&result.compile_ms, entry->data(), sizeof(double));
+    result.bytes = entry->substr(sizeof(double));
+    result.cached = true;
+    return result;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  result.bytes = compile(source, options);
+  result.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  std::string entry(sizeof(double), '\0');
+  std::memcpy(entry.data(), &result.compile_ms, sizeof(double));
+  cache.store(key, "cubin", entry + result.bytes);
+  return result;
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,103 @@
+#include "run/pool.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "graph/error.hpp"
+
+namespace zellige::run {
+namespace {
+
+struct Job {
+  int index;
+  pid_t process;
+  int pipe;
+  std::string result;
+};
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) ::_exit(3);
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+Job start(int index, const std::function<std::string(int)>& work) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
+  std::fflush(nullptr);  // or the child would print it again
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child < 0) fail("starting job {}: {}", index, std::strerror(errno));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(3);
+    ::close(ends[0]);
+    try {
+      write_all(ends[1], work(index));
+      write_all(ends[1], std::string_view("\0", 1));  // the mark of a whole result
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "job %d: %s\n", index, e.what());
+      ::_exit(3);
+    }
+    std::fflush(nullptr);
+    ::_exit(0);  // what the parent holds is not this process's to take down
+  }
+  ::close(ends[1]);
+  return {index, child, ends[0], {}};
+}
+
+JobEnd finish(Job& job) {
+  ::close(job.pipe);
+  int status = 0;
+  while (::waitpid(job.process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!job.result.empty() && job.result.back() == '\0') {
+    job.result.pop_back();
+    return {std::move(job.result), ""};
+  }
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return {"", fmt::format("killed by signal {} ({})", signal, ::strsignal(signal))};
+  }
+  return {"", fmt::format("ended with status {} and no result", WEXITSTATUS(status))};
+}
+
+}  // namespace
+
+void run_jobs(int count, int width, const std::function<std::string(int)>& work,
+              const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
+  std::vector<Job> running;
+  int next = 0;
+  while (next < count || !running.empty()) {
+    while (next < count && static_cast<int>(running.size()) < width) running.push_back(start(next++, work));
+    std::vector<pollfd> waits;
+    for (const Job& job : running) waits.push_back({job.pipe, POLLIN, 0});
+    ::poll(waits.data(), waits.size(), 200);
+    for (std::size_t i = waits.size(); i-- > 0;) {
+      if (!waits[i].revents) continue;
+      char buffer[1 << 16];
+      const ssize_t n = ::read(running[i].pipe, buffer, sizeof buffer);
+      if (n > 0) {
+        running[i].result.append(buffer, static_cast<std::size_t>(n));
+      } else if (n == 0 || errno != EINTR) {
+        Job job = std::move(running[i]);
+        running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+        ended(job.index, finish(job));
+      }
+    }
+    idle();
+  }
+}
+
+}  // namespace zellige::run

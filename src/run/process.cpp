@@ -1,0 +1,78 @@
+#include "run/process.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "graph/error.hpp"
+
+extern char** environ;
+
+namespace zellige::run {
+
+Finished run_process(const std::vector<std::string>& command) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) fail("{}: cannot be started: {}", command[0], std::strerror(errno));
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+
+  // Messages in English and in ASCII, whoever's locale this is.
+  std::vector<char*> environment;
+  for (char** e = environ; *e; ++e) {
+    if (!std::string_view(*e).starts_with("LC_ALL=")) environment.push_back(*e);
+  }
+  char locale[] = "LC_ALL=C";
+  environment.push_back(locale);
+  environment.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], 2);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe[1]);
+  if (error) {
+    ::close(pipe[0]);
+    fail("{}: cannot be started: {}", command[0], std::strerror(error));
+  }
+
+  Finished finished;
+  for (char buffer[4096];;) {
+    const ssize_t n = ::read(pipe[0], buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    finished.output.append(buffer, static_cast<std::size_t>(n));
+  }
+  ::close(pipe[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+std::optional<std::string> find_program(std::string_view name) {
+  auto executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; };
+  if (name.find('/') != name.npos) {
+    return executable(std::string(name)) ? std::optional(std::string(name)) : std::nullopt;
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  while (true) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string candidate = std::string(rest.substr(0, end)) + "/" + std::string(name);
+    if (end > 0 && executable(candidate)) return candidate;
+    if (end == rest.size()) return std::nullopt;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,21 @@
+// Runs another program and waits for it.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige::run {
+
+struct Finished {
+  int status = 0;      // exit status; 128 + signal for one that was killed
+  std::string output;  // stdout and stderr, as they came
+};
+
+/// `command[0]` is looked up on PATH. Fails if it cannot be started.
+Finished run_process(const std::vector<std::string>& command);
+
+/// The path of a program on PATH (or of a path that names an executable), or nothing.
+std::optional<std::string> find_program(std::string_view name);
+
+}  // namespace zellige::run

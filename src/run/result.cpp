@@ -1,0 +1,148 @@
+#include "run/result.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace zellige::run {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no NaN and no infinity: they are written as text.
+Json number(double v) { return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"); }
+double number(const Json& j) {
+  if (j.is_number()) return j.get<double>();
+  const std::string text = j.get<std::string>();
+  return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
+}
+
+// Milliseconds to a microsecond, so that lines stay short.
+double ms(double v) { return std::round(v * 1e3) / 1e3; }
+
+Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
+graph::Dim3 dim3(const Json& j) { return {j.at(0), j.at(1), j.at(2)}; }
+
+Json json(const TensorResult& t) {
+  return {{"name", t.name}, {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype}, {"shape", t.shape},
+          {"norm_error", number(t.norm_error)}, {"worst", number(t.worst)}, {"fault", t.fault}};
+}
+
+Json json(const KernelResult& k) {
+  Json j{{"name", k.name}, {"grid", json(k.grid)}, {"block", json(k.block)}, {"shared_bytes", k.shared_bytes}};
+  if (k.registers >= 0) j["registers"] = k.registers;
+  if (k.local_bytes >= 0) j["local_bytes"] = k.local_bytes;
+  return j;
+}
+
+TensorResult tensor(const Json& j) {
+  return {j.at("name"),  j.at("role") == "output",   j.at("dtype"),        j.at("shape").get<graph::Shape>(),
+          number(j.at("norm_error")), number(j.at("worst")), j.at("fault")};
+}
+
+KernelResult kernel(const Json& j) {
+  return {j.at("name"), dim3(j.at("grid")), dim3(j.at("block")), j.at("shared_bytes"), j.value("registers", -1),
+          j.value("local_bytes", -1)};
+}
+
+double worst_norm(const RunResult& r) {
+  double most = 0;
+  for (const TensorResult& t : r.tensors) most = t.norm_error <= most ? most : t.norm_error;  // NaN stays
+  return most;
+}
+
+}  // namespace
+
+std::string_view name(Status s) {
+  constexpr std::string_view names[] = {"correct", "wrong", "refused", "reference"};
+  return names[static_cast<int>(s)];
+}
+
+double percentile(std::vector<double> v, double p) {
+  if (v.empty()) return NAN;
+  std::sort(v.begin(), v.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(v.size())));
+  return v[std::clamp<std::size_t>(rank, 1, v.size()) - 1];
+}
+
+double median(std::vector<double> v) {
+  if (v.empty()) return NAN;
+  std::sort(v.begin(), v.end());
+  const std::size_t n = v.size();
+  return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+std::string to_json(const RunResult& r) {
+  Json j{{"file", r.file},     {"index", r.index}, {"graph", r.graph},         {"target", r.target},
+         {"on", r.on},         {"seed", r.seed},   {"status", name(r.status)}, {"reason", r.reason},
+         {"tensors", Json::array()}, {"kernels", Json::array()}, {"buffer_size", r.buffer_size}};
+  for (const TensorResult& t : r.tensors) j["tensors"].push_back(json(t));
+  for (const KernelResult& k : r.kernels) j["kernels"].push_back(json(k));
+  j["scales"] = Json::object();
+  for (const auto& [key, v] : r.scales) j["scales"][key] = number(v);
+  j["counters"] = Json::object();
+  for (const auto& [key, v] : r.counters) j["counters"][key] = v;
+  j["findings"] = r.findings;
+  j["inputs_ms"] = ms(r.inputs_ms);
+  j["plan_ms"] = ms(r.plan_ms);
+  j["compile_ms"] = ms(r.compile_ms);
+  j["compile_cached"] = r.compile_cached;
+  j["run_ms"] = ms(r.run_ms);
+  if (!r.samples_us.empty()) {
+    Json samples = Json::array();
+    for (const double us : r.samples_us) samples.push_back(ms(us));
+    j["time_us"] = {{"median", ms(median(r.samples_us))}, {"min", ms(percentile(r.samples_us, 0))},
+                    {"p90", ms(percentile(r.samples_us, 0.9))}, {"samples", samples}};
+  }
+  j["kernel"] = r.kernel;
+  if (!r.device.empty()) j["device"] = r.device;
+  // A message may quote bytes of a hostile file; what is not UTF-8 is replaced.
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RunResult parse_result(std::string_view text) {
+  const Json j = Json::parse(text);
+  RunResult r;
+  r.file = j.at("file");
+  r.index = j.at("index");
+  r.graph = j.at("graph");
+  r.target = j.at("target");
+  r.on = j.at("on");
+  r.seed = j.at("seed");
+  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::reference}) {
+    if (j.at("status") == name(s)) r.status = s;
+  }
+  r.reason = j.at("reason");
+  for (const Json& t : j.at("tensors")) r.tensors.push_back(tensor(t));
+  for (const Json& k : j.at("kernels")) r.kernels.push_back(kernel(k));
+  r.buffer_size = j.at("buffer_size");
+  for (const auto& [key, v] : j.at("scales").items()) r.scales.emplace_back(key, number(v));
+  for (const auto& [key, v] : j.at("counters").items()) r.counters.emplace_back(key, v.get<std::uint64_t>());
+  r.findings = j.at("findings");
+  r.inputs_ms = j.at("inputs_ms");
+  r.plan_ms = j.at("plan_ms");
+  r.compile_ms = j.at("compile_ms");
+  r.compile_cached = j.at("compile_cached");
+  r.run_ms = j.at("run_ms");
+  if (j.contains("time_us")) r.samples_us = j.at("time_us").at("samples").get<std::vector<double>>();
+  r.kernel = j.at("kernel");
+  r.device = j.value("device", "");
+  return r;
+}
+
+std::string summary(const RunResult& r) {
+  const std::string label = fmt::format("{}[{}]", std::filesystem::path(r.file).stem().string(), r.index);
+  std::string line = fmt::format("{:<22} {:<9} {} {}", label, name(r.status), r.on, r.target);
+  if (!r.tensors.empty()) line += fmt::format("  error {:.1e}", worst_norm(r));
+  if (r.compile_ms > 0) line += fmt::format("  compile {:.2f} s{}", r.compile_ms / 1e3, r.compile_cached ? " (cached)" : "");
+  if (r.run_ms > 0) line += fmt::format("  run {:.2f} s", r.run_ms / 1e3);
+  if (!r.samples_us.empty()) {
+    line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(r.samples_us),
+                        percentile(r.samples_us, 0), percentile(r.samples_us, 0.9));
+  }
+  if (!r.reason.empty()) line += "\n    " + r.reason;
+  return line;
+}
+
+}  // namespace zellige::run

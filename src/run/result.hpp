@@ -1,0 +1,71 @@
+// What became of one graph. Printed by the command line, written as one line of JSON (docs/cli.md lists the fields), and
+// read back from it: a graph runs in a process of its own, and the line is how its result comes home.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace zellige::run {
+
+enum class Status : std::uint8_t {
+  correct,    // every kernel-level tensor agrees with the reference
+  wrong,      // one does not, or the emulator found something
+  refused,    // the input or the machine is at fault; `reason` says how
+  reference,  // only the reference ran, as asked
+};
+std::string_view name(Status);
+
+/// How a tensor compares with the reference; graph/compare.hpp says what each number is.
+struct TensorResult {
+  std::string name;
+  bool output = false;  // or an intermediate
+  std::string dtype;
+  graph::Shape shape;
+  double norm_error = 0;   // ||out - ref|| / ||ref||
+  double worst = 0;        // the largest |out - ref| over its bound: 1 is still correct
+  std::string fault;       // "" where correct
+};
+
+struct KernelResult {
+  std::string name;
+  graph::Dim3 grid, block;
+  std::int64_t shared_bytes = 0;
+  int registers = -1, local_bytes = -1;  // GPU only
+};
+
+struct RunResult {
+  std::string file;
+  int index = 0;
+  std::string graph, target, on;   // on: gpu, emulator, reference
+  std::uint64_t seed = 0;
+  Status status = Status::refused;
+  std::string reason;              // why it was refused or is wrong; "" else
+  std::vector<std::pair<std::string, double>> scales;  // of the inputs
+  std::vector<TensorResult> tensors;
+  std::vector<KernelResult> kernels;
+  std::int64_t buffer_size = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
+  std::vector<std::string> findings;
+  double inputs_ms = 0;            // finding inputs: the reference, as often as the search for their scales takes
+  double plan_ms = 0, compile_ms = 0, run_ms = 0;
+  bool compile_cached = false;
+  std::vector<double> samples_us;  // --time
+  std::string kernel;              // the file of the emitted text
+  std::string device;              // the GPU and its driver
+};
+
+double median(std::vector<double>);
+/// The value that a share p of the samples does not exceed.
+double percentile(std::vector<double>, double p);
+
+std::string to_json(const RunResult&);  // one line, without its end
+RunResult parse_result(std::string_view json);
+
+/// "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...": one line for people.
+std::string summary(const RunResult&);
+
+}  // namespace zellige::run

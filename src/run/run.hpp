@@ -1,0 +1,40 @@
+// The main job: a graph becomes a kernel, runs, and is compared with what the graph means.
+//
+//   const RunResult r = run(graph, {.on = Engine::emulator, .target = "sm_80"}, Cache::standard());
+//   puts(summary(r).c_str());
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "graph/graph.hpp"
+#include "run/cache.hpp"
+#include "run/result.hpp"
+
+namespace zellige::run {
+
+enum class Engine : std::uint8_t { gpu, emulator, reference };
+std::string_view name(Engine);
+
+struct Options {
+  Engine on = Engine::emulator;
+  std::string target = "sm_80";
+  std::uint64_t seed = 1;
+  std::filesystem::path dump;  // a folder for .npy files and the emitted text; "": none
+  bool time = false;           // GPU only
+  int workers = 0;             // of the emulator; 0: one a core
+};
+
+/// Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only where a
+/// dump cannot be written. `graph` is validated.
+RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
+
+/// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own, because one
+/// that has touched the GPU cannot fork workers that use it.
+struct GpuFound {
+  std::string target;  // sm_90a; "" where there is none
+  std::string why_not;
+};
+GpuFound find_gpu();
+
+}  // namespace zellige::run

@@ -1,0 +1,74 @@
+#include "run/standalone.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "run/headers.hpp"
+
+namespace zellige::run {
+namespace {
+
+// "zellige/block.hpp" -> "ZELLIGE_ONCE_zellige_block_hpp"
+std::string guard(std::string_view path) {
+  std::string name = "ZELLIGE_ONCE_" + std::string(path);
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+std::string_view directive(std::string_view line) {
+  auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+  skip_blanks();
+  if (!line.starts_with('#')) return {};
+  line.remove_prefix(1);
+  skip_blanks();
+  return line;
+}
+
+// Headers put down where no condition holds are done with. One put down under a condition is put down again where it
+// is next included, and a guard macro keeps the compiler from seeing it twice.
+class Inliner {
+ public:
+  void add(std::string_view text, std::string_view from, int depth) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      const std::string_view word = directive(line);
+      if (word.starts_with("if")) ++depth;
+      if (word.starts_with("endif")) --depth;
+      if (word.starts_with("pragma once")) continue;
+      const Header* header = included(line, from);
+      // The emulator's stand-ins stay an include: nvcc never takes that branch.
+      if (header && !(depth > 0 && header->path.starts_with("zellige/emulate/"))) {
+        put(*header, depth);
+      } else {
+        out.append(line).push_back('\n');
+      }
+    }
+  }
+  std::string out;
+
+ private:
+  void put(const Header& header, int depth) {
+    if (done_.contains(&header) || !open_.insert(&header).second) return;
+    if (depth == 0) done_.insert(&header);
+    const std::string once = guard(header.path);
+    out += "// " + std::string(header.path) + "\n#ifndef " + once + "\n#define " + once + "\n";
+    add(header.text, header.path, depth);
+    out += "#endif  // " + once + "\n";
+    open_.erase(&header);
+  }
+
+  std::set<const Header*> done_, open_;
+};
+
+}  // namespace
+
+std::string standalone(std::string_view source) {
+  Inliner inliner;
+  inliner.add(source, "", 0);
+  return std::move(inliner.out);
+}
+
+}  // namespace zellige::run

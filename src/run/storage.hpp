@@ -1,0 +1,25 @@
+// The bytes of a program's kernel-level tensors, as the manifest lays them out.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "emit/manifest.hpp"
+
+namespace zellige::run {
+
+using Bytes = std::vector<std::byte>;
+
+/// A tensor's storage with every byte 0xff: NaN in f16, bf16 and f32, padding included.
+Bytes poisoned(const emit::TensorPlace&);
+
+/// The storage of row-major values, which are rounded to the tensor's dtype; padding is NaN.
+Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
+
+/// The row-major values of a storage.
+std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
+
+/// Fails where the manifest contradicts itself: a kernel names a tensor that does not exist, a tensor does not fit into
+/// its bytes, or two intermediates share bytes of the workspace while both are needed.
+void check(const emit::Manifest&);
+
+}  // namespace zellige::run

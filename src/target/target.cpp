@@ -1,0 +1,28 @@
+#include "target/target.hpp"
+
+#include "graph/error.hpp"
+
+namespace zellige::target {
+
+const std::vector<Target>& all() {
+  constexpr std::int64_t K = 1024;
+  static const std::vector<Target> targets = {
+      // name     cc  block    SM       sys  thr   thr/SM blk regs regs/SM SMs  grid
+      {"sm_80", 80, 163 * K, 164 * K, K, 1024, 2048, 32, 255, 65536, 108, 2147483647, 65535, 65535},
+      {"sm_86", 86, 99 * K, 100 * K, K, 1024, 1536, 16, 255, 65536, 84, 2147483647, 65535, 65535},
+      {"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535},
+      {"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535},
+  };
+  return targets;
+}
+
+const Target& find(std::string_view name) {
+  std::string known;
+  for (const Target& t : all()) {
+    if (t.name == name || (name == "sm_90" && t.name == "sm_90a")) return t;
+    known += (known.empty() ? "" : ", ") + std::string(t.name);
+  }
+  fail("target {}: unknown; the known ones are {}", name, known);
+}
+
+}  // namespace zellige::target

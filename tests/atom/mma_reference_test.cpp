@@ -1,0 +1,168 @@
+// The reference bodies against plain loops: operands are built as matrices, dealt to threads by PTX ISA's
+// fragment figures (written out here a second time, as formulas, so that the rows' layouts are examined too),
+// and compared.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <zellige/atom/ldmatrix_reference.hpp>
+#include <zellige/atom/mma.hpp>
+#include <zellige/atom/mma_reference.hpp>
+
+namespace zellige {
+namespace {
+
+struct Coordinate {
+  int row, column;
+};
+
+// PTX ISA, "Matrix Fragments for mma.m16n8kK": groupID = lane / 4, threadID_in_group = lane % 4.
+Coordinate a_of(int lane, int value, int per_register) {
+  const int i = value / per_register, group = lane / 4, member = lane % 4;
+  return {group + (i % 2 ? 8 : 0),
+          member * per_register + value % per_register + (i >= 2 ? 4 * per_register : 0)};
+}
+Coordinate b_of(int lane, int value, int per_register) {  // row is k, column is n
+  const int i = value / per_register;
+  return {lane % 4 * per_register + value % per_register + i * 4 * per_register, lane / 4};
+}
+Coordinate c_of(int lane, int value) { return {lane / 4 + (value >= 2 ? 8 : 0), lane % 4 * 2 + value % 2}; }
+
+template <class Row>
+class Mma : public testing::Test {};
+using Rows =
+    testing::Types<SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x16_F16F16F16F16_TN, SM80_16x8x16_F32BF16BF16F32_TN,
+                   SM80_16x8x8_F32F16F16F32_TN, SM80_16x8x8_F16F16F16F16_TN, SM80_16x8x8_F32BF16BF16F32_TN,
+                   SM80_16x8x8_F32TF32TF32F32_TN, SM80_16x8x4_F32TF32TF32F32_TN>;
+TYPED_TEST_SUITE(Mma, Rows);
+
+TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
+  using Row = TypeParam;
+  using T = typename Row::Element;
+  using D = typename Row::Accumulator;
+  constexpr const Instruction& row = instruction(Row::name);
+  constexpr int K = row.k, per_register = 4 / sizeof(T);
+  constexpr int av = 16 * K / 32, bv = 8 * K / 32, cv = 16 * 8 / 32;
+  std::mt19937 random(K);
+  for (int trial = 0; trial < 200; ++trial) {
+    // Small integers make every order of addition exact; the other half of the trials rounds.
+    const bool integers = trial % 2 == 0;
+    const auto draw = [&] {
+      return integers ? static_cast<float>(static_cast<int>(random() % 17) - 8)
+                      : std::normal_distribution<float>()(random);
+    };
+    T a[16][16];
+    T b[16][8];
+    D c[16][8];
+    for (auto& line : a)
+      for (T& x : line) x = T(draw());
+    for (auto& line : b)
+      for (T& x : line) x = T(draw());
+    for (auto& line : c)
+      for (D& x : line) x = D(draw());
+
+    reference::MmaOperands<Row> in[32];
+    reference::MmaResult<Row> out[32];
+    for (int lane = 0; lane < 32; ++lane) {
+      T va[av], vb[bv];
+      D vc[cv];
+      for (int v = 0; v < av; ++v)
+        va[v] = a[a_of(lane, v, per_register).row][a_of(lane, v, per_register).column];
+      for (int v = 0; v < bv; ++v)
+        vb[v] = b[b_of(lane, v, per_register).row][b_of(lane, v, per_register).column];
+      for (int v = 0; v < cv; ++v) vc[v] = c[c_of(lane, v).row][c_of(lane, v).column];
+      __builtin_memcpy(in[lane].a, va, sizeof(va));
+      __builtin_memcpy(in[lane].b, vb, sizeof(vb));
+      __builtin_memcpy(in[lane].c, vc, sizeof(vc));
+    }
+    reference::mma<Row>(in, out);
+    for (int lane = 0; lane < 32; ++lane) {
+      D vd[cv];
+      __builtin_memcpy(vd, out[lane].d, sizeof(vd));
+      for (int v = 0; v < cv; ++v) {
+        const auto [m, n] = c_of(lane, v);
+        long double sum = static_cast<float>(c[m][n]), largest = std::fabs(sum);
+        for (int k = 0; k < K; ++k) {
+          const long double product =
+              static_cast<long double>(static_cast<float>(a[m][k])) * static_cast<float>(b[k][n]);
+          sum += product;
+          largest = std::max(largest, std::fabs(product));
+        }
+        const float got = vd[v];
+        if (integers) {
+          ASSERT_EQ(got, static_cast<float>(D(static_cast<float>(sum)))) << "lane " << lane << " value " << v;
+        } else {
+          const long double ulp =
+              sizeof(D) == 2 ? 0x1p-11L * std::fabs(sum) + 0x1p-25L : 0x1p-24L * std::fabs(sum);
+          ASSERT_LE(std::fabs(got - sum), ulp + 0x1p-48L * K * largest) << "lane " << lane << " value " << v;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Mma, PassesNaNAndInfinityToTheirOwnElementsOnly) {
+  using Row = TypeParam;
+  using T = typename Row::Element;
+  constexpr const Instruction& row = instruction(Row::name);
+  reference::MmaOperands<Row> in[32] = {};
+  reference::MmaResult<Row> out[32];
+  T va[row.a.layout.value_count()] = {};
+  va[0] = T(NAN);  // lane 5, value 0: row 1
+  __builtin_memcpy(in[5].a, va, sizeof(va));
+  reference::mma<Row>(in, out);
+  for (int lane = 0; lane < 32; ++lane) {
+    typename Row::Accumulator vd[4];
+    __builtin_memcpy(vd, out[lane].d, sizeof(vd));
+    for (int v = 0; v < 4; ++v) {
+      const float got = vd[v];
+      if (c_of(lane, v).row == 1)
+        EXPECT_TRUE(std::isnan(got));
+      else
+        EXPECT_EQ(got, 0.0f);
+    }
+  }
+}
+
+// A sum that lies just past the middle of two f16 numbers, by less than a float tells, must still round up.
+TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
+  const double middle = 1.0 + 0x1p-11;
+  EXPECT_EQ(half_t(reference::round_to_odd(middle + 0x1p-40)).bits, 0x3c01);
+  EXPECT_EQ(half_t(reference::round_to_odd(middle)).bits, 0x3c00);
+  EXPECT_EQ(half_t(reference::round_to_odd(middle - 0x1p-40)).bits, 0x3c00);
+  EXPECT_EQ(half_t(reference::round_to_odd(-middle - 0x1p-40)).bits, 0xbc01);
+  EXPECT_EQ(half_t(static_cast<float>(middle + 0x1p-40)).bits, 0x3c00);  // what rounding twice would give
+}
+
+template <int Matrices, bool Transposed>
+void ldmatrix_deals_as_its_row_says(const char* name) {
+  constexpr int bits_a_row = 128;
+  const ThreadValue& layout = instruction(name).c.layout;
+  uint16_t memory[8 * Matrices][8];
+  const void* rows[8 * Matrices];
+  for (int r = 0; r < 8 * Matrices; ++r) {
+    rows[r] = memory[r];
+    for (int c = 0; c < 8; ++c) memory[r][c] = static_cast<uint16_t>(8 * r + c);
+  }
+  uint32_t registers[32][Matrices];
+  reference::ldmatrix<Matrices, Transposed>(rows, registers);
+  ASSERT_EQ(layout.thread_count(), 32);
+  ASSERT_EQ(layout.value_count(), 32 * Matrices);
+  for (int t = 0; t < 32; ++t)
+    for (int bit = 0; bit < 32 * Matrices; ++bit) {
+      const int source = layout(t, bit);  // the bit of the matrices in memory order
+      const unsigned expected = memory[source / bits_a_row][source % bits_a_row / 16] >> source % 16 & 1;
+      ASSERT_EQ(registers[t][bit / 32] >> bit % 32 & 1, expected) << "thread " << t << " bit " << bit;
+    }
+}
+TEST(Ldmatrix, DealsAsItsRowSays) {
+  ldmatrix_deals_as_its_row_says<1, false>("SM75_U32x1_LDSM_N");
+  ldmatrix_deals_as_its_row_says<2, false>("SM75_U32x2_LDSM_N");
+  ldmatrix_deals_as_its_row_says<4, false>("SM75_U32x4_LDSM_N");
+  ldmatrix_deals_as_its_row_says<1, true>("SM75_U16x2_LDSM_T");
+  ldmatrix_deals_as_its_row_says<2, true>("SM75_U16x4_LDSM_T");
+  ldmatrix_deals_as_its_row_says<4, true>("SM75_U16x8_LDSM_T");
+}
+
+}  // namespace
+}  // namespace zellige

@@ -1,0 +1,45 @@
+// What must hold of any graph that a parser accepts, whatever the bytes were.
+#pragma once
+#include <cstdlib>
+
+#include "graph/infer.hpp"
+#include "graph/json.hpp"
+#include "graph/load.hpp"
+#include "graph/reference.hpp"
+
+namespace zellige::graph::fuzz {
+
+/// Is the graph small enough to be run for every input of a fuzzer?
+inline bool small(const KernelGraph& g) {
+  std::int64_t elements = 0;
+  for (const KernelTensor& t : g.tensors) elements += size(t.shape);
+  if (elements > 20000) return false;
+  for (const KernelOp& op : g.ops) {
+    if (op.kind == OpKind::matmul && elements > 2000) return false;
+    if (op.block && (op.block->grid.count() > 64 || op.block->loop > 64 || op.block->ops.size() > 64)) return false;
+  }
+  return g.ops.size() <= 64;
+}
+
+/// It has one text, which is read back as itself, and it can be run.
+inline void check(const KernelGraph& g) {
+  const std::string text = to_json(g);
+  if (to_json(from_json(parse_json(text, "text"), "text")) != text) std::abort();
+  if (!small(g)) return;
+  std::vector<Array> inputs;
+  for (int t : g.inputs) inputs.push_back(make_array(g.tensors[t].shape));
+  ReferenceOptions options;
+  options.threads = 1;
+  if (run_reference(g, inputs, options).size() != g.outputs.size()) std::abort();
+}
+
+/// Errors are how a parser refuses; anything else is a finding.
+inline void parse(const std::uint8_t* data, std::size_t bytes) {
+  try {
+    for (const Loaded& l : load_text({reinterpret_cast<const char*>(data), bytes}, "fuzz", "fuzz"))
+      if (l.error.empty()) check(l.graph);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace zellige::graph::fuzz

@@ -1,0 +1,77 @@
+// tests/bad_graphs: each file is refused with the whole message that stands beside it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "graph/load.hpp"
+
+namespace zellige::graph {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Why the first bad graph of a text is refused; empty if none is.
+std::string refusal(const std::string& text, const fs::path& path) {
+  try {
+    for (const Loaded& l : load_text(text, path.filename().string(), path.stem().string()))
+      if (!l.error.empty()) return l.error;
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(BadGraphs, EachHasItsWholeMessage) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(ZELLIGE_SOURCE_DIR) / "tests/bad_graphs")) {
+    if (entry.path().extension() != ".json") continue;
+    ++count;
+    fs::path expected = entry.path();
+    expected.replace_extension(".txt");
+    ASSERT_TRUE(fs::exists(expected)) << expected;
+    EXPECT_EQ(refusal(read(entry.path()), entry.path()) + "\n", read(expected)) << entry.path();
+  }
+  EXPECT_GE(count, 100);
+}
+
+// Every prefix of a good text is refused, and so is the text with any one byte dropped or changed, or it is a graph.
+TEST(BadGraphs, DamagedTextNeverDoesHarm) {
+  const fs::path path = fs::path(ZELLIGE_SOURCE_DIR) / "examples/attention.json";
+  const std::string good = read(path);
+  ASSERT_EQ(refusal(good, path), "");
+  const std::size_t end = good.find_last_of('}');
+  for (std::size_t n = 0; n <= end; n += 3) EXPECT_NE(refusal(good.substr(0, n), path), "") << n;
+  int refused = 0;
+  for (std::size_t i = 0; i < good.size(); i += 2)
+    for (char c : {'9', '"', '-', '\0'}) {
+      std::string text = good;
+      text[i] = c;
+      refused += !refusal(text, path).empty();
+    }
+  EXPECT_GT(refused, static_cast<int>(good.size()) / 2);
+}
+
+TEST(BadGraphs, FilesThatCannotBeRead) {
+  const auto message = [](const std::string& path) {
+    try {
+      load(path);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("/nowhere/x.json"),
+            "/nowhere/x.json: expected a graph file that can be read, found: No such file or directory");
+  EXPECT_EQ(message("/"), "/: expected a graph file, found a directory");
+}
+
+}  // namespace
+}  // namespace zellige::graph

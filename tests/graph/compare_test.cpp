@@ -1,0 +1,108 @@
+#include "graph/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace zellige::graph {
+namespace {
+
+Array filled(Shape shape, double value) {
+  Array a = make_array(std::move(shape));
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = value * (1 + static_cast<double>(i % 7) / 8);
+  return a;
+}
+
+TEST(Compare, EqualIsCorrect) {
+  const Array a = filled({3, 5}, 2);
+  const Comparison c = compare(a, a, DType::f16);
+  EXPECT_TRUE(c.correct);
+  EXPECT_EQ(c.norm_error, 0);
+  EXPECT_EQ(c.worst, 0);
+}
+
+TEST(Compare, ANaNIsWrongOnEitherSide) {
+  for (bool in_found : {true, false}) {
+    Array found = filled({3, 5}, 2), expected = found;
+    (in_found ? found : expected).values[7] = NAN;
+    for (DType d : {DType::f16, DType::bf16, DType::f32}) {
+      const Comparison c = compare(found, expected, d);
+      EXPECT_FALSE(c.correct);
+      EXPECT_EQ(c.at, in_found ? (Shape{1, 2}) : c.at);
+      EXPECT_GE(c.wrong, 1);
+    }
+  }
+  Array found = filled({1}, 1);
+  found.values[0] = NAN;
+  EXPECT_FALSE(compare(found, found, DType::f16).correct);
+}
+
+TEST(Compare, InfinityIsWrong) {
+  Array found = filled({3, 5}, 2), expected = found;
+  found.values[4] = INFINITY;
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+  EXPECT_FALSE(compare(expected, found, DType::f16).correct);
+}
+
+// Each of the two conditions alone makes a result wrong.
+TEST(Compare, NormAndElementsBothCount) {
+  const Tolerance t = tolerance(DType::f16);
+  Array expected = filled({64, 64}, 0);
+  for (double& v : expected.values) v = 1;
+  Array found = expected;
+  for (double& v : found.values) v += t.norm * 1.01;  // every element well within its bound
+  EXPECT_FALSE(compare(found, expected, t).correct);
+  for (double& v : found.values) v = 1 + t.norm * 0.99;
+  EXPECT_TRUE(compare(found, expected, t).correct);
+  found = expected;
+  found.values[65] += t.element * 1.01;               // one element, nothing in the norm
+  const Comparison c = compare(found, expected, t);
+  EXPECT_FALSE(c.correct);
+  EXPECT_LT(c.norm_error, t.norm);
+  EXPECT_EQ(c.at, (Shape{1, 1}));
+  EXPECT_EQ(c.wrong, 1);
+  found.values[65] = 1 + t.element * 0.99;
+  EXPECT_TRUE(compare(found, expected, t).correct);
+}
+
+// A small element is judged by its row's rms, a small row by a thousandth of the tensor's.
+TEST(Compare, SmallElementsAreJudgedByTheirRow) {
+  const Tolerance t = tolerance(DType::f32);
+  Array expected = make_array({3, 4});
+  expected.values = {0, 1, 1, 1, 1000, 1000, 1000, 1000, 0, 0, 0, 0};
+  Array found = expected;
+  found.values[0] = t.element * 0.86;                     // row rms sqrt(3/4) = 0.866
+  EXPECT_LE(compare(found, expected, t).worst, 1);
+  found.values[0] = t.element * 0.88;                     // the tensor's floor is 1e-3 * 577 = 0.577
+  EXPECT_GT(compare(found, expected, t).worst, 1);
+  found = expected;
+  found.values[9] = t.element * 0.57;
+  EXPECT_LE(compare(found, expected, t).worst, 1);
+  found.values[9] = t.element * 0.58;
+  EXPECT_GT(compare(found, expected, t).worst, 1);
+}
+
+TEST(Compare, ZeroAgainstZero) {
+  const Array zero = make_array({2, 2});
+  EXPECT_TRUE(compare(zero, zero, DType::f16).correct);
+  Array found = zero;
+  found.values[3] = 1e-9;
+  EXPECT_FALSE(compare(found, zero, DType::f16).correct);
+}
+
+TEST(Compare, SaysWhatItFound) {
+  Array expected = make_array({2, 2}), found = expected;
+  expected.values = {3, 4, 3, 4};
+  found.values = {3, 4, 3, 5};
+  EXPECT_EQ(to_string(compare(found, expected, DType::f16)),
+            "relative norm 0.141, worst at (1, 1): found 5, expected 4, 85.3 of the 0.0117 allowed, 1 elements wrong");
+  try {
+    compare(make_array({4}), expected, DType::f16);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "comparison: expected an array of shape (2, 2), found (4)");
+  }
+}
+
+}  // namespace
+}  // namespace zellige::graph

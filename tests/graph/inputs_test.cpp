@@ -1,0 +1,106 @@
+#include "graph/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+
+namespace zellige::graph {
+namespace {
+
+KernelGraph softmax_without_maximum(std::int64_t depth) {
+  Builder b("attention");
+  const Tensor Q = b.input("Q", {16, depth}), K = b.input("K", {depth, 64}), V = b.input("V", {64, 32});
+  const Tensor P = exp(matmul(Q, K));
+  b.output(matmul(P, V) / reduction(P, 1), "O");
+  return b.build();
+}
+
+TEST(Inputs, AreTheSameForTheSameSeed) {
+  const KernelGraph g = softmax_without_maximum(64);
+  const RandomInputs a = random_inputs(g, 7), b = random_inputs(g, 7), c = random_inputs(g, 8);
+  EXPECT_EQ(a.arrays[1].values, b.arrays[1].values);
+  EXPECT_NE(a.arrays[1].values, c.arrays[1].values);
+  EXPECT_NE(a.arrays[0].values, a.arrays[1].values);
+}
+
+TEST(Inputs, AreBellShapedAndTheirRowsDiffer) {
+  Builder b("g");
+  b.output(exp(mul_scalar(b.input("X", {200, 512}, DType::f32), 1e-3)));
+  const KernelGraph g = b.build();
+  const RandomInputs in = random_inputs(g, 1);
+  EXPECT_EQ(in.trials, 1);
+  double least = INFINITY, greatest = 0;
+  for (int row = 0; row < 200; ++row) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 512; ++i) {
+      const double v = in.arrays[0].values[row * 512 + i];
+      ASSERT_EQ(round_to(DType::f32, v), v);
+      sum += v;
+      squares += v * v;
+    }
+    const double rms = std::sqrt(squares / 512);
+    EXPECT_LT(std::fabs(sum / 512), rms * 0.3);
+    least = std::min(least, rms);
+    greatest = std::max(greatest, rms);
+  }
+  EXPECT_NEAR(least, 0.25, 0.06);
+  EXPECT_NEAR(greatest, 4, 0.6);
+}
+
+// The scale is the greatest power of two at which all stays below the limit.
+TEST(Inputs, AreScaledNoMoreThanNeeded) {
+  const KernelGraph g = softmax_without_maximum(64);
+  RandomInputs in = random_inputs(g, 3);
+  ASSERT_LT(in.exponents[0], 0);
+  EXPECT_EQ(in.exponents[1], 0);
+  EXPECT_EQ(in.exponents[2], 0);
+  EXPECT_TRUE(in.reference.within(magnitude_limit));
+  EXPECT_LE(in.trials, 8);
+  EXPECT_EQ(describe_scales(g, in), fmt::format("Q x 2^{}, K x 1, V x 1", in.exponents[0]));
+  for (double& v : in.arrays[0].values) v *= 2;
+  EXPECT_FALSE(run(g, in.arrays).within(magnitude_limit));
+}
+
+TEST(Inputs, LogarithmsGetPositiveNumbers) {
+  Builder b("g");
+  const Tensor X = b.input("X", {8, 8});
+  b.output(log(X) + sqrt(X));
+  const RandomInputs in = random_inputs(b.build(), 1);
+  EXPECT_TRUE(in.positive);
+  for (double v : in.arrays[0].values) EXPECT_GE(v, 0);
+}
+
+TEST(Inputs, SayWhenNoScaleHelps) {
+  Builder b("g");
+  const Tensor X = b.input("X", {8, 8});
+  b.output(exp(X) / (X - X), "Y");
+  try {
+    random_inputs(b.build(), 1);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "graph g: expected a scale of 2^-12 to 1 at which random inputs keep every tensor finite and at "
+                 "most 8192, found none: tensor Y is not finite");
+  }
+}
+
+// A matmul operand inside a block counts too, though nobody outside sees it.
+TEST(Inputs, BlockOperandsCount) {
+  Builder b("g");
+  const Tensor X = b.input("X", {16, 64}), W = b.input("W", {64, 64});
+  b.output(b.custom({.block = {64}}, [&](BlockBuilder& t) {
+             const Tile w = t.load(W), big = mul_scalar(matmul(t.load(X), w), 1e6);
+             t.store(mul_scalar(matmul(big, w), 1e-9));
+           }).at(0));
+  const KernelGraph g = b.build();
+  const RandomInputs in = random_inputs(g, 1);
+  EXPECT_LT(in.exponents[0] + in.exponents[1], 0);
+  ASSERT_EQ(in.reference.operands.size(), 1u);
+  EXPECT_LE(in.reference.operands[0].magnitude.greatest, magnitude_limit);
+  EXPECT_GT(in.reference.operands[0].magnitude.greatest, magnitude_limit / 4);
+}
+
+}  // namespace
+}  // namespace zellige::graph

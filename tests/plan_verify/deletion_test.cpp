@@ -1,0 +1,81 @@
+// Takes each synchronising step out in turn. Every deletion must be rejected, with the message that the
+// golden holds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "golden.hpp"
+#include "schedules.hpp"
+
+namespace zellige::plan {
+namespace {
+
+bool synchronises(const Step& step) {
+  switch (step.kind) {
+    case StepKind::commit:
+    case StepKind::wait_group:
+    case StepKind::barrier:
+    case StepKind::acquire:
+    case StepKind::release:
+    case StepKind::fence_proxy:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// One line a deletion; `spare` counts those that are accepted.
+std::string deletions(const Schedule& s, const char* target, int& spare) {
+  std::string text;
+  for (std::size_t a = 0; a < s.agents.size(); ++a)
+    for (std::size_t k = 0; k < s.agents[a].steps.size(); ++k) {
+      const Step& step = s.agents[a].steps[k];
+      if (!synchronises(step)) continue;
+      Schedule without = s;
+      without.agents[a].steps.erase(without.agents[a].steps.begin() + static_cast<std::ptrdiff_t>(k));
+      const std::string said = verdict(without, target);
+      if (said.empty()) ++spare;
+      text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, name(step.kind),
+                          said.empty() ? "accepted" : said);
+    }
+  return text;
+}
+
+TEST(Deletion, Sm80Matmul) {
+  int spare = 0;
+  expect_golden("sm80_deletions.txt", deletions(sm80_matmul(3, 40), "sm_80", spare));
+  EXPECT_EQ(spare, 0);
+}
+
+TEST(Deletion, HopperMatmul) {
+  int spare = 0;
+  expect_golden("hopper_deletions.txt", deletions(hopper_matmul(64), "sm_90a", spare));
+  EXPECT_EQ(spare, 1);  // the last release: the producer has ended, nobody wants the stage back
+}
+
+TEST(Deletion, HopperWithoutTheConsumersWait) {
+  Schedule s = hopper_matmul(64);
+  std::erase_if(s.agents[1].steps, [](const Step& step) {
+    return step.kind == StepKind::acquire || step.kind == StepKind::release;
+  });
+  EXPECT_EQ(verdict(s),
+            "kernel: consumer reads sA[0] in step 'first wgmma' before the loop, but the TMA copy of step "
+            "'load A' of "
+            "iteration 0, of agent producer, may still write it: consumer is 1 acquire of channel ring short "
+            "of it; "
+            "acquire ring before this step");
+}
+
+TEST(Deletion, EveryPipelineDepthAndLength) {
+  for (int stages = 2; stages <= 5; ++stages)
+    for (std::int64_t trips : {1, 2, 3, 4, 5, 16, 17, 18, 40, 1000, 1'000'000'007}) {
+      EXPECT_EQ(verdict(sm80_matmul(stages, trips), "sm_80"), "")
+          << stages << " stages, " << trips << " trips";
+      Schedule shallow = sm80_matmul(stages, trips);  // one group too many left under way
+      for (Step& step : shallow.agents[0].steps) step.pending += step.kind == StepKind::wait_group;
+      EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trips << " trips";
+    }
+  for (std::int64_t trips : {2, 3, 4, 5, 9, 64, 1000}) EXPECT_EQ(verdict(hopper_matmul(trips)), "") << trips;
+}
+
+}  // namespace
+}  // namespace zellige::plan

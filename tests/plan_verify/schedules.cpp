@@ -1,0 +1,98 @@
+#include "schedules.hpp"
+
+#include "graph/error.hpp"
+#include "plan/verify.hpp"
+
+namespace zellige::plan {
+
+Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps) {
+  Schedule s{.threads = 128};
+  for (std::string& name : tensors)
+    s.tensors.push_back(
+        {.name = name, .offset = 1024 * static_cast<std::int64_t>(s.tensors.size()), .bytes = 1024});
+  s.agents = {{.name = "block", .warps = 4, .steps = std::move(steps)}};
+  return s;
+}
+
+Schedule sm80_matmul(int stages, std::int64_t trips) {
+  constexpr int sA = 0, sB = 1, sP = 2, ring = 0;
+  const std::int64_t bytes = 4096;
+  Schedule s{.threads = 128};
+  s.tensors = {{.name = "sA", .offset = 0, .bytes = bytes * stages, .stages = stages},
+               {.name = "sB", .offset = bytes * stages, .bytes = bytes * stages, .stages = stages},
+               {.name = "sP", .offset = 0, .bytes = bytes}};
+  s.channels = {{.name = "ring",
+                 .tensor = sA,
+                 .stages = stages,
+                 .producer = 0,
+                 .consumer = 0,
+                 .by = Synchronisation::cp_async_group}};
+  std::vector<Step> steps;
+  for (int p = 0; p < stages - 1; ++p) {
+    steps.push_back(load("load A", {.tensor = sA, .lag = p}, ring, p));
+    steps.push_back(load("load B", {.tensor = sB, .lag = p}, ring, p));
+    steps.push_back(commit());
+  }
+  steps.push_back(loop(trips));
+  steps.push_back(wait_group(stages - 2));
+  steps.push_back(barrier());
+  steps.push_back(load("load A ahead", {.tensor = sA, .lag = stages - 1}, ring, stages - 1));
+  steps.push_back(load("load B ahead", {.tensor = sB, .lag = stages - 1}, ring, stages - 1));
+  steps.push_back(commit());
+  steps.push_back(work("mma", {{.tensor = sA}, {.tensor = sB}}, {}));
+  steps.push_back(end());
+  steps.push_back(barrier());
+  steps.push_back(work("write partials", {}, {{.tensor = sP}}));
+  steps.push_back(barrier());
+  steps.push_back(work("add partials", {{.tensor = sP}}, {}));
+  s.agents = {{.name = "block", .warps = 4, .steps = std::move(steps)}};
+  return s;
+}
+
+Schedule hopper_matmul(std::int64_t trips) {
+  constexpr int sA = 0, sB = 1, sC = 2, ring = 0, sums = 1, out = 2, producer = 0, consumer = 1, stages = 4;
+  constexpr std::int64_t K = 1024;
+  Schedule s{.threads = 384};
+  s.tensors = {{.name = "sA", .offset = 0, .bytes = 64 * K, .stages = stages},
+               {.name = "sB", .offset = 64 * K, .bytes = 64 * K, .stages = stages},
+               {.name = "sC", .offset = 128 * K, .bytes = 32 * K}};
+  s.channels = {
+      {.name = "ring",
+       .tensor = sA,
+       .stages = stages,
+       .producer = producer,
+       .consumer = consumer,
+       .by = Synchronisation::mbarrier_bytes},
+      {.name = "sums", .producer = consumer, .consumer = consumer, .by = Synchronisation::commit_group},
+      {.name = "out",
+       .tensor = sC,
+       .producer = consumer,
+       .consumer = consumer,
+       .by = Synchronisation::bulk_group}};
+  s.agents = {{.name = "producer",
+               .warps = 4,
+               .registers = 40,
+               .steps = {loop(trips), acquire(ring), load("load A", {.tensor = sA}, ring),
+                         load("load B", {.tensor = sB}, ring), end()}},
+              {.name = "consumer",
+               .warps = 8,
+               .registers = 232,
+               .steps = {acquire(ring), wgmma("first wgmma", {{.tensor = sA}, {.tensor = sB}}, sums),
+                         commit(sums), loop(trips - 1), acquire(ring),
+                         wgmma("wgmma", {{.tensor = sA, .lag = 1}, {.tensor = sB, .lag = 1}}, sums),
+                         commit(sums), wait_group(1, sums), release(ring), end(), wait_group(0, sums),
+                         release(ring), work("round", {}, {{.tensor = sC}}, sums), fence(), barrier(1),
+                         store("store C", {.tensor = sC}, out), commit(out), wait_group(0, out)}}};
+  return s;
+}
+
+std::string verdict(const Schedule& s, const char* target) {
+  try {
+    verify(s, "kernel", target::find(target));
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,53 @@
+// Schedules written by hand, and the small words to write them with.
+#pragma once
+#include "plan/schedule.hpp"
+
+namespace zellige::plan {
+
+inline Access same(int tensor, int lag = 0) { return {.tensor = tensor, .lag = lag, .same_thread = true}; }
+
+inline Step work(std::string what, std::vector<Access> reads, std::vector<Access> writes, int channel = -1) {
+  return {.kind = StepKind::work,
+          .what = std::move(what),
+          .reads = std::move(reads),
+          .writes = std::move(writes),
+          .channel = channel};
+}
+inline Step load(std::string what, Access to, int channel = -1, int guard_lag = 0) {
+  return {.kind = StepKind::copy,
+          .what = std::move(what),
+          .writes = {to},
+          .channel = channel,
+          .guard_lag = guard_lag};
+}
+inline Step store(std::string what, Access from, int channel = -1) {
+  return {.kind = StepKind::copy, .what = std::move(what), .reads = {from}, .channel = channel};
+}
+inline Step wgmma(std::string what, std::vector<Access> reads, int channel = -1) {
+  return {
+      .kind = StepKind::async_work, .what = std::move(what), .reads = std::move(reads), .channel = channel};
+}
+inline Step commit(int channel = -1) { return {.kind = StepKind::commit, .channel = channel}; }
+inline Step wait_group(int pending, int channel = -1) {
+  return {.kind = StepKind::wait_group, .channel = channel, .pending = pending};
+}
+inline Step barrier(int id = 0) { return {.kind = StepKind::barrier, .id = id}; }
+inline Step acquire(int channel) { return {.kind = StepKind::acquire, .channel = channel}; }
+inline Step release(int channel) { return {.kind = StepKind::release, .channel = channel}; }
+inline Step fence() { return {.kind = StepKind::fence_proxy}; }
+inline Step loop(std::int64_t trips) { return {.kind = StepKind::loop_begin, .trips = trips}; }
+inline Step end() { return {.kind = StepKind::loop_end}; }
+
+/// One agent of four warps; tensors of 1024 bytes and one stage, side by side.
+Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
+
+/// SM80: cp.async into `stages` stages, `stages` - 1 ahead; the partial sums of the warps lie where sA lay.
+Schedule sm80_matmul(int stages, std::int64_t trips);
+
+/// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
+Schedule hopper_matmul(std::int64_t trips);
+
+/// "" where the verifier accepts, else what it says.
+std::string verdict(const Schedule&, const char* target = "sm_90a");
+
+}  // namespace zellige::plan

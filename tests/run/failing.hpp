@@ -1,0 +1,18 @@
+// The message of the Error that a call fails with; a call that does not fail is a test that does not pass.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph/error.hpp"
+
+template <class F>
+std::string message_of(F call) {
+  try {
+    call();
+  } catch (const zellige::Error& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}

@@ -1,0 +1,74 @@
+#include "run/npy.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "failing.hpp"
+#include "graph/dtype.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::DType;
+
+TEST(Npy, RoundTripsEveryHalf) {
+  std::vector<double> values;
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) values.push_back(graph::from_bits(DType::f16, bits));
+  const Npy back = parse_npy(npy(DType::f16, {256, 256}, values), "test");
+  EXPECT_EQ(back.dtype, DType::f16);
+  EXPECT_EQ(back.shape, (graph::Shape{256, 256}));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) {
+      EXPECT_TRUE(std::isnan(back.values[i])) << i;
+    } else {
+      EXPECT_EQ(back.values[i], values[i]) << i;
+      EXPECT_EQ(std::signbit(back.values[i]), std::signbit(values[i])) << i;
+    }
+  }
+}
+
+TEST(Npy, ShapesOfEveryRank) {
+  for (const graph::Shape& shape : {graph::Shape{}, {5}, {2, 3}, {1, 2, 3, 4}, {0, 7}}) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < graph::size(shape); ++i) values.push_back(0.5 * static_cast<double>(i));
+    for (const DType dtype : {DType::bf16, DType::f32}) {
+      const std::string file = npy(dtype, shape, values);
+      EXPECT_EQ((file.size() - 4 * values.size()) % 64, 0u);
+      const Npy back = parse_npy(file, "test");
+      EXPECT_EQ(back.dtype, DType::f32);
+      EXPECT_EQ(back.shape, shape);
+      EXPECT_EQ(back.values, values);
+    }
+  }
+}
+
+// The bytes NumPy itself writes for numpy.save("x.npy", numpy.array([[1, 2.5]], dtype="<f2")).
+TEST(Npy, BytesAreNumPys) {
+  std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
+  expected += "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }";
+  expected.append(127 - expected.size(), ' ').push_back('\n');
+  expected += std::string("\x00\x3c\x00\x41", 4);
+  EXPECT_EQ(npy(DType::f16, {1, 2}, {1, 2.5}), expected);
+  EXPECT_NE(npy(DType::f16, {3}, {1, 2, 3}).find("'shape': (3,), }"), std::string::npos);
+}
+
+TEST(Npy, DamagedFilesAreRefused) {
+  const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_THROW(parse_npy(good.substr(0, n), "cut.npy"), Error) << n;
+  auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string bad = good;
+    return bad.replace(bad.find(from), from.size(), to);
+  };
+  EXPECT_EQ(message_of([&] { parse_npy("PNG", "a.npy"); }), "a.npy: is no .npy file of version 1.0");
+  EXPECT_EQ(message_of([&] { parse_npy(replaced("'<f4'", "'<i8'"), "a.npy"); }),
+            "a.npy: holds elements of '<i8'; '<f2' and '<f4' can be read");
+  EXPECT_EQ(message_of([&] { parse_npy(replaced("False", "True "), "a.npy"); }),
+            "a.npy: is column-major; only row-major files can be read");
+  EXPECT_EQ(message_of([&] { parse_npy(replaced("(2, 3)", "(2, 4)"), "a.npy"); }),
+            "a.npy: holds 24 bytes of elements; its shape (2, 4) needs 8 of 4");
+  EXPECT_EQ(message_of([&] { parse_npy(replaced("(2, 3)", "(2;-3)"), "a.npy"); }),
+            "a.npy: is no .npy file that can be read: its shape is no tuple");
+}
+
+}  // namespace
+}  // namespace zellige::run

@@ -1,0 +1,61 @@
+#include "run/pool.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace zellige::run {
+namespace {
+
+std::map<int, JobEnd> run_all(int count, int width, const std::function<std::string(int)>& work) {
+  std::map<int, JobEnd> ends;
+  run_jobs(count, width, work, [&](int i, const JobEnd& end) { EXPECT_TRUE(ends.emplace(i, end).second); });
+  return ends;
+}
+
+TEST(Pool, EveryJobEndsOnceWithItsResult) {
+  for (const int width : {1, 2, 5}) {
+    const auto ends = run_all(12, width, [](int i) { return std::string(i * 20000, 'a' + i); });
+    ASSERT_EQ(ends.size(), 12u);
+    for (const auto& [i, end] : ends) {
+      EXPECT_EQ(end.crash, "");
+      EXPECT_EQ(end.result, std::string(i * 20000, 'a' + i));
+    }
+  }
+  EXPECT_TRUE(run_all(0, 2, [](int) { return ""; }).empty());
+}
+
+TEST(Pool, ACrashIsItsOwnJobsAlone) {
+  const auto ends = run_all(4, 2, [](int i) -> std::string {
+    if (i == 1) raise(SIGKILL);
+    if (i == 2) _exit(0);
+    if (i == 3) throw std::runtime_error("expected by the test");
+    return "fine";
+  });
+  EXPECT_EQ(ends.at(0).result, "fine");
+  EXPECT_EQ(ends.at(1).crash, "killed by signal 9 (Killed)");
+  EXPECT_EQ(ends.at(2).crash, "ended with status 0 and no result");
+  EXPECT_EQ(ends.at(3).crash, "ended with status 3 and no result");
+}
+
+TEST(Pool, JobsOverlap) {
+  // Each of two jobs waits for a byte of the other: one at a time, neither would end.
+  int a[2], b[2];
+  ASSERT_EQ(pipe(a), 0);
+  ASSERT_EQ(pipe(b), 0);
+  const auto ends = run_all(2, 2, [&](int i) {
+    char byte = 'x';
+    EXPECT_EQ(write(i ? a[1] : b[1], &byte, 1), 1);
+    EXPECT_EQ(read(i ? b[0] : a[0], &byte, 1), 1);
+    return std::string(1, byte);
+  });
+  EXPECT_EQ(ends.at(0).result, "x");
+  EXPECT_EQ(ends.at(1).result, "x");
+}
+
+}  // namespace
+}  // namespace zellige::run
