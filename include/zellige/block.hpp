@@ -12,4 +12,4 @@
 #include <zellige/block/multiply.hpp>
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>
-#include <zellige/layout.hpp>
+#include <zellige/layout/composed.hpp>

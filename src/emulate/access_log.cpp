@@ -14,12 +14,18 @@ namespace {
 // Each stream's pair of counters: what it took, and right after it the ideal.
 Counter cost(Stream stream) {
   switch (stream) {
-    case Stream::global_load: return Counter::global_load_sectors;
-    case Stream::global_store: return Counter::global_store_sectors;
-    case Stream::shared_load: return Counter::shared_load_wavefronts;
-    case Stream::shared_store: return Counter::shared_store_wavefronts;
-    case Stream::cp_async_write: return Counter::cp_async_wavefronts;
-    case Stream::cp_async_source: return Counter::cp_async_sectors;
+    case Stream::global_load:
+      return Counter::global_load_sectors;
+    case Stream::global_store:
+      return Counter::global_store_sectors;
+    case Stream::shared_load:
+      return Counter::shared_load_wavefronts;
+    case Stream::shared_store:
+      return Counter::shared_store_wavefronts;
+    case Stream::cp_async_write:
+      return Counter::cp_async_wavefronts;
+    case Stream::cp_async_source:
+      return Counter::cp_async_sectors;
   }
   __builtin_unreachable();
 }
@@ -43,8 +49,8 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
   counters[Counter(unsigned(c) + 1)] += ideal_wavefronts(active, 32, int(width));
 }
 
-void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
-                  Counters& counters) {
+void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses,
+                  const std::uint8_t* bytes, Counters& counters) {
   std::uint64_t sector[32];
   std::uint32_t touched[32];  // the bytes of each
   unsigned sectors = 0, hint = 0;
@@ -59,7 +65,8 @@ void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addre
     touched[hint] |= mask;
   }
   unsigned distinct = 0;
-  for (unsigned i = 0; i < sectors; ++i) distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
+  for (unsigned i = 0; i < sectors; ++i)
+    distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
   const Counter c = cost(stream);
   counters[c] += sectors;
   counters[Counter(unsigned(c) + 1)] += (distinct + 31) / 32;
@@ -99,8 +106,10 @@ std::uint32_t AccessLog::fresh() {
 void AccessLog::complete(Place& place, unsigned behind, Counters& counters) {
   const std::uint32_t id = place.open[behind];
   const Group& group = groups_[id];
-  if (is_global(place.stream)) count_global(place.stream, group.lanes, group.address, group.bytes, counters);
-  else count_shared(place.stream, place.width, group.lanes, group.address, counters);
+  if (is_global(place.stream))
+    count_global(place.stream, group.lanes, group.address, group.bytes, counters);
+  else
+    count_shared(place.stream, place.width, group.lanes, group.address, counters);
   free_.push_back(id);
   place.open[behind] = none;
   // Lanes execute in order, so groups complete in order: whatever is complete stands at the front.

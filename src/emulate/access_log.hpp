@@ -1,6 +1,6 @@
-// Which accesses of a warp's threads were one instruction: the n-th execution of one place in the text, counted for
-// each lane since the warp last synchronised. Once all lanes have come, or at the next synchronisation, the group's
-// wavefronts or sectors are counted.
+// Which accesses of a warp's threads were one instruction: the n-th execution of one place in the text,
+// counted for each lane since the warp last synchronised. Once all lanes have come, or at the next
+// synchronisation, the group's wavefronts or sectors are counted.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,13 +12,18 @@ namespace zellige::emulate {
 class AccessLog {
  public:
   enum class Stream : std::uint8_t {
-    global_load, global_store, shared_load, shared_store, cp_async_write, cp_async_source
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    cp_async_write,
+    cp_async_source
   };
 
   /// `address`: a byte offset into shared memory, or a global address. `width`: of the instruction;
   /// `bytes`: of this lane's access, at most the width.
-  void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address, unsigned bytes,
-           std::uint32_t lanes_expected, Counters& counters) {
+  void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address,
+           unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
     const std::uint32_t n = place.done[lane]++;
     const unsigned behind = unsigned(n - place.retired);
@@ -42,17 +47,18 @@ class AccessLog {
     std::uint64_t address[32];
   };
   struct Place {
-    std::uintptr_t site = 0;        // 0: free
+    std::uintptr_t site = 0;  // 0: free
     Stream stream{};
     std::uint8_t width = 0;
-    std::uint32_t retired = 0;      // executions whose groups are counted and gone
-    std::uint32_t done[32] = {};    // executions by each lane
+    std::uint32_t retired = 0;        // executions whose groups are counted and gone
+    std::uint32_t done[32] = {};      // executions by each lane
     std::vector<std::uint32_t> open;  // groups of the executions since; counted ones are none
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   Place& find(std::uintptr_t site, Stream stream, unsigned width) {
-    std::size_t slot = (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
+    std::size_t slot =
+        (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
     for (;; slot = (slot + 1) & (table_.size() - 1)) {
       Place& place = table_[slot];
       if (place.site == site && place.stream == stream && place.width == width) return place;
@@ -71,8 +77,9 @@ class AccessLog {
 };
 
 /// What a warp's access costs; lanes outside the mask take no part.
-void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets, Counters&);
-void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
+void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
                   Counters&);
+void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses,
+                  const std::uint8_t* bytes, Counters&);
 
 }  // namespace zellige::emulate

@@ -18,7 +18,8 @@ void Block::prepare(const LaunchState& launch) {
     storage_bytes_ = config.shared_bytes + 1024;
     storage_.reset(new unsigned char[storage_bytes_]);
   }
-  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 1023) / 1024 * 1024);
+  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 1023) / 1024 *
+                                            1024);
   regions_.clear();
   region_names.assign(1, "");
   findings.clear();
@@ -113,7 +114,8 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
   const unsigned have = launch_->config->shared_bytes;
   if (offset > have || bytes > have - offset) {
     report(f, Finding::Kind::out_of_bounds, name, site,
-           fmt::format("of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch gives a block {}",
+           fmt::format("of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch "
+                       "gives a block {}",
                        name, offset, std::uint64_t(offset) + bytes, have));
     abandon(f);
   }

@@ -1,5 +1,6 @@
-// One block as it runs: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until it must wait
-// for others; then the next one of its warp runs, or another warp's. When none can, the block has ended or is stuck.
+// One block as it runs: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until
+// it must wait for others; then the next one of its warp runs, or another warp's. When none can, the block
+// has ended or is stuck.
 #pragma once
 #include <bit>
 #include <memory>
@@ -17,8 +18,8 @@ namespace zellige::emulate {
 
 /// What the engine knows of a buffer during a launch; Region::shadow points here.
 struct GlobalState {
-  GlobalShadow* races = nullptr;      // null: nobody writes it
-  std::uint8_t* flags = nullptr;      // null: all initialised
+  GlobalShadow* races = nullptr;  // null: nobody writes it
+  std::uint8_t* flags = nullptr;  // null: all initialised
 };
 
 /// The launch as all workers see it.
@@ -29,13 +30,13 @@ struct LaunchState : Launch {
 
 struct Warp {
   unsigned index = 0;
-  std::uint32_t lanes = 0;      // that exist
+  std::uint32_t lanes = 0;  // that exist
   std::uint32_t ready = 0, returned = 0;
   Clock clock{};
   std::uint32_t least = 0;
   AccessLog log;
 
-  std::uint32_t met = 0;        // lanes at the meeting
+  std::uint32_t met = 0;  // lanes at the meeting
   const char* what = nullptr;
   Site meeting{};
   const void* in[32];
@@ -46,9 +47,9 @@ struct Warp {
 
 struct Barrier {
   unsigned arrived = 0, expected = 0;
-  std::uint32_t warps = 0;              // with a thread waiting
+  std::uint32_t warps = 0;  // with a thread waiting
   std::uint32_t waiting[max_warps] = {};
-  Clock heard{};                        // from threads that arrived without waiting
+  Clock heard{};  // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };
@@ -69,23 +70,25 @@ class Block {
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
   void bar_arrive(Fiber&, unsigned id, unsigned threads, Site);
-  void issue_copy(Fiber&, std::size_t at, const Region&, const void* data, unsigned bytes, unsigned valid, Site);
+  void issue_copy(Fiber&, std::size_t at, const Region&, const void* data, unsigned bytes, unsigned valid,
+                  Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
-    return {&w.clock, w.least, w.clock.time[w.index], std::uint16_t(f.index), std::uint16_t(w.index),
-            std::uint32_t(site)};
+    return {
+        &w.clock,           w.least, w.clock.time[w.index], std::uint16_t(f.index), std::uint16_t(w.index),
+        std::uint32_t(site)};
   }
   Fiber& thread(unsigned i) const { return stacks_.fiber(i); }
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
-  std::string spell(unsigned thread) const;       // "thread 37 (warp 1)"
-  std::string spell_block(std::uint64_t) const;   // "block (3,0,0)"
+  std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
+  std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
   [[noreturn]] void abandon(Fiber&);
 
-  unsigned char* memory = nullptr;      // the dynamic shared memory, aligned to 1024 bytes
+  unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   std::uint64_t linear = 0;
   SharedShadow shadow;
   Counters counters;
@@ -101,7 +104,7 @@ class Block {
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  bool unstick();                       // false: the block is given up
+  bool unstick();  // false: the block is given up
   bool report_meeting();
   void report_deadlock();
   std::string waiting_for(const Fiber&, RawFinding&) const;

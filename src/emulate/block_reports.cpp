@@ -5,7 +5,9 @@
 
 namespace zellige::emulate {
 
-std::string Block::spell(unsigned thread) const { return fmt::format("thread {} (warp {})", thread, thread / 32); }
+std::string Block::spell(unsigned thread) const {
+  return fmt::format("thread {} (warp {})", thread, thread / 32);
+}
 
 std::string Block::spell_block(std::uint64_t linear_index) const {
   const dim3& grid = launch_->config->grid;
@@ -32,13 +34,17 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   const char line[] = {char(raw.sites.size()), 0};
   const Barrier& b = barrier_[f.barrier];
   switch (f.state) {
-    case Fiber::State::meeting: return fmt::format("waits in {} at {}", f.its_warp->what, line);
-    case Fiber::State::in_syncwarp: return fmt::format("waits in __syncwarp at {}", line);
+    case Fiber::State::meeting:
+      return fmt::format("waits in {} at {}", f.its_warp->what, line);
+    case Fiber::State::in_syncwarp:
+      return fmt::format("waits in __syncwarp at {}", line);
     case Fiber::State::at_barrier:
-      if (f.barrier == 0 && b.expected == threads_) return fmt::format("waits at the block's barrier at {}", line);
-      return fmt::format("waits at barrier {} ({} of {} threads have come) at {}", f.barrier, b.arrived, b.expected,
-                         line);
-    default: return fmt::format("is at {}", line);
+      if (f.barrier == 0 && b.expected == threads_)
+        return fmt::format("waits at the block's barrier at {}", line);
+      return fmt::format("waits at barrier {} ({} of {} threads have come) at {}", f.barrier, b.arrived,
+                         b.expected, line);
+    default:
+      return fmt::format("is at {}", line);
   }
 }
 
@@ -52,8 +58,9 @@ bool Block::report_meeting() {
     if (!findings.fresh(Finding::Kind::divergence, nullptr, here.site.address)) return true;
     RawFinding raw{Finding::Kind::divergence, "", "", {walk(here, here.site)}, linear};
     const std::string other = waiting_for(there, raw);
-    raw.text = fmt::format("in warp {} of {}: {} of 32 threads, thread {} first, wait in {} at \1 for thread {}, which {}",
-                           w, spell_block(linear), std::popcount(warp.met), here.index, warp.what, there.index, other);
+    raw.text = fmt::format(
+        "in warp {} of {}: {} of 32 threads, thread {} first, wait in {} at \1 for thread {}, which {}", w,
+        spell_block(linear), std::popcount(warp.met), here.index, warp.what, there.index, other);
     findings.add(std::move(raw));
     return true;
   }
@@ -95,9 +102,10 @@ bool Block::unstick() {
     const Fiber& here = stacks_.fiber(b.first_thread);
     unsigned returned = 0;
     while (stacks_.fiber(returned).state != Fiber::State::returned) ++returned;
-    report(here, Finding::Kind::barrier_divergence, nullptr, b.first,
-           fmt::format("in {}: {} of {} threads, {} first, come to the block's barrier at \1, {} has returned",
-                       spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
+    report(
+        here, Finding::Kind::barrier_divergence, nullptr, b.first,
+        fmt::format("in {}: {} of {} threads, {} first, come to the block's barrier at \1, {} has returned",
+                    spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
     complete(b);
     return true;
   }

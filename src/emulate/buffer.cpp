@@ -16,14 +16,16 @@ Buffer::Buffer(std::string name, std::size_t bytes) : name_(std::move(name)), by
 void Buffer::poison() {
   std::memset(data_.get(), 0xFF, bytes_);
   flags_.reset(static_cast<std::uint8_t*>(std::calloc(bytes_ + 16, 1)));
-  if (!flags_) fail("tensor {}: {} bytes of device memory are more than this machine can give", name_, bytes_);
+  if (!flags_)
+    fail("tensor {}: {} bytes of device memory are more than this machine can give", name_, bytes_);
 }
 
 void Buffer::mark_initialised() { flags_.reset(); }
 
 void Buffer::mark_initialised(std::size_t offset, std::size_t bytes) {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    fail("tensor {}: bytes {}..{} cannot be marked, the tensor has {}", name_, offset, offset + bytes, bytes_);
+    fail("tensor {}: bytes {}..{} cannot be marked, the tensor has {}", name_, offset, offset + bytes,
+         bytes_);
   if (flags_) std::memset(flags_.get() + offset, 1, bytes);
 }
 

@@ -1,4 +1,5 @@
-// Device memory of one tensor, with a flag a byte that tells whether anybody has written it. Lives across launches.
+// Device memory of one tensor, with a flag a byte that tells whether anybody has written it. Lives across
+// launches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +16,13 @@ class Buffer {
 
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
-  unsigned char* data() { return data_.get(); }             // aligned to 256 bytes, as device memory is
+  unsigned char* data() { return data_.get(); }  // aligned to 256 bytes, as device memory is
   const unsigned char* data() const { return data_.get(); }
 
-  void mark_initialised();                                   // all of it
+  void mark_initialised();  // all of it
   void mark_initialised(std::size_t offset, std::size_t bytes);
   bool initialised(std::size_t offset, std::size_t bytes) const;
-  void poison();                                             // as if new
+  void poison();  // as if new
 
   /// One byte a byte, 1 where written; null once all of it is initialised.
   std::uint8_t* flags() { return flags_.get(); }

@@ -1,9 +1,10 @@
 // The table that emitted text calls: bounds and alignment, then the shadow, then the counters.
+#include "emulate/calls.hpp"
+
 #include <bit>
 #include <cstring>
 
 #include "emulate/block.hpp"
-#include "emulate/calls.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 
@@ -27,11 +28,12 @@ alignas(16) thread_local unsigned char sink[16];
 // "thread 37 (warp 1) of block (3,0,0) reads bytes 64..80"
 std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes, const char* verb) {
   const auto from = p.p - p.region->begin;
-  return fmt::format("{} of {} {} bytes {}..{}", b.spell(thread), b.spell_block(b.linear), verb, from, from + bytes);
+  return fmt::format("{} of {} {} bytes {}..{}", b.spell(thread), b.spell_block(b.linear), verb, from,
+                     from + bytes);
 }
 
-[[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
-                                         unsigned alignment) {
+[[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes,
+                                         Site site, unsigned alignment) {
   Block& b = *f.home;
   const Region& r = *p.region;
   const char* verb = writes ? "writes" : "reads";
@@ -45,18 +47,22 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
              fmt::format("{}: {} at \1; the launch only reads it", r.name, deed(b, thread, p, bytes, verb)));
   } else {
     b.report(f, Kind::misaligned, r.name, site,
-             fmt::format("in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
-                         spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment));
+             fmt::format(
+                 "in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
+                 spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment));
   }
 }
 
 /// Whether an access may be carried out at all; says so if not.
-inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site, unsigned alignment) {
+inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
+                  unsigned alignment) {
   const Region& r = *p.region;
   const std::size_t from = std::size_t(p.p - r.begin);
   const bool inside = from <= r.bytes && bytes <= r.bytes - from;
-  const bool aligned = (reinterpret_cast<std::uintptr_t>(p.p) & (alignment - 1)) == 0 && std::has_single_bit(alignment);
-  if (inside && aligned && (r.writable || !writes)) [[likely]] return true;
+  const bool aligned =
+      (reinterpret_cast<std::uintptr_t>(p.p) & (alignment - 1)) == 0 && std::has_single_bit(alignment);
+  if (inside && aligned && (r.writable || !writes)) [[likely]]
+    return true;
   refuse(f, thread, p, bytes, writes, site, alignment);
   return false;
 }
@@ -65,19 +71,22 @@ inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool write
 std::string against(const Block& b, const Clash& c, unsigned thread) {
   const std::string who = b.spell(c.thread);
   switch (c.what) {
-    case What::unwritten: return ", which nothing has written";
+    case What::unwritten:
+      return ", which nothing has written";
     case What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, b.region_names[c.region]);
-    case What::in_flight: return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
-    default: break;
+    case What::in_flight:
+      return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
+    default:
+      break;
   }
   const char* deed = c.what == What::written ? "wrote" : "read";
   const char* between = c.thread / 32 == thread / 32 ? "no __syncwarp or barrier" : "no barrier";
   return fmt::format("; {} {} them at \2 and {} lies between", who, deed, between);
 }
 
-[[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site,
-                                        const Clash& c) {
+[[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb,
+                                        Site site, const Clash& c) {
   Block& b = *f.home;
   const Region& r = *p.region;
   const Kind kind =
@@ -86,8 +95,8 @@ std::string against(const Block& b, const Clash& c, unsigned thread) {
   RawFinding raw{kind, r.name, "", {b.walk(f, site)}, b.linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});
   const char* on = kind == Kind::race ? "on" : "of";
-  raw.text = fmt::format("{} {} tensor {}: {} at \1{}", on, spell(r.space), r.name, deed(b, thread, p, bytes, verb),
-                         against(b, c, thread));
+  raw.text = fmt::format("{} {} tensor {}: {} at \1{}", on, spell(r.space), r.name,
+                         deed(b, thread, p, bytes, verb), against(b, c, thread));
   b.findings.add(std::move(raw));
 }
 
@@ -105,14 +114,17 @@ std::string against(const Block& b, const Clash& c, unsigned thread) {
   const std::string they = c.block == unnamed_block ? "another block" : b.spell_block(c.block);
   RawFinding raw{Kind::race, r.name, "", {}, std::min<std::uint64_t>(b.linear, c.block)};
   const bool first = b.linear < c.block;
-  if (first) raw.sites = {b.walk(f, site), {other}};
-  else raw.sites = {{other}, b.walk(f, site)};
+  if (first)
+    raw.sites = {b.walk(f, site), {other}};
+  else
+    raw.sites = {{other}, b.walk(f, site)};
   raw.text = fmt::format(
-      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and nothing orders two "
+      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and "
+      "nothing orders two "
       "blocks of a launch",
-      r.name, b.spell(first ? f.index : c.thread), first ? b.spell_block(b.linear) : they, first ? mine : theirs, from,
-      from + bytes, b.spell(first ? c.thread : f.index), first ? they : b.spell_block(b.linear),
-      first ? theirs : mine);
+      r.name, b.spell(first ? f.index : c.thread), first ? b.spell_block(b.linear) : they,
+      first ? mine : theirs, from, from + bytes, b.spell(first ? c.thread : f.index),
+      first ? they : b.spell_block(b.linear), first ? theirs : mine);
   b.findings.add(std::move(raw));
 }
 
@@ -130,8 +142,10 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   if (!state.races) return;
   const Block& b = *f.home;
   if (Clash c = state.races->read(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    if (c.block == b.linear) clash(f, f.index, p, bytes, "reads", site, c);
-    else clash_of_blocks(f, p, bytes, false, site, c);
+    if (c.block == b.linear)
+      clash(f, f.index, p, bytes, "reads", site, c);
+    else
+      clash_of_blocks(f, p, bytes, false, site, c);
   }
 }
 
@@ -142,8 +156,10 @@ inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
   if (!state.races) return;
   const Block& b = *f.home;
   if (Clash c = state.races->write(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    if (c.block == b.linear) clash(f, f.index, p, bytes, "writes", site, c);
-    else clash_of_blocks(f, p, bytes, true, site, c);
+    if (c.block == b.linear)
+      clash(f, f.index, p, bytes, "writes", site, c);
+    else
+      clash_of_blocks(f, p, bytes, true, site, c);
   }
 }
 
@@ -163,8 +179,8 @@ const void* read(Thread& t, Place p, unsigned bytes) {
   } else {
     check_global_read(f, p, bytes, site);
     ++b.counters[by_width(Counter::global_load_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::global_load, bytes, f.lane, reinterpret_cast<std::uint64_t>(p.p), bytes,
-                        awaited(f), b.counters);
+    f.its_warp->log.add(site.address, Stream::global_load, bytes, f.lane,
+                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
   }
   return p.p;
 }
@@ -183,14 +199,14 @@ void* write(Thread& t, Place p, unsigned bytes) {
   } else {
     check_global_write(f, p, bytes, site);
     ++b.counters[by_width(Counter::global_store_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::global_store, bytes, f.lane, reinterpret_cast<std::uint64_t>(p.p), bytes,
-                        awaited(f), b.counters);
+    f.its_warp->log.add(site.address, Stream::global_store, bytes, f.lane,
+                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
   }
   return p.p;
 }
 
-// An access of a collective instruction is checked as its lane's; where the warp met is its site, and what it costs is
-// the instruction's to count.
+// An access of a collective instruction is checked as its lane's; where the warp met is its site, and what it
+// costs is the instruction's to count.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->meeting;
   Fiber& g = f.home->thread(f.its_warp->index * 32 + lane);
@@ -250,18 +266,19 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
     valid = bytes;
   }
   if (dst.region->space != Space::shared || (valid && src.region->space != Space::global)) {
-    b.report(f, Kind::instruction, dst.region->name, site,
-             fmt::format("cp.async: {} of {} copies at \1 from {} to {} memory; it goes from global to shared only",
-                         b.spell(f.index), b.spell_block(b.linear), spell(src.region->space),
-                         spell(dst.region->space)));
+    b.report(
+        f, Kind::instruction, dst.region->name, site,
+        fmt::format(
+            "cp.async: {} of {} copies at \1 from {} to {} memory; it goes from global to shared only",
+            b.spell(f.index), b.spell_block(b.linear), spell(src.region->space), spell(dst.region->space)));
     return;
   }
   const unsigned char* from = poison;
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
     check_global_read(f, src, valid, site);
     from = src.p;
-    f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
-                        valid, awaited(f), b.counters);
+    f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane,
+                        reinterpret_cast<std::uint64_t>(src.p), valid, awaited(f), b.counters);
   }
   b.counters[Counter::cp_async_source_bytes] += valid;
   ++b.counters[by_width(Counter::cp_async_1, bytes)];

@@ -1,7 +1,8 @@
-// Happens-before. Agents are a block's warps, plus whatever runs beside them; each has a vector clock. An access is
-// stamped with its thread and its warp's own time; it happened before everything that a thread does whose warp has
-// since heard of a later time of that warp, and before what the same thread does next. Times are drawn from one
-// counter a block, so that after a block barrier all clocks are equal and one comparison decides.
+// Happens-before. Agents are a block's warps, plus whatever runs beside them; each has a vector clock. An
+// access is stamped with its thread and its warp's own time; it happened before everything that a thread does
+// whose warp has since heard of a later time of that warp, and before what the same thread does next. Times
+// are drawn from one counter a block, so that after a block barrier all clocks are equal and one comparison
+// decides.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,10 +23,10 @@ struct Clock {
 /// Who accesses, and what it has heard of.
 struct Actor {
   const Clock* clock;
-  std::uint32_t least;   // of the clock: whatever is older happened before
-  std::uint32_t epoch;   // its warp's own time
+  std::uint32_t least;  // of the clock: whatever is older happened before
+  std::uint32_t epoch;  // its warp's own time
   std::uint16_t thread, warp;
-  std::uint32_t site;    // low half of the return address
+  std::uint32_t site;  // low half of the return address
 
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < least || other_thread == thread || other_epoch < clock->time[other_thread / 32];
@@ -41,7 +42,7 @@ struct Clash {
   std::uint16_t thread = 0;  // whose earlier access it is
   std::uint16_t region = 0;  // other_tensor: as which it was written
   std::uint32_t site = 0;
-  std::uint32_t block = 0;   // of global memory: the other block's linear index, or unnamed_block
+  std::uint32_t block = 0;  // of global memory: the other block's linear index, or unnamed_block
 
   explicit operator bool() const { return what != What::none; }
 };

@@ -12,7 +12,7 @@ class Block;
 struct Warp;
 
 struct CopyInFlight {
-  std::uint32_t at;          // byte offset in shared memory
+  std::uint32_t at;  // byte offset in shared memory
   std::uint8_t bytes;
   std::uint16_t region;
   std::uint32_t site;
@@ -22,15 +22,15 @@ struct CopyInFlight {
 struct Fiber : Thread {
   enum class State : std::uint8_t { ready, meeting, in_syncwarp, at_barrier, returned };
 
-  void* context = nullptr;   // where it was suspended
+  void* context = nullptr;  // where it was suspended
   Block* home = nullptr;
   Warp* its_warp = nullptr;
   std::uint32_t lane = 0;
   State state = State::ready;
-  Site site{};               // of the call it waits in
-  std::uint32_t barrier = 0; // at_barrier: which
-  std::vector<CopyInFlight> copies;      // in order of issue
-  std::vector<std::uint32_t> group_ends; // each committed group's end in `copies`
+  Site site{};                            // of the call it waits in
+  std::uint32_t barrier = 0;              // at_barrier: which
+  std::vector<CopyInFlight> copies;       // in order of issue
+  std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
   std::uint32_t landed_copies = 0, landed_groups = 0;
 };
 

@@ -10,15 +10,24 @@ namespace zellige::emulate {
 
 std::string_view name(Finding::Kind kind) {
   switch (kind) {
-    case Finding::Kind::out_of_bounds: return "out of bounds";
-    case Finding::Kind::misaligned: return "misaligned address";
-    case Finding::Kind::uninitialised_read: return "uninitialised read";
-    case Finding::Kind::read_only: return "write to a read-only tensor";
-    case Finding::Kind::race: return "race";
-    case Finding::Kind::divergence: return "divergence";
-    case Finding::Kind::barrier_divergence: return "barrier divergence";
-    case Finding::Kind::deadlock: return "deadlock";
-    case Finding::Kind::instruction: return "instruction";
+    case Finding::Kind::out_of_bounds:
+      return "out of bounds";
+    case Finding::Kind::misaligned:
+      return "misaligned address";
+    case Finding::Kind::uninitialised_read:
+      return "uninitialised read";
+    case Finding::Kind::read_only:
+      return "write to a read-only tensor";
+    case Finding::Kind::race:
+      return "race";
+    case Finding::Kind::divergence:
+      return "divergence";
+    case Finding::Kind::barrier_divergence:
+      return "barrier divergence";
+    case Finding::Kind::deadlock:
+      return "deadlock";
+    case Finding::Kind::instruction:
+      return "instruction";
   }
   return "";
 }
@@ -42,8 +51,10 @@ std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& sou
     if (!known.insert({f.kind, f.tensor, lines.empty() ? "" : lines[0]}).second) continue;
     std::string message = std::string(name(f.kind)) + " ";
     for (char c : f.text) {
-      if (c >= 1 && std::size_t(c) <= lines.size()) message += lines[std::size_t(c) - 1];
-      else message += c;
+      if (c >= 1 && std::size_t(c) <= lines.size())
+        message += lines[std::size_t(c) - 1];
+      else
+        message += c;
     }
     findings.push_back({f.kind, f.tensor, std::move(message)});
     if (findings.size() == 20) break;

@@ -14,10 +14,10 @@ namespace zellige::emulate {
 struct RawFinding {
   Finding::Kind kind{};
   std::string tensor;
-  std::string text;                                   // the characters \1, \2, ... stand for the line of sites[0], [1], ...
-  std::vector<std::vector<std::uintptr_t>> sites;     // each with its callers, as far as known
-  std::uint64_t block = 0;                            // linear index: findings are given in this order
-  bool only_between_lines = false;                    // no finding if sites 0 and 1 turn out to be one line
+  std::string text;  // the characters \1, \2, ... stand for the line of sites[0], [1], ...
+  std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
+  std::uint64_t block = 0;                         // linear index: findings are given in this order
+  bool only_between_lines = false;                 // no finding if sites 0 and 1 turn out to be one line
 };
 
 class Findings {
@@ -26,7 +26,8 @@ class Findings {
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^
-                        (reinterpret_cast<std::uintptr_t>(tensor) * 0x165667B19E3779F9ull) ^ std::uint64_t(kind);
+                        (reinterpret_cast<std::uintptr_t>(tensor) * 0x165667B19E3779F9ull) ^
+                        std::uint64_t(kind);
     return seen_.insert(key).second;
   }
   void add(RawFinding f) { raw_.push_back(std::move(f)); }

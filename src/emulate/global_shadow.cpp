@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
-  return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 | std::uint64_t(a.thread) << 2;
+  return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
+         std::uint64_t(a.thread) << 2;
 }
 std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }

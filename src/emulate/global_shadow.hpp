@@ -1,7 +1,8 @@
-// What one launch has done to one buffer that it writes: for each two bytes the last writer and the last reader, both
-// with their block, so that two blocks on the same bytes are found whichever runs first. Blocks run on several cores,
-// so cells are atomic, and each access publishes itself before it looks at the other side: of two that race, at least
-// one sees the other. Accesses of one byte are not tracked (two blocks may own the two bytes of a cell).
+// What one launch has done to one buffer that it writes: for each two bytes the last writer and the last
+// reader, both with their block, so that two blocks on the same bytes are found whichever runs first. Blocks
+// run on several cores, so cells are atomic, and each access publishes itself before it looks at the other
+// side: of two that race, at least one sees the other. Accesses of one byte are not tracked (two blocks may
+// own the two bytes of a cell).
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,8 +18,8 @@ class GlobalShadow {
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// An access of the aligned bytes at `at` by a thread of block `block` (linear index). The tensor's earlier content
-  /// is not its business: initialisation is the buffer's.
+  /// An access of the aligned bytes at `at` by a thread of block `block` (linear index). The tensor's earlier
+  /// content is not its business: initialisation is the buffer's.
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 

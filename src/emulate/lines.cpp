@@ -1,6 +1,7 @@
 #include "emulate/lines.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -22,13 +23,11 @@ std::string addr2line(const std::vector<std::string>& arguments) {
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   int ends[2];
-  if (pipe(ends) != 0) return "";
+  if (pipe2(ends, O_CLOEXEC) != 0) return "";  // no other child may hold the end open
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1 /* O_WRONLY */, 0);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -55,7 +54,9 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
   for (std::uintptr_t address : return_addresses) {
     Dl_info info{};
     link_map* map = nullptr;
-    if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
+    if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map),
+                 RTLD_DL_LINKMAP) ||
+        !map)
       continue;
     const bool program = !map->l_name || !*map->l_name;
     std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
@@ -109,7 +110,8 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers, const std::string& source_file) {
+std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers,
+                  const std::string& source_file) {
   const Line* innermost = nullptr;
   for (std::uintptr_t address : callers) {
     auto found = table.find(address);

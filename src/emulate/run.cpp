@@ -46,9 +46,11 @@ void check(const LaunchConfig& config) {
   if (blocks == 0 || blocks >= (1u << 28))
     fail("emulator: a grid of {}x{}x{} blocks; there must be 1 to {}", g.x, g.y, g.z, (1u << 28) - 1);
   if (config.shared_bytes > (1u << 20))
-    fail("emulator: {} bytes of shared memory for a block; no GPU has more than {}", config.shared_bytes, 1u << 20);
+    fail("emulator: {} bytes of shared memory for a block; no GPU has more than {}", config.shared_bytes,
+         1u << 20);
   if (config.writes.size() != config.arguments.size())
-    fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(), config.writes.size());
+    fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(),
+         config.writes.size());
 }
 
 // The launch's arguments: their regions, and the shadows of the buffers that it writes.
@@ -69,8 +71,8 @@ struct Memory {
         state->flags = buffer->flags();
       }
       if (config.writes[i] && !state->races) state->races = &shadows.emplace_back(buffer->bytes());
-      regions.push_back({buffer->name().c_str(), buffer->data(), buffer->bytes(), Space::global, config.writes[i], 0,
-                         state});
+      regions.push_back({buffer->name().c_str(), buffer->data(), buffer->bytes(), Space::global,
+                         config.writes[i], 0, state});
       arguments.push_back(&regions.back());
     }
   }
@@ -99,10 +101,12 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   entry(grid);
   if (!grid.body) fail("emulator: the entry of the emitted text has started no kernel");
   if (grid.parameters != config.arguments.size())
-    fail("emulator: the kernel takes {} tensors, the launch gives {}", grid.parameters, config.arguments.size());
+    fail("emulator: the kernel takes {} tensors, the launch gives {}", grid.parameters,
+         config.arguments.size());
 
   const std::uint64_t blocks = std::uint64_t(config.grid.x) * config.grid.y * config.grid.z;
-  unsigned workers = config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
+  unsigned workers =
+      config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
   workers = unsigned(std::min<std::uint64_t>(workers, blocks));
 
   std::atomic<std::uint64_t> next{0};
@@ -115,7 +119,8 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::unique_ptr<Block> block = pool().take();
       block->prepare(grid);
       bool complete = true;
-      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) complete &= block->run(b);
+      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
+        complete &= block->run(b);
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;

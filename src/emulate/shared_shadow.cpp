@@ -104,8 +104,8 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
     for (unsigned left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       const bool named = cell.reader / 32 == w;
-      // Who else of that warp read is not known; as an epoch later than the warp's next read it cannot matter, and
-      // until then "another thread" is the safe answer.
+      // Who else of that warp read is not known; as an epoch later than the warp's next read it cannot
+      // matter, and until then "another thread" is the safe answer.
       set[w] = {cell.read_epoch, cell.read_site, named ? cell.reader : std::uint16_t(w * 32), nobody};
       if (cell.other_reader != nobody && cell.other_reader / 32 == w) set[w].other_reader = cell.other_reader;
       if (!named && set[w].other_reader == nobody) set[w].other_reader = std::uint16_t(w * 32 + 1);
@@ -141,8 +141,10 @@ Clash SharedShadow::read_cell(Cell& cell, const Actor& a, std::uint16_t region) 
 Clash SharedShadow::write_cell(Cell& cell, const Actor& a, std::uint16_t region, bool in_flight) {
   Clash clash;
   if (cell.region) {
-    if (cell.in_flight) clash = {What::in_flight, cell.writer, 0, cell.write_site};
-    else if (!a.after(cell.write_epoch, cell.writer)) clash = {What::written, cell.writer, 0, cell.write_site};
+    if (cell.in_flight)
+      clash = {What::in_flight, cell.writer, 0, cell.write_site};
+    else if (!a.after(cell.write_epoch, cell.writer))
+      clash = {What::written, cell.writer, 0, cell.write_site};
   }
   if (!clash) clash = unordered_read(cell, a);
   cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -175,7 +177,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, std::u
   return clash;
 }
 
-// Accesses since `begin` have been reported; what counts from now on is that the issuing thread saw the copy complete.
+// Accesses since `begin` have been reported; what counts from now on is that the issuing thread saw the copy
+// complete.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;

@@ -1,7 +1,7 @@
-// What is known of each byte of a block's shared memory: who wrote it last, as which tensor, and who has read it since.
-// Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so that tiles moved in wide
-// copies cost one look each. Accesses of one byte are checked for initialisation only: two threads may own the two
-// bytes of a cell.
+// What is known of each byte of a block's shared memory: who wrote it last, as which tensor, and who has read
+// it since. Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so that
+// tiles moved in wide copies cost one look each. Accesses of one byte are checked for initialisation only:
+// two threads may own the two bytes of a cell.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -30,11 +30,11 @@ class SharedShadow {
 
   struct Cell {
     std::uint32_t write_epoch, write_site;
-    std::uint16_t writer, region;             // region 0: never written
-    std::uint32_t read_epoch, read_site;      // several_times: read_site is an index into several_
-    std::uint32_t read_warps;                 // since the write; 0: none
-    std::uint16_t reader, other_reader;       // other_reader: a second thread of the same epoch
-    bool in_flight, split;                    // split: the 2-byte cells hold
+    std::uint16_t writer, region;         // region 0: never written
+    std::uint32_t read_epoch, read_site;  // several_times: read_site is an index into several_
+    std::uint32_t read_warps;             // since the write; 0: none
+    std::uint16_t reader, other_reader;   // other_reader: a second thread of the same epoch
+    bool in_flight, split;                // split: the 2-byte cells hold
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
   struct Reads {

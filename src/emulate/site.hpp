@@ -1,5 +1,5 @@
-// Where in the emitted text a call into the engine was made: its return address, and its frame, from which the callers
-// follow as long as that frame lives.
+// Where in the emitted text a call into the engine was made: its return address, and its frame, from which
+// the callers follow as long as that frame lives.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,10 +12,10 @@ struct Site {
 };
 
 /// To be called in each function of the engine's table itself.
-#define ZELLIGE_SITE()                                                     \
-  ::zellige::emulate::Site {                                               \
-    reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),         \
-        *static_cast<const std::uintptr_t*>(__builtin_frame_address(0))    \
+#define ZELLIGE_SITE()                                                  \
+  ::zellige::emulate::Site {                                            \
+    reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \
+        *static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) \
   }
 
 /// Return addresses, innermost first, as long as frames lie within [low, high) and rise.
@@ -36,8 +36,10 @@ struct Site {
 inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
   const std::uintptr_t span = std::uintptr_t(1) << 32;
   std::uintptr_t address = (near & ~(span - 1)) | low;
-  if (address > near && address - near > span / 2) address -= span;
-  else if (near > address && near - address > span / 2) address += span;
+  if (address > near && address - near > span / 2)
+    address -= span;
+  else if (near > address && near - address > span / 2)
+    address += span;
   return address;
 }
 

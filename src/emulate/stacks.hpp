@@ -1,4 +1,5 @@
-// The stacks of a block's fibers: one aligned slot each, an unmapped page at its foot, its Fiber near its top.
+// The stacks of a block's fibers: one aligned slot each, an unmapped page at its foot, its Fiber near its
+// top.
 #pragma once
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Where threads wait for each other: meetings of a warp, __syncwarp, barriers. After each switch of stacks every return
-// is a wrong guess of the processor, so the way from the emitted text to the switch is one function, inlined.
+// Where threads wait for each other: meetings of a warp, __syncwarp, barriers. After each switch of stacks
+// every return is a wrong guess of the processor, so the way from the emitted text to the switch is one
+// function, inlined.
 #include <bit>
 #include <cstring>
 
@@ -8,12 +9,14 @@
 
 namespace zellige::emulate {
 
-[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute, void* with, const char* what, Site site) {
+[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute,
+                                               void* with, const char* what, Site site) {
   Warp& w = *f.its_warp;
   if (w.lanes != ~0u) {
     report(f, Finding::Kind::divergence, nullptr, site,
            fmt::format("at {}: {} of {} needs a warp of 32 threads, its warp has {}", what, spell(f.index),
-                       spell_block(linear), std::popcount(w.lanes)) + " (\1)");
+                       spell_block(linear), std::popcount(w.lanes)) +
+               " (\1)");
     abandon(f);
   }
   if (!w.met) {
@@ -22,8 +25,8 @@ namespace zellige::emulate {
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.index * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2", w.index,
-                       spell_block(linear), f.index, what, first, w.what),
+           fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2",
+                       w.index, spell_block(linear), f.index, what, first, w.what),
            w.meeting.address);
     abandon(f);
   } else if (site.address != w.meeting.address) {
@@ -52,8 +55,8 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// Masks of part of a warp synchronise that part, but its time is the warp's: what other lanes do beside it is then
-// taken as ordered.
+// Masks of part of a warp synchronise that part, but its time is the warp's: what other lanes do beside it is
+// then taken as ordered.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -74,9 +77,12 @@ void Block::complete_sync_warp(Warp& w) {
 Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
-    report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("{} of {} comes to barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
-                       "and {} warps in the block", spell(f.index), spell_block(linear), id, threads, warps_));
+    report(
+        f, Finding::Kind::barrier_divergence, nullptr, site,
+        fmt::format(
+            "{} of {} comes to barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
+            "and {} warps in the block",
+            spell(f.index), spell_block(linear), id, threads, warps_));
     abandon(f);
   }
   Barrier& b = barrier_[id];
@@ -86,13 +92,15 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.first_thread = f.index;
   } else if (b.expected != expected) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} comes to barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear),
-                       spell(f.index), id, expected, spell(b.first_thread), b.expected), b.first.address);
+           fmt::format("in {}: {} comes to barrier {} at \1 for {} threads, {} at \2 for {}",
+                       spell_block(linear), spell(f.index), id, expected, spell(b.first_thread), b.expected),
+           b.first.address);
     abandon(f);
   } else if (id == 0 && !threads && site.address != b.first.address) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} comes to the block's barrier at \1, {} to the one at \2", spell_block(linear),
-                       spell(f.index), spell(b.first_thread)), b.first.address, true);
+           fmt::format("in {}: {} comes to the block's barrier at \1, {} to the one at \2",
+                       spell_block(linear), spell(f.index), spell(b.first_thread)),
+           b.first.address, true);
   }
   ++b.arrived;
   return b;

@@ -20,8 +20,8 @@ struct Program {
   const std::vector<const Array*>& inputs;
   const std::vector<Array*>& outputs;
   const ReferenceOptions& options;
-  std::vector<bool> varies;    // changes with the iteration: computed in each, the rest once
-  std::vector<bool> operand;   // computed here and read by a matmul: rounded where it is made
+  std::vector<bool> varies;   // changes with the iteration: computed in each, the rest once
+  std::vector<bool> operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
@@ -31,7 +31,8 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
     if (op.kind == OpKind::matmul)
       for (int t : op.inputs) p.operand[t] = true;
   for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::input) p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+    if (op.kind == OpKind::input)
+      p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
   return p;
 }
 
@@ -53,8 +54,10 @@ void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const
 
 class Worker {
  public:
-  explicit Worker(const Program& p) : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
+  explicit Worker(const Program& p)
+      : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
     for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
+    rounded_.resize(tiles_.size());
     for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
       const BlockOp& op = p.block.ops[i];
       if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
@@ -102,7 +105,9 @@ class Worker {
     } else {
       operands_.clear();
       results_.clear();
-      for (int t : op.inputs) operands_.push_back(operand(t));
+      for (int t : op.inputs)
+        operands_.push_back(op.kind == OpKind::matmul && p_.operand[t] ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
+                                                                       : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
       evaluate(op.kind, op.attributes, operands_, results_);
     }
@@ -111,7 +116,8 @@ class Worker {
 
   void made(int t) {
     if (!p_.operand[t]) return;
-    std::vector<double>& values = tiles_[t].values;
+    std::vector<double>& values = rounded_[t];
+    values = tiles_[t].values;
     const auto count = static_cast<std::int64_t>(values.size());
     if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
     const Magnitude m = magnitude(values.data(), count);
@@ -164,7 +170,9 @@ class Worker {
       case OpKind::accum:
         for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
         break;
-      case OpKind::accum_max: fold_max(x, -1, acc); break;
+      case OpKind::accum_max:
+        fold_max(x, -1, acc);
+        break;
       case OpKind::accum_rescale:
       case OpKind::accum_red_sum_rescale:
         if (!first)  // acc * r of an acc that is still 0, whatever r is
@@ -172,7 +180,8 @@ class Worker {
                     [](double a, double r) { return a * r; });
         for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
         break;
-      default: fold(x, last, op.kind == OpKind::accum_red_rms, acc);
+      default:
+        fold(x, last, op.kind == OpKind::accum_red_rms, acc);
     }
   }
 
@@ -181,7 +190,8 @@ class Worker {
     const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
-      fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false, result(op.outputs[0]));
+      fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
+           result(op.outputs[0]));
     } else {
       y.values = state.values;
     }
@@ -194,8 +204,9 @@ class Worker {
 
   const Program& p_;
   std::vector<Array> tiles_;
+  std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
-  std::vector<Array> states_;      // accumulators and running maxima, by operator
+  std::vector<Array> states_;  // accumulators and running maxima, by operator
   std::vector<Operand> operands_;
   std::vector<Result> results_;
   bool stopped_ = false;
@@ -203,14 +214,15 @@ class Worker {
 
 }  // namespace
 
-std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const std::vector<const Array*>& inputs,
+std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
+                                          const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const ReferenceOptions& options,
                                           bool& stopped) {
   const BlockGraph& block = *g.ops[op].block;
   const Program program = make_program(block, inputs, outputs, options);
   std::vector<Magnitude> magnitudes(block.tensors.size());
-  const int threads = static_cast<int>(std::min<std::int64_t>(
-      options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
+  const int threads = static_cast<int>(
+      std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
   std::vector<Worker> workers(threads, Worker(program));
   std::atomic<bool> stop{false};
   parallel_for(block.grid.count(), threads, [&](std::int64_t index, int worker) {

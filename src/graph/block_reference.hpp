@@ -4,9 +4,11 @@
 
 namespace zellige::graph {
 
-/// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated and not yet
-/// rounded. Returns the magnitudes of the computed matmul operands; `stopped` tells that one went past the limit.
+/// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated and not
+/// yet rounded. Returns the magnitudes of the computed matmul operands; `stopped` tells that one went past
+/// the limit.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
-                                          const std::vector<Array*>& outputs, const ReferenceOptions&, bool& stopped);
+                                          const std::vector<Array*>& outputs, const ReferenceOptions&,
+                                          bool& stopped);
 
 }  // namespace zellige::graph

@@ -44,7 +44,8 @@ Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides stride
 }
 
 Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
-  if (tensor.scope != this) fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
+  if (tensor.scope != this)
+    fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
   KernelTensor& t = graph_.tensors[tensor.index];
   if (!name.empty()) t.name = std::move(name);
   if (!strides.empty()) t.strides = std::move(strides);
@@ -52,7 +53,8 @@ Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
   return tensor;
 }
 
-std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
+std::vector<int> Builder::append(OpKind kind, const Attributes& attributes,
+                                 const std::vector<int>& operands) {
   const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));
   KernelOp op;
   op.kind = kind;
@@ -99,7 +101,8 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
   const Where where = Where{kernel_.graph_.name}
                           .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
                           .inside(static_cast<int>(block_.ops.size()), "input");
-  if (whole.scope != &kernel_) fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
+  if (whole.scope != &kernel_)
+    fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
   const auto at = std::ranges::find(inputs_, whole.index);
   BlockOp op;
   op.kind = OpKind::input;
@@ -122,7 +125,8 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
                           .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
                           .inside(static_cast<int>(block_.ops.size()), "output");
   if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
-  if (split.loop != -1) fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
+  if (split.loop != -1)
+    fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
   BlockOp op;
   op.kind = OpKind::output;
   op.inputs = {tile.index};
@@ -137,7 +141,8 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   block_.ops.push_back(std::move(op));
 }
 
-std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
+std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
+                                      const std::vector<int>& operands) {
   const Where where = Where{kernel_.graph_.name}
                           .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
                           .inside(static_cast<int>(block_.ops.size()), graph::name(kind));

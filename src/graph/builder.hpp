@@ -66,8 +66,8 @@ class BlockBuilder : public Scope {
   BlockBuilder(Builder& kernel, const Launch&);
   Builder& kernel_;
   BlockGraph block_;
-  std::vector<int> inputs_;            // kernel-level tensors that are loaded
-  std::vector<KernelTensor> stored_;   // results, as store() saw them
+  std::vector<int> inputs_;           // kernel-level tensors that are loaded
+  std::vector<KernelTensor> stored_;  // results, as store() saw them
 };
 
 class Builder : public Scope {
@@ -76,8 +76,8 @@ class Builder : public Scope {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});   // no strides: row-major
-  Tensor output(Tensor, std::string name = {}, Strides = {});                // no strides: the planner's choice
+  Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;
 
@@ -91,7 +91,8 @@ class Builder : public Scope {
 
 /// One operator on handles of either level.
 template <class Level>
-std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands, const Attributes& a = {}) {
+std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands,
+                                  const Attributes& a = {}) {
   std::vector<int> indices;
   for (const Handle<Level>& h : operands) {
     if (!h.scope || h.scope != operands[0].scope)
@@ -104,6 +105,8 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
   return results;
 }
 
+// One operator a line.
+// clang-format off
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b) { return append<L>(OpKind::matmul, {a, b})[0]; }
 template <class L> Handle<L> exp(Handle<L> x) { return append<L>(OpKind::exp, {x})[0]; }
 template <class L> Handle<L> square(Handle<L> x) { return append<L>(OpKind::square, {x})[0]; }
@@ -139,6 +142,7 @@ template <class L> Handle<L> concat(Handle<L> a, Handle<L> b, int dim) { return 
 template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vector<std::int64_t> sizes) {
   return append<L>(OpKind::split, {x}, {.dim = dim, .sizes = std::move(sizes)});
 }
+// clang-format on
 
 /// The running maximum along `dim`, and how it changed: old minus new.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {

@@ -8,9 +8,12 @@ namespace zellige::graph {
 
 Tolerance tolerance(DType dtype) {
   switch (dtype) {
-    case DType::f16: return {2.5e-4, 3 * 0x1p-10};
-    case DType::bf16: return {2e-3, 3 * 0x1p-7};
-    default: return {3e-6, 3e-5};
+    case DType::f16:
+      return {2.5e-4, 3 * 0x1p-10};
+    case DType::bf16:
+      return {2e-3, 3 * 0x1p-7};
+    default:
+      return {3e-6, 3e-5};
   }
 }
 
@@ -42,7 +45,8 @@ double ratio(double error, double scale) {
 
 Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
-    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape), to_string(found.shape));
+    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape),
+         to_string(found.shape));
   const std::int64_t count = size(expected.shape), n = expected.shape.back();
   const double total = sum_of_squares(expected.values.data(), count);
   const double floor = 1e-3 * std::sqrt(total / static_cast<double>(count));
@@ -74,9 +78,10 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
 }
 
 std::string to_string(const Comparison& c) {
-  return fmt::format("relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
-                     c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed,
-                     c.wrong ? fmt::format(", {} elements wrong", c.wrong) : "");
+  return fmt::format(
+      "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
+      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed,
+      c.wrong ? fmt::format(", {} elements wrong", c.wrong) : "");
 }
 
 }  // namespace zellige::graph

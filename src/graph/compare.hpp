@@ -1,7 +1,8 @@
 // When is an output correct? Close to the reference as a whole, and close in every element.
 //
 //   Comparison c = compare(found, expected, DType::f16);
-//   if (!c.correct) fmt::print("{}\n", to_string(c));   // relative norm 0.31, worst at (1, 17): found ..., expected ...
+//   if (!c.correct) fmt::print("{}\n", to_string(c));   // relative norm 0.31, worst at (1, 17): found ...,
+//   expected ...
 //
 // As a whole: ||found - expected|| <= norm * ||expected||. In every element: |found - expected| <= element *
 // max(|expected|, the rms of its row, 1e-3 of the rms of the tensor). A NaN on either side fails both.
@@ -19,11 +20,11 @@ Tolerance tolerance(DType);
 
 struct Comparison {
   bool correct = false;
-  double norm_error = 0;        // ||found - expected|| / ||expected||
-  double worst = 0;             // the greatest |found - expected| as a multiple of what is allowed; infinite for NaN
-  Shape at;                     // where that is
+  double norm_error = 0;  // ||found - expected|| / ||expected||
+  double worst = 0;  // the greatest |found - expected| as a multiple of what is allowed; infinite for NaN
+  Shape at;          // where that is
   double found = 0, expected = 0, allowed = 0;
-  std::int64_t wrong = 0;       // how many elements are past what is allowed
+  std::int64_t wrong = 0;  // how many elements are past what is allowed
 };
 
 /// Throws Error if the shapes differ.

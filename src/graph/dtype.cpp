@@ -21,7 +21,8 @@ double from_half(std::uint32_t bits) {
   const double fraction = bits & 0x3ff;
   double magnitude = exponent == 0 ? fraction * 0x1p-24 : std::ldexp(fraction + 0x400, exponent - 25);
   if (exponent == 31)
-    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    magnitude =
+        fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 

@@ -27,29 +27,46 @@ namespace {
 template <class Use>
 void with_unary(OpKind kind, const Attributes& a, const Use& use) {
   switch (kind) {
-    case OpKind::exp: return use([](double x) { return std::exp(x); });
-    case OpKind::square: return use([](double x) { return x * x; });
-    case OpKind::sqrt: return use([](double x) { return std::sqrt(x); });
-    case OpKind::mul_scalar: return use([s = a.scalar](double x) { return x * s; });
-    case OpKind::silu: return use([](double x) { return x / (1 + std::exp(-x)); });
-    case OpKind::sigmoid: return use([](double x) { return 1 / (1 + std::exp(-x)); });
-    case OpKind::gelu: return use([](double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); });
-    case OpKind::relu: return use([](double x) { return x < 0 ? 0.0 : x; });
-    case OpKind::clamp: return use([lo = a.lo, hi = a.hi](double x) { return x < lo ? lo : x > hi ? hi : x; });
-    case OpKind::log: return use([](double x) { return std::log(x); });
-    default: fail("{} has no elementwise function of one operand", name(kind));
+    case OpKind::exp:
+      return use([](double x) { return std::exp(x); });
+    case OpKind::square:
+      return use([](double x) { return x * x; });
+    case OpKind::sqrt:
+      return use([](double x) { return std::sqrt(x); });
+    case OpKind::mul_scalar:
+      return use([s = a.scalar](double x) { return x * s; });
+    case OpKind::silu:
+      return use([](double x) { return x / (1 + std::exp(-x)); });
+    case OpKind::sigmoid:
+      return use([](double x) { return 1 / (1 + std::exp(-x)); });
+    case OpKind::gelu:
+      return use([](double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); });
+    case OpKind::relu:
+      return use([](double x) { return x < 0 ? 0.0 : x; });
+    case OpKind::clamp:
+      return use([lo = a.lo, hi = a.hi](double x) { return x < lo ? lo : x > hi ? hi : x; });
+    case OpKind::log:
+      return use([](double x) { return std::log(x); });
+    default:
+      fail("{} has no elementwise function of one operand", name(kind));
   }
 }
 
 template <class Use>
 void with_binary(OpKind kind, const Use& use) {
   switch (kind) {
-    case OpKind::add: return use([](double x, double y) { return x + y; });
-    case OpKind::sub: return use([](double x, double y) { return x - y; });
-    case OpKind::mul: return use([](double x, double y) { return x * y; });
-    case OpKind::div: return use([](double x, double y) { return x / y; });
-    case OpKind::pow: return use([](double x, double y) { return std::pow(x, y); });
-    default: fail("{} has no elementwise function of two operands", name(kind));
+    case OpKind::add:
+      return use([](double x, double y) { return x + y; });
+    case OpKind::sub:
+      return use([](double x, double y) { return x - y; });
+    case OpKind::mul:
+      return use([](double x, double y) { return x * y; });
+    case OpKind::div:
+      return use([](double x, double y) { return x / y; });
+    case OpKind::pow:
+      return use([](double x, double y) { return std::pow(x, y); });
+    default:
+      fail("{} has no elementwise function of two operands", name(kind));
   }
 }
 
@@ -65,7 +82,8 @@ void matmul(const Operand& a, const Operand& b, const Result& c) {
 struct Around {
   std::int64_t outer = 1, extent = 1, inner = 1;
   Around(const Shape& shape, int dim) : extent(shape[dim]) {
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d) (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
   }
 };
 
@@ -151,17 +169,19 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {
-      copy_part(y.shape, part.shape, attributes.dim, offset, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
-        std::memcpy(y.values + w, part.values + p, n * sizeof(double));
-      });
+      copy_part(y.shape, part.shape, attributes.dim, offset,
+                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+                  std::memcpy(y.values + w, part.values + p, n * sizeof(double));
+                });
       offset += part.shape[attributes.dim];
     }
   } else if (kind == OpKind::split) {
     std::int64_t offset = 0;
     for (const Result& part : out) {
-      copy_part(x.shape, part.shape, attributes.dim, offset, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
-        std::memcpy(part.values + p, x.values + w, n * sizeof(double));
-      });
+      copy_part(x.shape, part.shape, attributes.dim, offset,
+                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+                  std::memcpy(part.values + p, x.values + w, n * sizeof(double));
+                });
       offset += part.shape[attributes.dim];
     }
   } else {

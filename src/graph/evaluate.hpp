@@ -1,6 +1,8 @@
-// What each operator means, on dense row-major float64 arrays, rounded nowhere. These bodies are the definition.
+// What each operator means, on dense row-major float64 arrays, rounded nowhere. These bodies are the
+// definition.
 //
-//   gelu is x/2 (1 + erf(x / sqrt 2)); silu is x / (1 + e^-x); reduction to n sums x[j + k n] over k into y[j].
+//   gelu is x/2 (1 + erf(x / sqrt 2)); silu is x / (1 + e^-x); reduction to n sums x[j + k n] over k into
+//   y[j].
 #pragma once
 #include "graph/graph.hpp"
 

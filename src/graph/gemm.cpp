@@ -7,8 +7,8 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int mr = 4, nr = 12;      // a tile of C in registers: 4 x 12 doubles, 12 vectors of 4
-constexpr std::int64_t kc = 256;    // a panel of B, kc x nr doubles, stays in the first-level cache
+constexpr int mr = 4, nr = 12;    // a tile of C in registers: 4 x 12 doubles, 12 vectors of 4
+constexpr std::int64_t kc = 256;  // a panel of B, kc x nr doubles, stays in the first-level cache
 
 typedef double Register __attribute__((vector_size(32)));
 
@@ -17,8 +17,8 @@ typedef double Register __attribute__((vector_size(32)));
 
 /// Adds the product of `rows` rows of A and a packed panel of B to a tile of C.
 template <int rows>
-[[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda, const double* panel,
-                                        double* c, std::int64_t ldc, bool first) {
+[[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda,
+                                        const double* panel, double* c, std::int64_t ldc, bool first) {
   Register sum[rows][3] = {};
   if (!first)
     for (int i = 0; i < rows; ++i)
@@ -44,16 +44,20 @@ template <int rows>
   std::int64_t i = 0;
   for (; i + mr <= m; i += mr) tile<mr>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
   switch (m - i) {
-    case 3: return tile<3>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
-    case 2: return tile<2>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
-    case 1: return tile<1>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
+    case 3:
+      return tile<3>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
+    case 2:
+      return tile<2>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
+    case 1:
+      return tile<1>(k, a + i * lda, lda, panel, c + i * ldc, ldc, first);
   }
 }
 
-using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*, std::int64_t, bool);
+using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*,
+                   std::int64_t, bool);
 
-void tiles_plain(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel, double* c,
-                 std::int64_t ldc, bool first) {
+void tiles_plain(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel,
+                 double* c, std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 
@@ -62,7 +66,9 @@ void tiles_plain(std::int64_t m, std::int64_t k, const double* a, std::int64_t l
                                             const double* panel, double* c, std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
-Tiles* best() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_plain; }
+Tiles* best() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_plain;
+}
 #else
 Tiles* best() { return tiles_plain; }
 #endif
@@ -89,7 +95,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
         run(m, depth, a + p, lda, panel, c + j, ldc, p == 0);
     }
     if (width < nr)
-      for (std::int64_t i = 0; i < m; ++i) std::memcpy(c + i * ldc + j, edge.data() + i * nr, width * sizeof(double));
+      for (std::int64_t i = 0; i < m; ++i)
+        std::memcpy(c + i * ldc + j, edge.data() + i * nr, width * sizeof(double));
   }
 }
 

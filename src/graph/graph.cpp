@@ -8,9 +8,12 @@ int bytes(DType dtype) { return dtype == DType::f32 ? 4 : 2; }
 
 std::string_view name(DType dtype) {
   switch (dtype) {
-    case DType::f16: return "f16";
-    case DType::bf16: return "bf16";
-    case DType::f32: return "f32";
+    case DType::f16:
+      return "f16";
+    case DType::bf16:
+      return "bf16";
+    case DType::f32:
+      return "f32";
   }
   return "unknown dtype";
 }

@@ -15,7 +15,8 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
       fail_at(where, "expected every dimension of {} to be 1 to {}, found {} in {}", what, max_extent, extent,
               to_string(shape));
     if (elements > max_elements / extent)
-      fail_at(where, "expected {} to have at most {} elements, found {}", what, max_elements, to_string(shape));
+      fail_at(where, "expected {} to have at most {} elements, found {}", what, max_elements,
+              to_string(shape));
     elements *= extent;
   }
 }
@@ -24,15 +25,19 @@ namespace {
 
 Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
   if (a.size() < 2 || a.size() != b.size())
-    fail_at(where, "expected operands of equal rank, at least 2, found {} and {}", to_string(a), to_string(b));
+    fail_at(where, "expected operands of equal rank, at least 2, found {} and {}", to_string(a),
+            to_string(b));
   const std::size_t r = a.size();
   for (std::size_t d = 0; d + 2 < r; ++d)
     if (a[d] != b[d])
-      fail_at(where, "expected equal batch dimensions, found {} and {} (dimension {}: {} and {})", to_string(a),
-              to_string(b), d, a[d], b[d]);
+      fail_at(where, "expected equal batch dimensions, found {} and {} (dimension {}: {} and {})",
+              to_string(a), to_string(b), d, a[d], b[d]);
   if (a[r - 1] != b[r - 2])
-    fail_at(where, "expected the last dimension of the left operand to equal the last but one of the right, found {} "
-            "and {} in {} times {}", a[r - 1], b[r - 2], to_string(a), to_string(b));
+    fail_at(
+        where,
+        "expected the last dimension of the left operand to equal the last but one of the right, found {} "
+        "and {} in {} times {}",
+        a[r - 1], b[r - 2], to_string(a), to_string(b));
   Shape c = a;
   c[r - 1] = b[r - 1];
   return c;
@@ -53,7 +58,8 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
 
 void check_dim(const Where& where, int dim, const Shape& shape) {
   if (dim < 0 || dim >= static_cast<int>(shape.size()))
-    fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1, to_string(shape), dim);
+    fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1,
+            to_string(shape), dim);
 }
 
 Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to) {
@@ -106,7 +112,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   const Shape& x = operands.at(0);
   const std::size_t last = x.size() - 1;
   switch (kind) {
-    case OpKind::matmul: return {matmul_shape(where, x, operands.at(1))};
+    case OpKind::matmul:
+      return {matmul_shape(where, x, operands.at(1))};
     case OpKind::reduction:
       check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};
@@ -115,12 +122,16 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       const Shape one = reduced(where, x, attributes.dim, 1);
       return {one, one};
     }
-    case OpKind::concat: return {concat_shape(where, attributes.dim, operands)};
-    case OpKind::split: return split_shapes(where, attributes, x);
+    case OpKind::concat:
+      return {concat_shape(where, attributes.dim, operands)};
+    case OpKind::split:
+      return split_shapes(where, attributes, x);
     case OpKind::accum_red_sum:
     case OpKind::accum_red_mean:
-    case OpKind::accum_red_rms: return {reduced(where, x, last, 1)};
-    case OpKind::accum_redtox_sum: return {reduced(where, x, last, attributes.to)};
+    case OpKind::accum_red_rms:
+      return {reduced(where, x, last, 1)};
+    case OpKind::accum_redtox_sum:
+      return {reduced(where, x, last, attributes.to)};
     case OpKind::accum_rescale:
     case OpKind::accum_red_sum_rescale: {
       const Shape& factor = operands.at(1);
@@ -135,7 +146,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   }
 }
 
-Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid, std::int64_t loop) {
+Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid,
+                 std::int64_t loop) {
   Shape tile = whole;
   const int rank = static_cast<int>(whole.size());
   std::array<int, max_rank> taken;
@@ -144,15 +156,17 @@ Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, cons
     const int dim = op.map[axis];
     if (dim == -1) continue;
     if (dim < 0 || dim >= rank)
-      fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}", "xyz"[axis],
-              to_string(whole), dim);
+      fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}",
+              "xyz"[axis], to_string(whole), dim);
     if (taken[dim] >= 0)
-      fail_at(where, "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
-              "dimension {}", to_string(whole), "xyz"[taken[dim]], "xyz"[axis], dim);
+      fail_at(where,
+              "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
+              "dimension {}",
+              to_string(whole), "xyz"[taken[dim]], "xyz"[axis], dim);
     taken[dim] = axis;
     if (tile[dim] % grid[axis] != 0)
-      fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}", "xyz"[axis], dim,
-              to_string(whole), grid[axis], whole[dim]);
+      fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}",
+              "xyz"[axis], dim, to_string(whole), grid[axis], whole[dim]);
     tile[dim] /= grid[axis];
   }
   if (op.loop_dim == -1) return tile;
@@ -160,7 +174,8 @@ Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, cons
     fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}", to_string(whole),
             op.loop_dim);
   if (tile[op.loop_dim] % loop != 0)
-    fail_at(where, "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
+    fail_at(where,
+            "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
             op.loop_dim, to_string(tile), to_string(whole), loop, tile[op.loop_dim]);
   tile[op.loop_dim] /= loop;
   return tile;
@@ -174,20 +189,24 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
     const int dim = op.map[axis];
     if (dim == -1) {
       if (grid[axis] > 1)
-        fail_at(where, "expected grid axis {} with its {} blocks to concatenate along a dimension of the tile {}, "
-                "found -1: every block would write the same elements", "xyz"[axis], grid[axis], to_string(tile));
+        fail_at(where,
+                "expected grid axis {} with its {} blocks to concatenate along a dimension of the tile {}, "
+                "found -1: every block would write the same elements",
+                "xyz"[axis], grid[axis], to_string(tile));
       continue;
     }
     if (dim < 0 || dim >= static_cast<int>(tile.size()))
-      fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}", "xyz"[axis],
-              to_string(tile), dim);
+      fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}",
+              "xyz"[axis], to_string(tile), dim);
     if (taken[dim] >= 0)
-      fail_at(where, "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
-              "and {} on dimension {}", to_string(tile), "xyz"[taken[dim]], "xyz"[axis], dim);
+      fail_at(where,
+              "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
+              "and {} on dimension {}",
+              to_string(tile), "xyz"[taken[dim]], "xyz"[axis], dim);
     taken[dim] = axis;
     if (whole[dim] > max_extent / grid[axis])
-      fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim, max_extent,
-              grid[axis], whole[dim]);
+      fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim,
+              max_extent, grid[axis], whole[dim]);
     whole[dim] *= grid[axis];
   }
   return whole;

@@ -2,9 +2,9 @@
 //
 //   KernelGraph g = infer(std::move(sketch));   // every tensor has its shape, dtype, name and after_loop
 //
-// A shape that is already there is kept and must agree; a clash is an Error that names the operator. Strides are not
-// touched. An operator runs after the loop when one of its operands does; its other operands must then not vary with
-// the iteration.
+// A shape that is already there is kept and must agree; a clash is an Error that names the operator. Strides
+// are not touched. An operator runs after the loop when one of its operands does; its other operands must
+// then not vary with the iteration.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/where.hpp"
@@ -29,7 +29,8 @@ Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& 
 /// For every block tensor: does its value change from iteration to iteration? Never where the loop runs once.
 std::vector<bool> varies(const BlockGraph&);
 
-/// Refuses a shape that no tensor may have: rank 1 to max_rank, extents 1 to max_extent, at most max_elements.
+/// Refuses a shape that no tensor may have: rank 1 to max_rank, extents 1 to max_extent, at most
+/// max_elements.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
 }  // namespace zellige::graph

@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t max_grid_x = (std::int64_t{1} << 31) - 1, max_grid_yz = 65535, max_block_z = 64;
 constexpr std::int64_t min_threads = 32, max_threads = 1024;
 
-/// Which tensors a walk over the operators has seen made, and the checks that every operator of either level shares.
+/// Which tensors a walk over the operators has seen made, and the checks that every operator of either level
+/// shares.
 struct Walk {
   std::vector<bool> made;
 
@@ -18,13 +19,16 @@ struct Walk {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected operands among the graph's {} tensors, found index {}", made.size(), tensor);
     if (!made[tensor])
-      fail_at(where, "expected operands that an earlier operator or an input makes, found tensor {} before it is "
-              "made: the operators are out of order, cyclic, or lack its producer", tensor);
+      fail_at(where,
+              "expected operands that an earlier operator or an input makes, found tensor {} before it is "
+              "made: the operators are out of order, cyclic, or lack its producer",
+              tensor);
   }
   void make(const Where& where, int tensor) {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected results among the graph's {} tensors, found index {}", made.size(), tensor);
-    if (made[tensor]) fail_at(where, "expected one producer for each tensor, found a second one of tensor {}", tensor);
+    if (made[tensor])
+      fail_at(where, "expected one producer for each tensor, found a second one of tensor {}", tensor);
     made[tensor] = true;
   }
 };
@@ -49,10 +53,12 @@ void check_launch(const Where& where, const BlockGraph& b) {
   for (int axis = 0; axis < 3; ++axis) {
     const std::int64_t limit = axis == 0 ? max_grid_x : max_grid_yz;
     if (b.grid[axis] < 1 || b.grid[axis] > limit)
-      fail_at(where, "expected a grid of 1 to {} blocks along {}, found {}", limit, "xyz"[axis], b.grid[axis]);
+      fail_at(where, "expected a grid of 1 to {} blocks along {}, found {}", limit, "xyz"[axis],
+              b.grid[axis]);
     const std::int64_t most = axis == 2 ? max_block_z : max_threads;
     if (b.block[axis] < 1 || b.block[axis] > most)
-      fail_at(where, "expected a block of 1 to {} threads along {}, found {}", most, "xyz"[axis], b.block[axis]);
+      fail_at(where, "expected a block of 1 to {} threads along {}, found {}", most, "xyz"[axis],
+              b.block[axis]);
   }
   if (b.block.count() < min_threads || b.block.count() > max_threads)
     fail_at(where, "expected a block of {} to {} threads, found {} ({} x {} x {})", min_threads, max_threads,
@@ -99,7 +105,12 @@ void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char le
 class BlockInference {
  public:
   BlockInference(const Where& where, KernelGraph& g, const KernelOp& op, BlockGraph& b)
-      : where_(where), g_(g), op_(op), b_(b), varies_(b.tensors.size(), false), stored_(op.outputs.size(), false) {
+      : where_(where),
+        g_(g),
+        op_(op),
+        b_(b),
+        varies_(b.tensors.size(), false),
+        stored_(op.outputs.size(), false) {
     walk_.made.assign(b.tensors.size(), false);
   }
 
@@ -121,9 +132,11 @@ class BlockInference {
         compute(where, op);
     }
     for (std::size_t i = 0; i < stored_.size(); ++i)
-      if (!stored_[i]) fail_at(where_, "expected an output operator for each result, found none for result {}", i);
+      if (!stored_[i])
+        fail_at(where_, "expected an output operator for each result, found none for result {}", i);
     for (std::size_t t = 0; t < walk_.made.size(); ++t)
-      if (!walk_.made[t]) fail_at(where_, "expected a producer for each block tensor, found none for tensor {}", t);
+      if (!walk_.made[t])
+        fail_at(where_, "expected a producer for each block tensor, found none for tensor {}", t);
   }
 
  private:
@@ -148,7 +161,8 @@ class BlockInference {
     stored_[op.kernel_tensor] = true;
     refuse_varying(where, op.inputs[0], "be stored");
     const BlockTensor& tile = b_.tensors[op.inputs[0]];
-    settle(where, g_.tensors[op_.outputs[op.kernel_tensor]], output_whole(where, op, tile.shape, b_.grid), tile.dtype);
+    settle(where, g_.tensors[op_.outputs[op.kernel_tensor]], output_whole(where, op, tile.shape, b_.grid),
+           tile.dtype);
   }
 
   void compute(const Where& where, const BlockOp& op) {
@@ -160,7 +174,8 @@ class BlockInference {
       vary = vary || varies_[t];
     }
     if (is_accumulator(op.kind) && after)
-      fail_at(where, "expected to accumulate what the loop computes, found an operand that lives after the loop");
+      fail_at(where,
+              "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
     check_scalars(where, op.kind, op.attributes);
@@ -178,9 +193,11 @@ class BlockInference {
 
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
-      fail_at(where, "expected an accumulator in between, found block tensor {}, which changes with each of the {} "
-              "iterations, to {}", b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name,
-              b_.loop, what);
+      fail_at(where,
+              "expected an accumulator in between, found block tensor {}, which changes with each of the {} "
+              "iterations, to {}",
+              b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name, b_.loop,
+              what);
   }
 
   const Where& where_;
@@ -217,7 +234,8 @@ KernelGraph infer(KernelGraph g) {
   Walk walk{std::vector<bool>(g.tensors.size(), false)};
   for (int t : g.inputs) {
     walk.make(top, t);
-    check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name, g.tensors[t].shape);
+    check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name,
+                g.tensors[t].shape);
   }
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     KernelOp& op = g.ops[i];

@@ -26,7 +26,8 @@ double bell(std::uint64_t bits) {
 }
 
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
-  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n, chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
+                     chunk = std::max<std::int64_t>(1, (1 << 16) / n);
   const Format f = format(dtype);
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
@@ -46,6 +47,7 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
 class Search {
  public:
   Search(const KernelGraph& g, std::uint64_t seed) : g_(g), seed_(seed), exponents_(g.inputs.size(), 0) {
+    check_memory(g);
     for (int t : g.inputs) result_.arrays.push_back(make_array(g.tensors[t].shape));
     filled_.assign(g.inputs.size(), 1);  // no exponent is 1: nothing is filled yet
   }
@@ -56,8 +58,10 @@ class Search {
       filled_.assign(g_.inputs.size(), 1);
       if (fits(none(), 0) || one_alone() || all_together()) return finish();
     }
-    fail_at({g_.name}, "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite and at most {}, "
-            "found none: {}", least_exponent, magnitude_limit, offender());
+    fail_at({g_.name},
+            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite and at most {}, "
+            "found none: {}",
+            least_exponent, magnitude_limit, offender());
   }
 
  private:
@@ -68,7 +72,8 @@ class Search {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       exponents_[i] = chosen[i] ? exponent : 0;
       if (filled_[i] == exponents_[i]) continue;
-      fill(result_.arrays[i], g_.tensors[g_.inputs[i]].dtype, mix(seed_) + i, exponents_[i], result_.positive);
+      fill(result_.arrays[i], g_.tensors[g_.inputs[i]].dtype, mix(seed_) + i, exponents_[i],
+           result_.positive);
       filled_[i] = exponents_[i];
     }
     ReferenceOptions options;
@@ -112,8 +117,8 @@ class Search {
     const Reference& r = result_.reference;
     for (const BlockOperand& o : r.operands)
       if (!o.magnitude.within(magnitude_limit))
-        return fmt::format("block tensor {} of operator {} {}", g_.ops[o.op].block->tensors[o.tensor].name, o.op,
-                           show(o.magnitude));
+        return fmt::format("block tensor {} of operator {} {}", g_.ops[o.op].block->tensors[o.tensor].name,
+                           o.op, show(o.magnitude));
     for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
       if (!r.magnitudes[t].within(magnitude_limit))
         return fmt::format("tensor {} {}", g_.tensors[t].name, show(r.magnitudes[t]));

@@ -1,13 +1,14 @@
-// Random inputs that tell a wrong kernel from a right one: no two rows of one magnitude, nothing that overflows.
+// Random inputs that tell a wrong kernel from a right one: no two rows of one magnitude, nothing that
+// overflows.
 //
 //   RandomInputs in = random_inputs(g, 1);      // the same for the same graph and seed, on any machine
 //   in.arrays[0], in.exponents[0]               // values rounded to the dtype; scaled by 2^exponent
 //   in.reference                                // the reference run on them, which the search ends with
 //
-// Elements are bell-shaped with variance 1, each row times a factor of its own between 2^-2 and 2^2. Where some
-// kernel-level tensor or block-level matmul operand would not be finite and at most 2^13, inputs are scaled down by
-// powers of two: one input alone if that is enough, else all; if no scale helps (log of a negative number), again with
-// the absolute values.
+// Elements are bell-shaped with variance 1, each row times a factor of its own between 2^-2 and 2^2. Where
+// some kernel-level tensor or block-level matmul operand would not be finite and at most 2^13, inputs are
+// scaled down by powers of two: one input alone if that is enough, else all; if no scale helps (log of a
+// negative number), again with the absolute values.
 #pragma once
 #include "graph/reference.hpp"
 
@@ -16,10 +17,10 @@ namespace zellige::graph {
 constexpr double magnitude_limit = 8192;
 
 struct RandomInputs {
-  std::vector<Array> arrays;      // one a graph input
-  std::vector<int> exponents;     // the scale of each is 2^exponent
-  bool positive = false;          // absolute values were taken
-  int trials = 0;                 // reference runs that the search took
+  std::vector<Array> arrays;   // one a graph input
+  std::vector<int> exponents;  // the scale of each is 2^exponent
+  bool positive = false;       // absolute values were taken
+  int trials = 0;              // reference runs that the search took
   Reference reference;
 };
 

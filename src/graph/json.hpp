@@ -1,5 +1,5 @@
-// Our own JSON form of a kernel graph, version 1 (docs/graph.md). Tensors are called by name; the shapes of what
-// operators make are inferred, so that a graph has one text and a text one graph.
+// Our own JSON form of a kernel graph, version 1 (docs/graph.md). Tensors are called by name; the shapes of
+// what operators make are inferred, so that a graph has one text and a text one graph.
 //
 //   std::string text = to_json(g);                 // g valid
 //   KernelGraph again = from_json(parse_json(text, "here"), "here");

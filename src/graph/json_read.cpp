@@ -9,8 +9,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Names of one level's tensors, in the order in which they are made. `operators` is the text they are made by: it
-/// tells a name that comes too late from one that never comes.
+/// Names of one level's tensors, in the order in which they are made. `operators` is the text they are made
+/// by: it tells a name that comes too late from one that never comes.
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
@@ -21,7 +21,8 @@ class Names {
   int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())
-      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name, maker(name));
+      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name,
+              maker(name));
     return it->second;
   }
 
@@ -71,7 +72,9 @@ int read_dim(const Where& where, const char* what, const Json& j, int least) {
 Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   Attributes a;
   switch (kind) {
-    case OpKind::mul_scalar: a.scalar = number(where, "scalar", member(where, j, "scalar")); break;
+    case OpKind::mul_scalar:
+      a.scalar = number(where, "scalar", member(where, j, "scalar"));
+      break;
     case OpKind::clamp:
       a.lo = number(where, "lo", member(where, j, "lo"));
       a.hi = number(where, "hi", member(where, j, "hi"));
@@ -79,8 +82,11 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     case OpKind::reduction:
     case OpKind::reduction_max:
     case OpKind::concat:
-    case OpKind::split: a.dim = read_dim(where, "dim", member(where, j, "dim"), 0); break;
-    default: break;
+    case OpKind::split:
+      a.dim = read_dim(where, "dim", member(where, j, "dim"), 0);
+      break;
+    default:
+      break;
   }
   if (kind == OpKind::reduction) {
     const Json* to = find(where, j, "to");
@@ -93,17 +99,27 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
 
 void only_operator_keys(const Where& where, OpKind kind, const Json& j) {
   switch (kind) {
-    case OpKind::input: return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
-    case OpKind::output: return only_keys(where, j, {"op", "inputs", "map", "to"});
-    case OpKind::custom: return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
-    case OpKind::mul_scalar: return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
-    case OpKind::clamp: return only_keys(where, j, {"op", "inputs", "outputs", "lo", "hi"});
-    case OpKind::reduction: return only_keys(where, j, {"op", "inputs", "outputs", "dim", "to"});
+    case OpKind::input:
+      return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
+    case OpKind::output:
+      return only_keys(where, j, {"op", "inputs", "map", "to"});
+    case OpKind::custom:
+      return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+    case OpKind::mul_scalar:
+      return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
+    case OpKind::clamp:
+      return only_keys(where, j, {"op", "inputs", "outputs", "lo", "hi"});
+    case OpKind::reduction:
+      return only_keys(where, j, {"op", "inputs", "outputs", "dim", "to"});
     case OpKind::reduction_max:
-    case OpKind::concat: return only_keys(where, j, {"op", "inputs", "outputs", "dim"});
-    case OpKind::split: return only_keys(where, j, {"op", "inputs", "outputs", "dim", "sizes"});
-    case OpKind::accum_redtox_sum: return only_keys(where, j, {"op", "inputs", "outputs", "to"});
-    default: return only_keys(where, j, {"op", "inputs", "outputs"});
+    case OpKind::concat:
+      return only_keys(where, j, {"op", "inputs", "outputs", "dim"});
+    case OpKind::split:
+      return only_keys(where, j, {"op", "inputs", "outputs", "dim", "sizes"});
+    case OpKind::accum_redtox_sum:
+      return only_keys(where, j, {"op", "inputs", "outputs", "to"});
+    default:
+      return only_keys(where, j, {"op", "inputs", "outputs"});
   }
 }
 
@@ -117,7 +133,8 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
   only_keys(where, j, {"x", "y", "z"});
   std::array<int, 3> map{-1, -1, -1};
   for (int axis = 0; axis < 3; ++axis)
-    if (const Json* dim = find(where, j, std::string(1, "xyz"[axis]).c_str())) map[axis] = read_dim(where, "map", *dim, 0);
+    if (const Json* dim = find(where, j, std::string(1, "xyz"[axis]).c_str()))
+      map[axis] = read_dim(where, "map", *dim, 0);
   return map;
 }
 
@@ -187,7 +204,8 @@ class Reader {
     op.attributes = read_attributes(where, kind, j);
     for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
       op.inputs.push_back(names_.use(where, identifier(where, "inputs", t)));
-    for (const Json& t : list(where, "outputs", member(where, j, "outputs"))) op.outputs.push_back(make_result(where, t));
+    for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
+      op.outputs.push_back(make_result(where, t));
     if (kind == OpKind::custom) op.block = read_block(where, op, j);
     g_.ops.push_back(std::move(op));
   }
@@ -207,8 +225,8 @@ class Reader {
     return b;
   }
 
-  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom, BlockGraph& b,
-                           Names& tiles) {
+  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom,
+                           BlockGraph& b, Names& tiles) {
     if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
     only_operator_keys(where, kind, j);
     BlockOp op;

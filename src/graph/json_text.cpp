@@ -9,7 +9,8 @@ namespace {
 /// nlohmann's message without its "[json.exception...]" prefix, cut to one line that a terminal can hold.
 std::string reason(const char* what) {
   std::string_view text = what;
-  if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos) text.remove_prefix(close + 2);
+  if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos)
+    text.remove_prefix(close + 2);
   std::string line;
   for (unsigned char c : text.substr(0, 200)) line += c < ' ' || c > 126 ? '?' : static_cast<char>(c);
   return line;
@@ -32,14 +33,22 @@ Json parse_json(std::string_view text, std::string_view source) {
 
 std::string describe(const Json& j) {
   switch (j.type()) {
-    case Json::value_t::object: return "an object";
-    case Json::value_t::array: return fmt::format("a list of {}", j.size());
-    case Json::value_t::string: return fmt::format("\"{}\"", reason(j.get_ref<const std::string&>().substr(0, 40).c_str()));
-    case Json::value_t::boolean: return j.get<bool>() ? "true" : "false";
-    case Json::value_t::number_integer: return fmt::format("{}", j.get<std::int64_t>());
-    case Json::value_t::number_unsigned: return fmt::format("{}", j.get<std::uint64_t>());
-    case Json::value_t::number_float: return fmt::format("{}", j.get<double>());
-    default: return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return fmt::format("a list of {}", j.size());
+    case Json::value_t::string:
+      return fmt::format("\"{}\"", reason(j.get_ref<const std::string&>().substr(0, 40).c_str()));
+    case Json::value_t::boolean:
+      return j.get<bool>() ? "true" : "false";
+    case Json::value_t::number_integer:
+      return fmt::format("{}", j.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return fmt::format("{}", j.get<std::uint64_t>());
+    case Json::value_t::number_float:
+      return fmt::format("{}", j.get<double>());
+    default:
+      return "null";
   }
 }
 
@@ -55,7 +64,8 @@ const Json& member(const Where& where, const Json& object, const char* key) {
   return *found;
 }
 
-std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t least, std::int64_t most) {
+std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t least,
+                     std::int64_t most) {
   // A number past int64 is kept as unsigned: compare before narrowing.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
@@ -84,8 +94,10 @@ bool is_identifier(std::string_view name) {
 std::string identifier(const Where& where, std::string_view what, const Json& j) {
   const std::string name = text(where, what, j);
   if (!is_identifier(name))
-    fail_at(where, "expected {} to be 1 to 200 printable ASCII characters without blanks, quotes and backslashes, "
-            "found {}", what, describe(j));
+    fail_at(where,
+            "expected {} to be 1 to 200 printable ASCII characters without blanks, quotes and backslashes, "
+            "found {}",
+            what, describe(j));
   return name;
 }
 
@@ -96,8 +108,8 @@ const Json& list(const Where& where, std::string_view what, const Json& j) {
   return j;
 }
 
-std::vector<std::int64_t> integers(const Where& where, std::string_view what, const Json& j, std::int64_t least,
-                                   std::int64_t most) {
+std::vector<std::int64_t> integers(const Where& where, std::string_view what, const Json& j,
+                                   std::int64_t least, std::int64_t most) {
   std::vector<std::int64_t> result;
   for (const Json& entry : list(where, what, j)) result.push_back(integer(where, what, entry, least, most));
   return result;

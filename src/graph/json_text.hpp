@@ -1,5 +1,5 @@
-// Reading JSON that may be hostile: depth and size are limited, and whatever has the wrong type or range becomes one
-// Error that names the place. Shared by our own form (json.hpp) and by Mirage's (mirage.hpp).
+// Reading JSON that may be hostile: depth and size are limited, and whatever has the wrong type or range
+// becomes one Error that names the place. Shared by our own form (json.hpp) and by Mirage's (mirage.hpp).
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -18,12 +18,13 @@ Json parse_json(std::string_view text, std::string_view source);
 /// "an object", "a string", "the number 7": what a message calls a value it did not expect.
 std::string describe(const Json&);
 
-const Json& member(const Where&, const Json& object, const char* key);      // must be there
-const Json* find(const Where&, const Json& object, const char* key);        // nullptr where it is not
+const Json& member(const Where&, const Json& object, const char* key);  // must be there
+const Json* find(const Where&, const Json& object, const char* key);    // nullptr where it is not
 std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t least, std::int64_t most);
 double number(const Where&, std::string_view what, const Json&);
 std::string text(const Where&, std::string_view what, const Json&);
-/// A name: 1 to 200 printable ASCII characters without blanks, quotes and backslashes, safe to show in a message.
+/// A name: 1 to 200 printable ASCII characters without blanks, quotes and backslashes, safe to show in a
+/// message.
 std::string identifier(const Where&, std::string_view what, const Json&);
 bool is_identifier(std::string_view);
 const Json& list(const Where&, std::string_view what, const Json&);

@@ -27,7 +27,9 @@ Json results(const KernelOp& op, const KernelGraph& g) {
 
 void put_attributes(Json& j, OpKind kind, const Attributes& a) {
   switch (kind) {
-    case OpKind::mul_scalar: j["scalar"] = a.scalar; break;
+    case OpKind::mul_scalar:
+      j["scalar"] = a.scalar;
+      break;
     case OpKind::clamp:
       j["lo"] = a.lo;
       j["hi"] = a.hi;
@@ -37,13 +39,18 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a) {
       j["to"] = a.to;
       break;
     case OpKind::reduction_max:
-    case OpKind::concat: j["dim"] = a.dim; break;
+    case OpKind::concat:
+      j["dim"] = a.dim;
+      break;
     case OpKind::split:
       j["dim"] = a.dim;
       j["sizes"] = a.sizes;
       break;
-    case OpKind::accum_redtox_sum: j["to"] = a.to; break;
-    default: break;
+    case OpKind::accum_redtox_sum:
+      j["to"] = a.to;
+      break;
+    default:
+      break;
   }
 }
 
@@ -118,7 +125,8 @@ std::string to_json(const KernelGraph& g) {
     inputs.push_back(std::move(j));
   }
   for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
-  std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, Json(g.name).dump());
+  std::string out =
+      fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, Json(g.name).dump());
   put(out, inputs, "  ");
   out += "],\n\"operators\":[\n";
   put(out, operators, "  ");

@@ -50,9 +50,11 @@ std::vector<Loaded> load_text(std::string_view text, std::string_view source, co
   } else if (j.is_array() && !j.empty() && (j[0].is_array() || is_own_form(j[0]))) {
     if (j.size() > max_json_operators)
       fail("{}: expected at most {} graphs, found {}", source, max_json_operators, j.size());
-    for (std::size_t i = 0; i < j.size(); ++i) graphs.push_back(load_one(j[i], fmt::format("{}[{}]", stem, i)));
+    for (std::size_t i = 0; i < j.size(); ++i)
+      graphs.push_back(load_one(j[i], fmt::format("{}[{}]", stem, i)));
   } else {
-    fail("{}: expected a graph (an object with \"zellige_graph\") or a list of graphs, found {}", source, describe(j));
+    fail("{}: expected a graph (an object with \"zellige_graph\") or a list of graphs, found {}", source,
+         describe(j));
   }
   return graphs;
 }

@@ -24,11 +24,18 @@ Tensor read_tensor(const Where& where, const Json& j) {
   Tensor t;
   t.guid = read_guid(where, j);
   switch (integer(where, "data_type", member(where, j, "data_type"), 0, 9999)) {
-    case 920: t.dtype = DType::bf16; break;
-    case 921: t.dtype = DType::f16; break;
-    case 930: t.dtype = DType::f32; break;
+    case 920:
+      t.dtype = DType::bf16;
+      break;
+    case 921:
+      t.dtype = DType::f16;
+      break;
+    case 930:
+      t.dtype = DType::f32;
+      break;
     default:
-      fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}", describe(j["data_type"]));
+      fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}",
+              describe(j["data_type"]));
   }
   const std::int64_t rank = integer(where, "num_dims", member(where, j, "num_dims"), 1, max_rank);
   const Json& dim = list(where, "dim", member(where, j, "dim"));
@@ -42,7 +49,8 @@ std::array<int, 3> read_map(const Where& where, const char* key, const Json& j) 
   const Json& m = member(where, j, key);
   std::array<int, 3> map;
   const char* axes[] = {"x", "y", "z"};
-  for (int a = 0; a < 3; ++a) map[a] = static_cast<int>(integer(where, key, member(where, m, axes[a]), -1, max_rank - 1));
+  for (int a = 0; a < 3; ++a)
+    map[a] = static_cast<int>(integer(where, key, member(where, m, axes[a]), -1, max_rank - 1));
   return map;
 }
 
@@ -88,7 +96,7 @@ class Table {
 
 struct Recognised {
   OpKind kind;
-  int dim = -1;         // the digit in the op_type
+  int dim = -1;  // the digit in the op_type
   bool to_dimx = false;
 };
 
@@ -96,11 +104,12 @@ struct Recognised {
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)
-    fail_at(where, "expected an operator of the {} level ({}..._op), found {}", level == "kn_" ? "kernel" : "block",
-            level, type);
+    fail_at(where, "expected an operator of the {} level ({}..._op), found {}",
+            level == "kn_" ? "kernel" : "block", level, type);
   stem = stem.substr(level.size(), stem.size() - level.size() - 3);
   Recognised r;
-  // Newer files say forloop_accum and no_red where the saved ones say accum and nored; chunk is a split in equal parts.
+  // Newer files say forloop_accum and no_red where the saved ones say accum and nored; chunk is a split in
+  // equal parts.
   if (stem.starts_with("forloop_")) stem.erase(0, 8);
   if (const auto at = stem.find("no_red"); at != stem.npos) stem.erase(at + 2, 1);
   if (stem.starts_with("chunk_")) stem.replace(0, 5, "split");
@@ -117,18 +126,22 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
     if (row.mirage != stem) continue;
     if (r.to_dimx && kind != OpKind::reduction) break;
     if (level == "kn_" ? !row.kernel && row.family != OpFamily::boundary : !row.block)
-      fail_at(where, "expected an operator of the {} level, found {}", level == "kn_" ? "kernel" : "block", row.name);
+      fail_at(where, "expected an operator of the {} level, found {}", level == "kn_" ? "kernel" : "block",
+              row.name);
     r.kind = kind;
     if (kind == OpKind::mul_scalar || kind == OpKind::clamp)
-      fail_at(where, "expected an operator that the file gives whole, found {}, whose constant{} Mirage's JSON does "
-              "not keep", row.name, kind == OpKind::clamp ? "s" : "");
+      fail_at(where,
+              "expected an operator that the file gives whole, found {}, whose constant{} Mirage's JSON does "
+              "not keep",
+              row.name, kind == OpKind::clamp ? "s" : "");
     return r;
   }
   if (stem == "allreduce") fail_at(where, "expected a graph for one GPU, found {}", type);
   fail_at(where, "expected an operator that is known, found {}", type);
 }
 
-void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx, const std::vector<Shape>& results) {
+void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
+                     const std::vector<Shape>& results) {
   a.dim = r.dim;
   if (r.to_dimx || r.kind == OpKind::accum_redtox_sum) a.to = dimx;
   if (r.kind == OpKind::split)
@@ -143,7 +156,8 @@ class Importer {
     const Json& operators = list(where_, "a graph", candidate);
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const std::string type = text(where_, "op_type", member(where_, operators[i], "op_type"));
-      read(where_.at(static_cast<int>(i), describe(type).substr(1, describe(type).size() - 2)), type, operators[i]);
+      read(where_.at(static_cast<int>(i), describe(type).substr(1, describe(type).size() - 2)), type,
+           operators[i]);
     }
     rename();
   }
@@ -181,7 +195,8 @@ class Importer {
   Strides read_strides(const Where& where, const char* key, const Json& j, int tensor) {
     Strides strides = integers(where, key, member(where, j, key), 0, std::int64_t{1} << 40);
     const std::size_t rank = g_.tensors[tensor].shape.size();
-    if (strides.size() != rank) fail_at(where, "expected {} to hold {} strides, found {}", key, rank, strides.size());
+    if (strides.size() != rank)
+      fail_at(where, "expected {} to hold {} strides, found {}", key, rank, strides.size());
     return strides;
   }
 
@@ -212,8 +227,8 @@ class Importer {
       const Json& entry = operators[i];
       const std::string type = text(where, "op_type", member(where, entry, "op_type"));
       const std::string shown = describe(type);
-      read_block_op(where.inside(static_cast<int>(i), shown.substr(1, shown.size() - 2)), type, entry, op, to, *block,
-                    tiles);
+      read_block_op(where.inside(static_cast<int>(i), shown.substr(1, shown.size() - 2)), type, entry, op, to,
+                    *block, tiles);
     }
     return block;
   }
@@ -237,7 +252,8 @@ class Importer {
       const bool input = r.kind == OpKind::input;
       op.map = read_map(where, input ? "input_map" : "output_map", j);
       if (input)
-        op.loop_dim = static_cast<int>(integer(where, "forloop_dim", member(where, j, "forloop_dim"), -1, max_rank - 1));
+        op.loop_dim = static_cast<int>(
+            integer(where, "forloop_dim", member(where, j, "forloop_dim"), -1, max_rank - 1));
       const int tensor = known_.use(where, member(where, j, "dtensor"));
       const std::vector<int>& arguments = input ? kernel_op.inputs : kernel_op.outputs;
       const auto at = std::ranges::find(arguments, tensor);
@@ -285,8 +301,8 @@ bool is_mirage_candidate(const Json& j) {
 
 KernelGraph from_mirage(const Json& candidate, const std::string& name) {
   KernelGraph stored = Importer(candidate, name).take();
-  // infer() names the tensors without a name and refuses stored dimensions that it contradicts; validate() then
-  // compares what the file says of dtype and side of the loop.
+  // infer() names the tensors without a name and refuses stored dimensions that it contradicts; validate()
+  // then compares what the file says of dtype and side of the loop.
   KernelGraph inferred = infer(stored);
   for (std::size_t i = 0; i < stored.ops.size(); ++i) {
     if (!stored.ops[i].block) continue;

@@ -5,6 +5,7 @@ namespace {
 
 using enum OpFamily;
 
+// clang-format off
 constexpr OpInfo table[] = {
     // kind, name, family, inputs, outputs, kernel, block, mirage
     {OpKind::input, "input", boundary, 0, 1, false, true, "input"},
@@ -41,6 +42,7 @@ constexpr OpInfo table[] = {
     {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", accumulator, 2, 1, false, true,
      "accum_red_ld_sum_rescale"},
 };
+// clang-format on
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i)

@@ -1,7 +1,8 @@
-// The table of operators: what each is called, how many tensors it takes and gives, and which level admits it.
+// The table of operators: what each is called, how many tensors it takes and gives, and which level admits
+// it.
 //
-//   const OpInfo& row = info(OpKind::matmul);   // row.name == "matmul", row.inputs == 2, row.kernel && row.block
-//   std::optional<OpKind> kind = find_op("exp");
+//   const OpInfo& row = info(OpKind::matmul);   // row.name == "matmul", row.inputs == 2, row.kernel &&
+//   row.block std::optional<OpKind> kind = find_op("exp");
 #pragma once
 #include <optional>
 #include <string_view>
@@ -11,15 +12,26 @@
 namespace zellige::graph {
 
 /// What family an operator belongs to: one family, one rule for shapes.
-enum class OpFamily : std::uint8_t { boundary, custom, matmul, unary, binary, reduction, norm, join, accumulator };
+enum class OpFamily : std::uint8_t {
+  boundary,
+  custom,
+  matmul,
+  unary,
+  binary,
+  reduction,
+  norm,
+  join,
+  accumulator
+};
 
 struct OpInfo {
   OpKind kind;
-  std::string_view name;     // in our JSON, in messages and in the builder
+  std::string_view name;  // in our JSON, in messages and in the builder
   OpFamily family;
-  int inputs, outputs;       // how many tensors; -1: one or more, as the graph says
-  bool kernel, block;        // which levels admit it
-  std::string_view mirage;   // the stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension
+  int inputs, outputs;  // how many tensors; -1: one or more, as the graph says
+  bool kernel, block;   // which levels admit it
+  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension.
+  std::string_view mirage;
 };
 
 const OpInfo& info(OpKind);

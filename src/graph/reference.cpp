@@ -1,5 +1,7 @@
 #include "graph/reference.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "graph/block_reference.hpp"
@@ -32,11 +34,13 @@ Magnitude settle(DType dtype, Array& a, bool round, int threads) {
 
 void matmul(const Array& a, const Array& b, Array& c, int threads) {
   const std::size_t r = a.shape.size();
-  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1], batch = size(a.shape) / (m * k);
+  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1],
+                     batch = size(a.shape) / (m * k);
   constexpr std::int64_t rows = 128, columns = 480;
   const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
   parallel_for(batch * down * across, threads, [&](std::int64_t task, int) {
-    const std::int64_t j = task % across * columns, i = task / across % down * rows, t = task / (across * down);
+    const std::int64_t j = task % across * columns, i = task / across % down * rows,
+                       t = task / (across * down);
     gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (t * m + i) * k, k,
          b.values.data() + t * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
   });
@@ -46,7 +50,8 @@ void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
   const auto count = static_cast<std::int64_t>(x.values.size());
   parallel_for((count + chunk - 1) / chunk, threads, [&](std::int64_t c, int) {
     const Shape part{std::min(chunk, count - c * chunk)};
-    evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}}, {{part, y.values.data() + c * chunk}});
+    evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}},
+             {{part, y.values.data() + c * chunk}});
   });
 }
 
@@ -56,8 +61,8 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const KernelTensor& t = g.tensors[g.inputs[i]];
     if (inputs[i].shape != t.shape || static_cast<std::int64_t>(inputs[i].values.size()) != size(t.shape))
-      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values", to_string(t.shape), t.name,
-              to_string(inputs[i].shape), inputs[i].values.size());
+      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values",
+              to_string(t.shape), t.name, to_string(inputs[i].shape), inputs[i].values.size());
   }
 }
 
@@ -70,12 +75,27 @@ bool representable(DType dtype, const Array& a) {
 
 }  // namespace
 
+void check_memory(const KernelGraph& g) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
+  const std::int64_t most = page * pages / static_cast<std::int64_t>(sizeof(double));
+  std::int64_t elements = 0;
+  for (const KernelTensor& t : g.tensors) {
+    elements += size(t.shape);
+    if (elements > most)
+      fail_at({g.name},
+              "expected tensors of at most {} elements together, what this machine's memory holds as "
+              "float64 for the reference, found more at tensor {} {}",
+              most, t.name, to_string(t.shape));
+  }
+}
+
 bool Reference::within(double limit) const {
   return !stopped && std::ranges::all_of(magnitudes, [&](const Magnitude& m) { return m.within(limit); }) &&
          std::ranges::all_of(operands, [&](const BlockOperand& o) { return o.magnitude.within(limit); });
 }
 
 Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const ReferenceOptions& options) {
+  check_memory(g);
   check_inputs(g, inputs);
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   Reference r;

@@ -2,11 +2,12 @@
 //
 //   std::vector<Array> inputs = ...;                          // one a graph input, in the caller's order
 //   std::vector<Array> outputs = run_reference(g, inputs);    // one a graph output
-//   Reference all = run(g, inputs);                           // every kernel-level tensor, and how large things grew
+//   Reference all = run(g, inputs);                           // every kernel-level tensor, and how large
+//   things grew
 //
-// Everything is computed in float64 and rounded (to nearest, ties to even) in two places only: a kernel-level tensor is
-// rounded to its dtype, and so is a block tensor that a matmul reads, where it is made: its other readers see the
-// rounded value too. An accumulator is rounded once, after the loop.
+// Everything is computed in float64 and rounded (to nearest, ties to even) in two places only: a kernel-level
+// tensor is rounded to its dtype, and so is a block tensor that a matmul reads, where it is made: its other
+// readers see the rounded value too. An accumulator is rounded once, after the loop.
 #pragma once
 #include <limits>
 
@@ -15,30 +16,36 @@
 namespace zellige::graph {
 
 struct ReferenceOptions {
-  bool round = true;       // false: float64 throughout, for comparison with closed formulas
-  int threads = 0;         // 0: as many as the machine has cores
+  bool round = true;  // false: float64 throughout, for comparison with closed formulas
+  int threads = 0;    // 0: as many as the machine has cores
   double limit = std::numeric_limits<double>::infinity();  // if finite, stop at the first magnitude past it
 
-  bool stops_at(const Magnitude& m) const { return limit < std::numeric_limits<double>::infinity() && !m.within(limit); }
+  bool stops_at(const Magnitude& m) const {
+    return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
+  }
 };
 
 /// A block tensor that a matmul reads and that the block itself computes.
 struct BlockOperand {
-  int op = -1, tensor = -1;    // indices into KernelGraph::ops and BlockGraph::tensors
-  Magnitude magnitude;         // over all blocks and iterations
+  int op = -1, tensor = -1;  // indices into KernelGraph::ops and BlockGraph::tensors
+  Magnitude magnitude;       // over all blocks and iterations
 };
 
 struct Reference {
-  std::vector<Array> tensors;          // by index into KernelGraph::tensors; the graph's inputs stay empty here
-  std::vector<Magnitude> magnitudes;   // likewise, the inputs included
+  std::vector<Array> tensors;  // by index into KernelGraph::tensors; the graph's inputs stay empty here
+  std::vector<Magnitude> magnitudes;  // likewise, the inputs included
   std::vector<BlockOperand> operands;
-  bool stopped = false;                // a magnitude went past the limit: what comes later was not computed
+  bool stopped = false;  // a magnitude went past the limit: what comes later was not computed
 
-  bool within(double limit) const;     // is every magnitude finite and at most `limit`?
+  bool within(double limit) const;  // is every magnitude finite and at most `limit`?
 };
+
+/// Throws Error if the machine has too little memory to hold the graph's tensors as float64.
+void check_memory(const KernelGraph&);
 
 /// The graph must be valid. Inputs are rounded to their dtype first, unless rounding is off.
 Reference run(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
-std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
+std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs,
+                                 const ReferenceOptions& = {});
 
 }  // namespace zellige::graph

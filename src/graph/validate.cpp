@@ -13,11 +13,12 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Strides that put every element at an address of its own: sorted, each steps over all that the smaller ones reach.
+/// Strides that put every element at an address of its own: sorted, each steps over all that the smaller ones
+/// reach.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
-    fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name, t.shape.size(),
-            to_string(t.shape), t.strides.size());
+    fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,
+            t.shape.size(), to_string(t.shape), t.strides.size());
   for (std::int64_t s : t.strides)
     if (s < 1 || s > max_stride)
       fail_at(where, "expected the strides of tensor {} to be 1 to {}, found {}", t.name, max_stride,
@@ -29,20 +30,23 @@ void check_strides(const Where& where, const KernelTensor& t) {
   for (std::size_t d : order) {
     if (t.shape[d] == 1) continue;
     if (t.strides[d] < reach)
-      fail_at(where, "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
-              "stride {} steps into the {} addresses below it", t.name, to_string(t.strides), to_string(t.shape),
-              t.strides[d], reach);
+      fail_at(where,
+              "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
+              "stride {} steps into the {} addresses below it",
+              t.name, to_string(t.strides), to_string(t.shape), t.strides[d], reach);
     if (t.shape[d] - 1 > (max_stride - reach) / t.strides[d])
-      fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name, max_stride,
-              to_string(t.strides), to_string(t.shape));
+      fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name,
+              max_stride, to_string(t.strides), to_string(t.shape));
     reach += (t.shape[d] - 1) * t.strides[d];
   }
 }
 
 void check_name(const Where& where, std::string_view what, const std::string& name) {
   if (!is_identifier(name))
-    fail_at(where, "expected {} to have a name of 1 to 200 printable ASCII characters without blanks, quotes and "
-            "backslashes, found {} characters", what, name.size());
+    fail_at(where,
+            "expected {} to have a name of 1 to 200 printable ASCII characters without blanks, quotes and "
+            "backslashes, found {} characters",
+            what, name.size());
 }
 
 template <class Tensor>
@@ -52,7 +56,8 @@ void check_tensor(const Where& where, const Tensor& found, const Tensor& inferre
     fail_at(where, "expected tensor {} to have the shape {}, found {}", found.name, to_string(inferred.shape),
             found.shape.empty() ? "none: infer() fills it in" : to_string(found.shape));
   if (found.dtype != inferred.dtype)
-    fail_at(where, "expected tensor {} to be {}, found {}", found.name, name(inferred.dtype), name(found.dtype));
+    fail_at(where, "expected tensor {} to be {}, found {}", found.name, name(inferred.dtype),
+            name(found.dtype));
 }
 
 void check_block(const Where& where, const BlockGraph& found, const BlockGraph& inferred) {
@@ -79,8 +84,10 @@ void validate(const KernelGraph& g) {
       check_block(top.at(static_cast<int>(i), "custom"), *g.ops[i].block, *inferred.ops[i].block);
   for (int t : g.inputs)
     if (g.tensors[t].strides.empty())
-      fail_at(top, "expected the strides of input {}, found none: only what the graph computes may leave them open",
-              g.tensors[t].name);
+      fail_at(
+          top,
+          "expected the strides of input {}, found none: only what the graph computes may leave them open",
+          g.tensors[t].name);
   for (const KernelTensor& t : g.tensors)
     if (!t.strides.empty()) check_strides(top, t);
   std::set<int> seen(g.inputs.begin(), g.inputs.end());

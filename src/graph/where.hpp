@@ -9,9 +9,9 @@ namespace zellige::graph {
 
 struct Where {
   std::string graph;
-  int op = -1;                        // index into KernelGraph::ops; -1: the graph itself
-  std::string kind{};                 // its name; a text, so that an operator nobody knows can be named too
-  int block_op = -1;                  // index into BlockGraph::ops; -1: the kernel-level operator itself
+  int op = -1;         // index into KernelGraph::ops; -1: the graph itself
+  std::string kind{};  // its name; a text, so that an operator nobody knows can be named too
+  int block_op = -1;   // index into BlockGraph::ops; -1: the kernel-level operator itself
   std::string block_kind{};
 
   Where at(int index, std::string_view name) const { return {graph, index, std::string(name), -1, {}}; }

@@ -49,15 +49,24 @@ void ensure(const fs::path& file, std::string_view content) {
   write_whole(file, content);
 }
 
-// The first errors, and how many lines were left out.
+// The lines that name errors; all of a short log.
 std::string shortened(const std::string& log) {
-  std::size_t end = 0;
-  for (int line = 0; line < 20; ++line) {
-    end = log.find('\n', end);
-    if (end == log.npos) return log;
-    ++end;
+  if (log.size() < 2000) return log;
+  std::string errors;
+  int shown = 0, left = 0;
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t end = std::min(log.find('\n', at), log.size());
+    const std::string_view line = std::string_view(log).substr(at, end - at);
+    at = end + 1;
+    if (line.find("error: ") == line.npos) continue;
+    if (++shown > 5) {
+      ++left;
+    } else {
+      errors.append(line.substr(0, 400)).push_back('\n');
+    }
   }
-  return log.substr(0, end) + fmt::format("... and {} bytes more\n", log.size() - end);
+  if (shown == 0) return log.substr(0, 2000);
+  return left ? errors + fmt::format("... and {} errors more\n", left) : errors;
 }
 
 }  // namespace

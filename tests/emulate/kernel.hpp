@@ -19,17 +19,24 @@ void entry(Launch& launch) {
 /// A warp's exchange, as an instruction of the atom room would be written.
 __attribute__((always_inline)) inline float shuffle_xor(float v, int mask) {
   return meet<float, float>(
-      v, [mask](const float* in, float* out) { for (int l = 0; l < 32; ++l) out[l] = in[l ^ mask]; }, "shfl");
+      v,
+      [mask](const float* in, float* out) {
+        for (int l = 0; l < 32; ++l) out[l] = in[l ^ mask];
+      },
+      "shfl");
 }
 
 /// ldmatrix of four matrices, less what it does with the elements.
 __attribute__((always_inline)) inline void load_matrices(Place row) {
-  meet<Place, int>(row, [](const Place* in, int* out) {
-    const void* rows[32];
-    read_rows(in, 4, rows);
-    count(Counter::ldmatrix);
-    for (int l = 0; l < 32; ++l) out[l] = *static_cast<const int*>(rows[l]);
-  }, "ldmatrix");
+  meet<Place, int>(
+      row,
+      [](const Place* in, int* out) {
+        const void* rows[32];
+        read_rows(in, 4, rows);
+        count(Counter::ldmatrix);
+        for (int l = 0; l < 32; ++l) out[l] = *static_cast<const int*>(rows[l]);
+      },
+      "ldmatrix");
 }
 
 /// "test_x.cpp:12", the line of `file` that carries the comment "// <tag>".

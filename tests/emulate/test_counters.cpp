@@ -15,13 +15,13 @@ __global__ void counted(In x, Out y) {
   auto p = shared_pointer<float>("P", 0, 1024);
   auto wide = p.recast<Four>();
   const unsigned t = threadIdx.x;
-  wide[t] = x.recast<const Four>()[t];        // conflict-free, four sectors a quarter warp
+  wide[t] = x.recast<const Four>()[t];  // conflict-free, four sectors a quarter warp
   __syncthreads();
-  float v = p[t * 4 % 128] + p[7];            // a stride of 4 words: 4 passes; then a broadcast
-  y[t * 8] = v;                               // a sector a thread
+  float v = p[t * 4 % 128] + p[7];  // a stride of 4 words: 4 passes; then a broadcast
+  y[t * 8] = v;                     // a sector a thread
   count(Counter::fma, 3);
   __syncwarp();
-  if (t < 8) (void)float(p[t * 32]);               // 8 lanes in one bank
+  if (t < 8) (void)float(p[t * 32]);  // 8 lanes in one bank
 }
 
 TEST(Counters, AreExact) {
@@ -59,7 +59,8 @@ TEST(Counters, GroupTheNthExecutionOfAPlace) {
   Trial r(__FILE__, {1}, {32}, 8192);
   Counters c = r.run<looped>().counters;
   EXPECT_EQ(c[Counter::shared_store_4], 48u);
-  EXPECT_EQ(c[Counter::shared_store_wavefronts], 4u);        // 32 lanes over 64 words: 2; 16 lanes, 4 words apart: 2
+  EXPECT_EQ(c[Counter::shared_store_wavefronts],
+            4u);  // 32 lanes over 64 words: 2; 16 lanes, 4 words apart: 2
   EXPECT_EQ(c[Counter::shared_store_wavefronts_ideal], 2u);
 }
 

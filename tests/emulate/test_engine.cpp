@@ -1,4 +1,6 @@
 // The launch itself: what makes no sense is refused, and the same launch gives the same report every time.
+#include <filesystem>
+
 #include "graph/error.hpp"
 #include "kernel.hpp"
 
@@ -52,7 +54,8 @@ TEST(Engine, RefusesWhatIsNoLaunch) {
   c.shared_bytes = (1u << 20) + 1;
   EXPECT_EQ(refusal(c, entry<positions>),
             "emulator: 1048577 bytes of shared memory for a block; no GPU has more than 1048576");
-  EXPECT_EQ(refusal(r.config, [](Launch&) {}), "emulator: the entry of the emitted text has started no kernel");
+  EXPECT_EQ(refusal(r.config, [](Launch&) {}),
+            "emulator: the entry of the emitted text has started no kernel");
 }
 
 __global__ void wrong_everywhere(In x, Out y) {
@@ -60,7 +63,7 @@ __global__ void wrong_everywhere(In x, Out y) {
   const unsigned t = threadIdx.x;
   p[t] = x[t];
   y[128 * blockIdx.x + t] = p[t ^ 64];
-  if (blockIdx.x >= 3) x[4096 + t] + x[t];
+  if (blockIdx.x >= 3) (void)x[4096 + t];
   if (blockIdx.x == 5) bar_sync(1 + t / 64, 128);
 }
 
@@ -76,12 +79,43 @@ TEST(Engine, FindingsDoNotDependOnTheNumberOfWorkers) {
       first = messages(report);
       counters = report.counters;
       ASSERT_EQ(first.size(), 5u) << ::testing::PrintToString(first);
-      EXPECT_EQ(first[4].substr(0, 116), "deadlock of block (5,0,0): each of threads 0..63 waits at barrier 1 (64 of 128 "
-                                         "threads have come) at test_engine.cpp");
+      EXPECT_EQ(first[4].substr(0, 116),
+                "deadlock of block (5,0,0): each of threads 0..63 waits at barrier 1 (64 of 128 "
+                "threads have come) at test_engine.cpp");
     }
     EXPECT_EQ(messages(report), first);
-    for (unsigned c = 0; c < unsigned(Counter::end); ++c) EXPECT_EQ(report.counters.value[c], counters.value[c]);
+    for (unsigned c = 0; c < unsigned(Counter::end); ++c)
+      EXPECT_EQ(report.counters.value[c], counters.value[c]);
   }
+}
+
+// The example at the head of device.hpp.
+__global__ void twice(In x, Out y) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 2 * x[i];
+}
+
+TEST(Engine, TheExampleOfTheHeader) {
+  Trial r(__FILE__, {32}, {128});
+  EXPECT_EQ(messages(r.run<twice>()), Messages{});
+  for (int i = 0; i < 4096; ++i) ASSERT_EQ(r.out(i), 2.0f * i);
+}
+
+// Emitted text is compiled for each graph, so its headers stay cheap: of the standard library only these two.
+TEST(Engine, TheDeviceSideIncludesNextToNothing) {
+  int files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(ZELLIGE_SOURCE_DIR "/include/zellige/emulate")) {
+    ++files;
+    std::ifstream in(file.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("#include <", 0) == 0) {
+        EXPECT_TRUE(line == "#include <cstdint>" || line == "#include <cstddef>")
+            << file.path() << ": " << line;
+      }
+    }
+  }
+  EXPECT_GE(files, 6);
 }
 
 // Each line is a finding of its own; twenty are kept.

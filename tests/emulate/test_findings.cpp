@@ -16,9 +16,9 @@ __global__ void past_the_end(In x, Out y) {
 
 TEST(Findings, OutOfBoundsRead) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<past_the_end>()),
-            (Messages{"out of bounds on global tensor X: thread 6 (warp 0) of block (0,0,0) reads bytes 16384..16388 at " +
-                      at("past the end") + "; the tensor has 16384"}));
+  EXPECT_EQ(messages(r.run<past_the_end>()), (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
+                                                       "of block (0,0,0) reads bytes 16384..16388 at " +
+                                                       at("past the end") + "; the tensor has 16384"}));
   EXPECT_EQ(r.out(5), 4095.0f);
   EXPECT_NE(r.out(6), r.out(6));  // what was refused reads as NaN
 }
@@ -31,9 +31,11 @@ __global__ void before_the_start(In, Out y) {
 
 TEST(Findings, OutOfBoundsOfASharedTensorWithinSharedMemory) {
   Trial r(__FILE__, {1}, {8}, 128);
-  EXPECT_EQ(messages(r.run<before_the_start>()),
-            (Messages{"out of bounds on shared tensor P: thread 0 (warp 0) of block (0,0,0) writes bytes -4..0 at " +
-                      at("before the start") + "; the tensor has 64"}));
+  EXPECT_EQ(
+      messages(r.run<before_the_start>()),
+      (Messages{
+          "out of bounds on shared tensor P: thread 0 (warp 0) of block (0,0,0) writes bytes -4..0 at " +
+          at("before the start") + "; the tensor has 64"}));
 }
 
 __global__ void too_much_shared(In, Out) {
@@ -43,8 +45,9 @@ __global__ void too_much_shared(In, Out) {
 TEST(Findings, SharedTensorBeyondTheLaunch) {
   Trial r(__FILE__, {1}, {1}, 128);
   Report report = r.run<too_much_shared>();
-  EXPECT_EQ(messages(report), (Messages{"out of bounds of shared tensor P: it lies at bytes 64..132 of shared memory at " +
-                                        at("too much shared") + ", the launch gives a block 128"}));
+  EXPECT_EQ(messages(report),
+            (Messages{"out of bounds of shared tensor P: it lies at bytes 64..132 of shared memory at " +
+                      at("too much shared") + ", the launch gives a block 128"}));
   EXPECT_FALSE(report.complete);
 }
 
@@ -59,9 +62,11 @@ __global__ void misaligned(In x, Out y) {
 
 TEST(Findings, Misaligned) {
   Trial r(__FILE__, {1}, {2});
-  EXPECT_EQ(messages(r.run<misaligned>()),
-            (Messages{"misaligned address in global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 8..24 at " +
-                      at("misaligned") + "; an access of 16 bytes needs an address that is a multiple of it"}));
+  EXPECT_EQ(
+      messages(r.run<misaligned>()),
+      (Messages{
+          "misaligned address in global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 8..24 at " +
+          at("misaligned") + "; an access of 16 bytes needs an address that is a multiple of it"}));
 }
 
 __global__ void writes_input(pointer<float> x, Out) {
@@ -70,9 +75,10 @@ __global__ void writes_input(pointer<float> x, Out) {
 
 TEST(Findings, WriteToWhatTheLaunchReads) {
   Trial r(__FILE__, {1}, {1});
-  EXPECT_EQ(messages(r.run<writes_input>()),
-            (Messages{"write to a read-only tensor X: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
-                      at("writes input") + "; the launch only reads it"}));
+  EXPECT_EQ(
+      messages(r.run<writes_input>()),
+      (Messages{"write to a read-only tensor X: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
+                at("writes input") + "; the launch only reads it"}));
 }
 
 __global__ void reads_output(In, Out y) {
@@ -82,9 +88,11 @@ __global__ void reads_output(In, Out y) {
 
 TEST(Findings, UninitialisedGlobalRead) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<reads_output>()),
-            (Messages{"uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-                      at("reads output") + ", which nothing has written"}));
+  EXPECT_EQ(
+      messages(r.run<reads_output>()),
+      (Messages{
+          "uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+          at("reads output") + ", which nothing has written"}));
   Report second = emulate::run(entry<past_the_end>, r.config);  // writes 0..32, which a later launch may read
   EXPECT_EQ(messages(r.run<reads_output>()), Messages{});
 }
@@ -101,9 +109,10 @@ TEST(Findings, UninitialisedSharedReadAndFreshMemoryInEachBlock) {
   r.config.arguments[1] = &r.y;
   Report report = r.run<unwritten_shared>();
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ(report.findings[0].message,
-            "uninitialised read of shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 124..128 at " +
-                at("unwritten shared") + ", which nothing has written");
+  EXPECT_EQ(
+      report.findings[0].message,
+      "uninitialised read of shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 124..128 at " +
+          at("unwritten shared") + ", which nothing has written");
 }
 
 __global__ void another_tensors_bytes(In x, Out y) {
@@ -116,9 +125,11 @@ __global__ void another_tensors_bytes(In x, Out y) {
 
 TEST(Findings, BytesOfAnotherTensorAreUninitialised) {
   Trial r(__FILE__, {1}, {64}, 256);
-  EXPECT_EQ(messages(r.run<another_tensors_bytes>()),
-            (Messages{"uninitialised read of shared tensor P: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-                      at("reads as P") + ", which thread 32 (warp 1) last wrote as tensor Q at " + at("writes as Q")}));
+  EXPECT_EQ(
+      messages(r.run<another_tensors_bytes>()),
+      (Messages{
+          "uninitialised read of shared tensor P: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+          at("reads as P") + ", which thread 32 (warp 1) last wrote as tensor Q at " + at("writes as Q")}));
 }
 
 __global__ void missing_barrier(In x, Out y) {
@@ -157,7 +168,7 @@ TEST(Findings, RaceOfAWriteWithAnEarlierRead) {
 
 __global__ void same_warp(In x, Out y) {
   auto p = shared_pointer<float>("P", 0, 32);
-  p[threadIdx.x] = x[threadIdx.x];  // <own lane>
+  p[threadIdx.x] = x[threadIdx.x];                       // <own lane>
   if (threadIdx.x) y[threadIdx.x] = p[threadIdx.x - 1];  // <next lane>
 }
 
@@ -172,7 +183,12 @@ TEST(Findings, RaceWithinAWarp) {
 __global__ void same_warp_met(In x, Out y) {
   auto p = shared_pointer<float>("P", 0, 32);
   p[threadIdx.x] = x[threadIdx.x];  // <before the meeting>
-  meet<int, int>(0, [](const int*, int* out) { for (int l = 0; l < 32; ++l) out[l] = 0; }, "shfl");
+  meet<int, int>(
+      0,
+      [](const int*, int* out) {
+        for (int l = 0; l < 32; ++l) out[l] = 0;
+      },
+      "shfl");
   y[threadIdx.x] = p[threadIdx.x ^ 1];  // <after the meeting>
 }
 
@@ -189,18 +205,22 @@ TEST(Findings, AMeetingOrdersNoMemory) {
 __global__ void matrix_rows(In x, Out) {
   auto p = shared_pointer<float>("P", 0, 256);
   const unsigned t = threadIdx.x;
-  if (t < 32) for (int i = 0; i < 4; ++i) p[4 * t + i] = x[t];  // <fills rows>
+  if (t < 32)
+    for (int i = 0; i < 4; ++i) p[4 * t + i] = x[t];               // <fills rows>
   if (t >= 32) load_matrices(p + 4 * (t - 32) + 128 * (t == 63));  // <loads rows>
 }
 
 TEST(Findings, RowsReadForAWarpAreReadByTheLanesThatNameThem) {
   Trial r(__FILE__, {1}, {64}, 1024);
-  EXPECT_EQ(messages(r.run<matrix_rows>()),
-            (Messages{"race on shared tensor P: thread 32 (warp 1) of block (0,0,0) reads bytes 0..16 at " +
-                          at("loads rows") + "; thread 0 (warp 0) wrote them at " + at("fills rows") +
-                          " and no barrier lies between",
-                      "uninitialised read of shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 1008..1024 "
-                      "at " + at("loads rows") + ", which nothing has written"}));
+  EXPECT_EQ(
+      messages(r.run<matrix_rows>()),
+      (Messages{
+          "race on shared tensor P: thread 32 (warp 1) of block (0,0,0) reads bytes 0..16 at " +
+              at("loads rows") + "; thread 0 (warp 0) wrote them at " + at("fills rows") +
+              " and no barrier lies between",
+          "uninitialised read of shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 1008..1024 "
+          "at " +
+              at("loads rows") + ", which nothing has written"}));
 }
 
 __global__ void matrix_rows_late(In x, Out) {
@@ -214,10 +234,11 @@ __global__ void matrix_rows_late(In x, Out) {
 
 TEST(Findings, AWriteAfterRowsWereRead) {
   Trial r(__FILE__, {1}, {64}, 1024);
-  EXPECT_EQ(messages(r.run<matrix_rows_late>()),
-            (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) writes bytes 496..500 at " +
-                      at("overwrites") + "; thread 63 (warp 1) read them at " + at("loads") +
-                      " and no barrier lies between"}));
+  EXPECT_EQ(
+      messages(r.run<matrix_rows_late>()),
+      (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) writes bytes 496..500 at " +
+                at("overwrites") + "; thread 63 (warp 1) read them at " + at("loads") +
+                " and no barrier lies between"}));
 }
 
 __global__ void two_blocks(In x, Out y) {
@@ -234,28 +255,32 @@ TEST(Findings, RaceBetweenBlocks) {
     const std::string& m = report.findings[0].message;
     EXPECT_EQ(m.substr(0, 67), "race between blocks on global tensor Y: thread 16 (warp 0) of block");
     if (workers == 1) {
-      EXPECT_EQ(m, "race between blocks on global tensor Y: thread 16 (warp 0) of block (0,0,0) writes bytes 64..68 at " +
-                       at("both blocks") + ", thread 0 (warp 0) of block (1,0,0) writes them at " + at("both blocks") +
-                       ", and nothing orders two blocks of a launch");
+      EXPECT_EQ(m,
+                "race between blocks on global tensor Y: thread 16 (warp 0) of block (0,0,0) writes bytes "
+                "64..68 at " +
+                    at("both blocks") + ", thread 0 (warp 0) of block (1,0,0) writes them at " +
+                    at("both blocks") + ", and nothing orders two blocks of a launch");
     }
   }
 }
 
 __global__ void reads_the_neighbour(In x, Out y) {
-  y[threadIdx.x + 32 * blockIdx.x] = x[threadIdx.x];        // <own part>
-  if (blockIdx.x == 1) (void)float(y[threadIdx.x]);  // <the neighbour's part>
+  y[threadIdx.x + 32 * blockIdx.x] = x[threadIdx.x];  // <own part>
+  if (blockIdx.x == 1) (void)float(y[threadIdx.x]);   // <the neighbour's part>
 }
 
 TEST(Findings, RaceBetweenAReaderAndAWriterInOtherBlocks) {
   Trial r(__FILE__, {2}, {32});
-  EXPECT_EQ(messages(r.run<reads_the_neighbour>()),
-            (Messages{"race between blocks on global tensor Y: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
-                      at("own part") + ", thread 0 (warp 0) of block (1,0,0) reads them at " +
-                      at("the neighbour's part") + ", and nothing orders two blocks of a launch"}));
+  EXPECT_EQ(
+      messages(r.run<reads_the_neighbour>()),
+      (Messages{
+          "race between blocks on global tensor Y: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
+          at("own part") + ", thread 0 (warp 0) of block (1,0,0) reads them at " +
+          at("the neighbour's part") + ", and nothing orders two blocks of a launch"}));
 }
 
 __global__ void race_in_global(In x, Out y) {
-  y[threadIdx.x] = x[threadIdx.x];      // <writes global>
+  y[threadIdx.x] = x[threadIdx.x];            // <writes global>
   y[100 + threadIdx.x] = y[threadIdx.x ^ 1];  // <reads global>
 }
 
@@ -265,12 +290,12 @@ TEST(Findings, RaceInGlobalMemoryWithinABlock) {
   ASSERT_EQ(report.findings.size(), 3u);
   EXPECT_EQ(report.findings[0].kind, Finding::Kind::uninitialised_read);
   EXPECT_EQ(report.findings[1].message,
-            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) writes bytes 4..8 at " + at("writes global") +
-                "; thread 0 (warp 0) read them at " + at("reads global") +
+            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) writes bytes 4..8 at " +
+                at("writes global") + "; thread 0 (warp 0) read them at " + at("reads global") +
                 " and no __syncwarp or barrier lies between");
   EXPECT_EQ(report.findings[2].message,
-            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " + at("reads global") +
-                "; thread 0 (warp 0) wrote them at " + at("writes global") +
+            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+                at("reads global") + "; thread 0 (warp 0) wrote them at " + at("writes global") +
                 " and no __syncwarp or barrier lies between");
 }
 
@@ -280,16 +305,13 @@ __global__ void own_rule(In, Out) {
 
 TEST(Findings, AnInstructionsOwnRule) {
   Trial r(__FILE__, {1}, {4});
-  EXPECT_EQ(messages(r.run<own_rule>()),
-            (Messages{"instruction at " + at("own rule") +
-                      ", thread 3 (warp 0) of block (0,0,0): its descriptor names a swizzle that does not exist"}));
+  EXPECT_EQ(
+      messages(r.run<own_rule>()),
+      (Messages{"instruction at " + at("own rule") +
+                ", thread 3 (warp 0) of block (0,0,0): its descriptor names a swizzle that does not exist"}));
 }
 
-// A helper that is not inlined: the finding still names the kernel's line.
-__attribute__((noinline)) void helper(In x, unsigned i) {
-  static volatile float sink;
-  sink = x[i];
-}
+// A helper that is not inlined, in another file: the finding still names the kernel's line.
 }  // namespace
 }  // namespace zellige::emulate
 
@@ -309,11 +331,12 @@ __global__ void calls_a_helper(In x, Out y) {
 }
 
 TEST(Findings, NameTheLineOfTheSourceThatCalledAHelper) {
-  (void)helper;
   Trial r("test_findings.cpp", {1}, {1});
-  EXPECT_EQ(messages(r.run<calls_a_helper>()),
-            (Messages{"out of bounds on global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 16384..16388 at "
-                      "test_findings.cpp:303; the tensor has 16384"}));
+  EXPECT_EQ(
+      messages(r.run<calls_a_helper>()),
+      (Messages{
+          "out of bounds on global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 16384..16388 at "
+          "test_findings.cpp:303; the tensor has 16384"}));
 }
 
 // Right programs.

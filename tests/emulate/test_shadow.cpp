@@ -1,6 +1,6 @@
-// The shadow memories against happens-before itself: random programs of accesses, barriers and warp synchronisation are
-// judged by clocks kept for every thread and every access ever made. The shadow must report the first race, at the very
-// access that completes it, and nothing before.
+// The shadow memories against happens-before itself: random programs of accesses, barriers and warp
+// synchronisation are judged by clocks kept for every thread and every access ever made. The shadow must
+// report the first race, at the very access that completes it, and nothing before.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -22,14 +22,16 @@ struct Oracle {
     std::size_t from, to;
     bool writes;
   };
-  std::vector<std::vector<unsigned>> seen = std::vector<std::vector<unsigned>>(threads, std::vector<unsigned>(threads));
+  std::vector<std::vector<unsigned>> seen =
+      std::vector<std::vector<unsigned>>(threads, std::vector<unsigned>(threads));
   std::vector<unsigned> now = std::vector<unsigned>(threads, 1);
   std::vector<Access> history;
 
   bool races(unsigned t, std::size_t from, std::size_t to, bool writes) {
     bool race = false;
     for (const Access& a : history)
-      race |= a.thread != t && (a.writes || writes) && a.from < to && from < a.to && a.time > seen[t][a.thread];
+      race |=
+          a.thread != t && (a.writes || writes) && a.from < to && from < a.to && a.time > seen[t][a.thread];
     history.push_back({t, now[t], from, to, writes});
     return race;
   }
@@ -70,19 +72,26 @@ void compare(unsigned seed, std::size_t bytes, Access access) {
   std::mt19937 random(seed);
   Oracle oracle;
   Clocks clocks;
-  const unsigned quiet = 1 + random() % 30;           // accesses between synchronisations
-  const bool mostly_own = random() % 4 != 0;          // long race-free programs reach deep states
+  const unsigned quiet = 1 + random() % 30;   // accesses between synchronisations
+  const bool mostly_own = random() % 4 != 0;  // long race-free programs reach deep states
   for (unsigned step = 0; step < 600; ++step) {
     if (random() % quiet == 0) {
       std::vector<unsigned> which;
       switch (random() % 3) {
-        case 0: which = {0, 1, 2}; break;
-        case 1: which = {unsigned(random() % warps)}; break;
-        case 2: which = {0, 1 + unsigned(random() % 2)}; break;
+        case 0:
+          which = {0, 1, 2};
+          break;
+        case 1:
+          which = {unsigned(random() % warps)};
+          break;
+        case 2:
+          which = {0, 1 + unsigned(random() % 2)};
+          break;
       }
       clocks.join(which);
       std::vector<unsigned> group;
-      for (unsigned w : which) for (unsigned l = 0; l < 32; ++l) group.push_back(w * 32 + l);
+      for (unsigned w : which)
+        for (unsigned l = 0; l < 32; ++l) group.push_back(w * 32 + l);
       oracle.join(group);
       continue;
     }
@@ -93,8 +102,8 @@ void compare(unsigned seed, std::size_t bytes, Access access) {
     if (mostly_own && writes) at = t % (bytes / 16) * 16 + random() % 16 / width * width;
     const bool expected = oracle.races(t, at, at + width, writes);
     const Clash found = access(at, width, clocks.actor(t, step + 1), writes);
-    ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step << " thread " << t << " at " << at << " of "
-                                     << width << (writes ? " writes" : " reads");
+    ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step << " thread " << t << " at " << at
+                                     << " of " << width << (writes ? " writes" : " reads");
     if (expected) {
       EXPECT_NE(found.thread, t);
       return;
@@ -127,7 +136,11 @@ TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
     std::mt19937 random(seed);
     GlobalShadow shadow(64);
     Clocks clocks;
-    struct Access { unsigned block; std::size_t from, to; bool writes; };
+    struct Access {
+      unsigned block;
+      std::size_t from, to;
+      bool writes;
+    };
     std::vector<Access> history;
     for (unsigned step = 0; step < 60; ++step) {
       const unsigned block = random() % 3, width = 2u << random() % 4;
@@ -138,7 +151,8 @@ TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
         expected |= a.block != block && (a.writes || writes) && a.from < at + width && at < a.to;
       history.push_back({block, at, at + width, writes});
       const Actor actor = clocks.actor(0, step + 1);  // one thread a block: only blocks can conflict
-      const Clash found = writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
+      const Clash found =
+          writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
       ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step;
       if (expected) {
         EXPECT_NE(found.block, block);

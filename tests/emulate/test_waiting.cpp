@@ -1,4 +1,5 @@
-// Threads that must meet: meetings, barriers, __syncwarp; what they compute, and what is said when they do not.
+// Threads that must meet: meetings, barriers, __syncwarp; what they compute, and what is said when they do
+// not.
 #include "kernel.hpp"
 
 namespace zellige::emulate {
@@ -32,41 +33,52 @@ __global__ void half_meets(In, Out) {
 TEST(Waiting, AMeetingThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
   Report report = r.run<half_meets>();
-  EXPECT_EQ(messages(report), (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in "
-                                        "shfl at " + at("half meets") + " for thread 12, which has returned"}));
+  EXPECT_EQ(messages(report),
+            (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in "
+                      "shfl at " +
+                      at("half meets") + " for thread 12, which has returned"}));
   EXPECT_FALSE(report.complete);
 }
 
 __global__ void half_at_barrier(In, Out) {
-  if (threadIdx.x < 12) shuffle_xor(1, 1);  // <some meet>
-  else __syncthreads();                     // <others synchronise>
+  if (threadIdx.x < 12)
+    shuffle_xor(1, 1);  // <some meet>
+  else
+    __syncthreads();  // <others synchronise>
 }
 
 TEST(Waiting, AMeetingWhileOthersAreAtABarrier) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<half_at_barrier>()),
-            (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +
-                      at("some meet") + " for thread 12, which waits at the block's barrier at " +
-                      at("others synchronise")}));
+  EXPECT_EQ(
+      messages(r.run<half_at_barrier>()),
+      (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +
+                at("some meet") + " for thread 12, which waits at the block's barrier at " +
+                at("others synchronise")}));
 }
 
 __global__ void two_meetings(In, Out) {
-  auto nothing = [](const int*, int* out) { for (int l = 0; l < 32; ++l) out[l] = 0; };
-  if (threadIdx.x < 7) meet<int, int>(0, nothing, "mma");  // <the one>
-  else meet<int, int>(0, nothing, "ldmatrix");             // <the other>
+  auto nothing = [](const int*, int* out) {
+    for (int l = 0; l < 32; ++l) out[l] = 0;
+  };
+  if (threadIdx.x < 7)
+    meet<int, int>(0, nothing, "mma");  // <the one>
+  else
+    meet<int, int>(0, nothing, "ldmatrix");  // <the other>
 }
 
 TEST(Waiting, TwoDifferentMeetings) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<two_meetings>()),
-            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 comes to ldmatrix at " + at("the other") +
-                      " while thread 0 waits in mma at " + at("the one")}));
+            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 comes to ldmatrix at " +
+                      at("the other") + " while thread 0 waits in mma at " + at("the one")}));
 }
 
 __global__ void one_kind_two_places(In, Out y) {
   float v;
-  if (threadIdx.x < 7) v = shuffle_xor(1, 1);  // <here>
-  else v = shuffle_xor(2, 1);                  // <there>
+  if (threadIdx.x < 7)
+    v = shuffle_xor(1, 1);  // <here>
+  else
+    v = shuffle_xor(2, 1);  // <there>
   y[threadIdx.x] = v;
 }
 
@@ -82,7 +94,8 @@ TEST(Waiting, AWarpTooSmallToMeet) {
   Report report = r.run<sums>();
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].message.substr(0, 104),
-            "divergence at shfl: thread 32 (warp 1) of block (0,0,0) needs a warp of 32 threads, its warp has 16 (tes");
+            "divergence at shfl: thread 32 (warp 1) of block (0,0,0) needs a warp of 32 threads, its warp "
+            "has 16 (tes");
 }
 
 __global__ void early_return(In, Out y) {
@@ -94,36 +107,44 @@ __global__ void early_return(In, Out y) {
 TEST(Waiting, ABarrierThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
   Report report = r.run<early_return>();
-  EXPECT_EQ(messages(report),
-            (Messages{"barrier divergence in block (0,0,0): 40 of 64 threads, thread 0 (warp 0) first, come to the block's "
-                      "barrier at " + at("some are gone") + ", thread 40 (warp 1) has returned"}));
+  EXPECT_EQ(messages(report), (Messages{"barrier divergence in block (0,0,0): 40 of 64 threads, thread 0 "
+                                        "(warp 0) first, come to the block's "
+                                        "barrier at " +
+                                        at("some are gone") + ", thread 40 (warp 1) has returned"}));
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(r.out(39), 1.0f);
 }
 
 __global__ void two_barriers(In, Out) {
-  if (threadIdx.x < 32) __syncthreads();  // <first barrier>
-  else __syncthreads();                   // <second barrier>
+  if (threadIdx.x < 32)
+    __syncthreads();  // <first barrier>
+  else
+    __syncthreads();  // <second barrier>
 }
 
 TEST(Waiting, TwoBarriersForOneBlock) {
   Trial r(__FILE__, {1}, {64});
-  EXPECT_EQ(messages(r.run<two_barriers>()),
-            (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) comes to the block's barrier at " +
-                      at("second barrier") + ", thread 0 (warp 0) to the one at " + at("first barrier")}));
+  EXPECT_EQ(
+      messages(r.run<two_barriers>()),
+      (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) comes to the block's barrier at " +
+                at("second barrier") + ", thread 0 (warp 0) to the one at " + at("first barrier")}));
 }
 
 __global__ void crossed(In, Out) {
-  if (threadIdx.x < 32) bar_sync(1, 64);  // <waits for 1>
-  else bar_sync(2, 64);                   // <waits for 2>
+  if (threadIdx.x < 32)
+    bar_sync(1, 64);  // <waits for 1>
+  else
+    bar_sync(2, 64);  // <waits for 2>
 }
 
 TEST(Waiting, Deadlock) {
   Trial r(__FILE__, {3}, {64});
   Report report = r.run<crossed>();
   EXPECT_EQ(messages(report),
-            (Messages{"deadlock of block (0,0,0): each of threads 0..31 waits at barrier 1 (32 of 64 threads have come) at " +
-                      at("waits for 1") + ", each of threads 32..63 waits at barrier 2 (32 of 64 threads have come) at " +
+            (Messages{"deadlock of block (0,0,0): each of threads 0..31 waits at barrier 1 (32 of 64 threads "
+                      "have come) at " +
+                      at("waits for 1") +
+                      ", each of threads 32..63 waits at barrier 2 (32 of 64 threads have come) at " +
                       at("waits for 2")}));
   EXPECT_FALSE(report.complete);
 }
@@ -136,19 +157,23 @@ TEST(Waiting, ABarrierOfTwoSizes) {
   Trial r(__FILE__, {1}, {96});
   EXPECT_EQ(messages(r.run<wrong_count>()),
             (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) comes to barrier 1 at " +
-                      at("counts differ") + " for 96 threads, thread 0 (warp 0) at " + at("counts differ") + " for 64"}));
+                      at("counts differ") + " for 96 threads, thread 0 (warp 0) at " + at("counts differ") +
+                      " for 64"}));
 }
 
 __global__ void syncwarp_and_barrier(In, Out) {
-  if (threadIdx.x < 5) __syncwarp();  // <syncwarp>
-  else __syncthreads();               // <syncthreads>
+  if (threadIdx.x < 5)
+    __syncwarp();  // <syncwarp>
+  else
+    __syncthreads();  // <syncthreads>
 }
 
 TEST(Waiting, SyncwarpAgainstBarrier) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<syncwarp_and_barrier>()),
-            (Messages{"deadlock of block (0,0,0): each of threads 0..4 waits in __syncwarp at " + at("syncwarp") +
-                      ", each of threads 5..31 waits at the block's barrier at " + at("syncthreads")}));
+  EXPECT_EQ(
+      messages(r.run<syncwarp_and_barrier>()),
+      (Messages{"deadlock of block (0,0,0): each of threads 0..4 waits in __syncwarp at " + at("syncwarp") +
+                ", each of threads 5..31 waits at the block's barrier at " + at("syncthreads")}));
 }
 
 // Named barriers order the warps that come to them, and no others.
@@ -171,10 +196,11 @@ TEST(Waiting, NamedBarriersOrderTheirWarpsOnly) {
   Trial r(__FILE__, {1}, {128}, 512);
   EXPECT_EQ(messages(r.run<pairs>()), Messages{});
   Trial s(__FILE__, {1}, {128}, 512);
-  EXPECT_EQ(messages(s.run<pairs_crossed>()),
-            (Messages{"race on shared tensor P: thread 127 (warp 3) of block (0,0,0) reads bytes 252..256 at " +
-                      at("named: read") + "; thread 63 (warp 1) wrote them at " + at("named: wrote") +
-                      " and no barrier lies between"}));
+  EXPECT_EQ(
+      messages(s.run<pairs_crossed>()),
+      (Messages{"race on shared tensor P: thread 127 (warp 3) of block (0,0,0) reads bytes 252..256 at " +
+                at("named: read") + "; thread 63 (warp 1) wrote them at " + at("named: wrote") +
+                " and no barrier lies between"}));
 }
 
 // A producer that arrives does not wait; what it wrote before is seen, what it writes after is not.
@@ -196,10 +222,11 @@ TEST(Waiting, ArrivalCoversWhatCameBefore) {
   Trial r(__FILE__, {1}, {64}, 512);
   EXPECT_EQ(messages(r.run<produces<false>>()), Messages{});
   Trial s(__FILE__, {1}, {64}, 512);
-  EXPECT_EQ(messages(s.run<produces<true>>()),
-            (Messages{"race on shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 124..128 at " +
-                      at("consumer") + "; thread 31 (warp 0) wrote them at " + at("after arriving") +
-                      " and no barrier lies between"}));
+  EXPECT_EQ(
+      messages(s.run<produces<true>>()),
+      (Messages{"race on shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 124..128 at " +
+                at("consumer") + "; thread 31 (warp 0) wrote them at " + at("after arriving") +
+                " and no barrier lies between"}));
 }
 
 __global__ void excluded(In, Out) {
@@ -209,8 +236,8 @@ __global__ void excluded(In, Out) {
 TEST(Waiting, SyncwarpByALaneOutsideItsMask) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<excluded>()),
-            (Messages{"divergence thread 0 (warp 0) of block (0,0,0) calls __syncwarp at " + at("not in the mask") +
-                      " with the mask 0xfffffffe, which leaves its own lane out"}));
+            (Messages{"divergence thread 0 (warp 0) of block (0,0,0) calls __syncwarp at " +
+                      at("not in the mask") + " with the mask 0xfffffffe, which leaves its own lane out"}));
 }
 
 __global__ void leaves_early(In x, Out y) {

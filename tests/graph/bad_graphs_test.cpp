@@ -42,7 +42,8 @@ TEST(BadGraphs, EachHasItsWholeMessage) {
   EXPECT_GE(count, 100);
 }
 
-// Every prefix of a good text is refused, and so is the text with any one byte dropped or changed, or it is a graph.
+// Every prefix of a good text is refused, and so is the text with any one byte dropped or changed, or it is a
+// graph.
 TEST(BadGraphs, DamagedTextNeverDoesHarm) {
   const fs::path path = fs::path(ZELLIGE_SOURCE_DIR) / "examples/attention.json";
   const std::string good = read(path);

@@ -40,11 +40,11 @@ TEST(Builder, MakesMiragesFirstLora) {
   const Tensor X = b.input("X0", {16, 256}), W = b.input("X1", {256, 4096});
   const Tensor A = b.input("X2", {256, 16}), B = b.input("X3", {16, 4096});
   const Tensor Y = b.custom({.grid = {64}}, [&](BlockBuilder& t) {
-    const Tile x = t.load(X, {}, "X0_tile"), w = t.load(W, {.x = 1}, "X1_tile");
-    const Tile a = t.load(A, {}, "X2_tile"), c = t.load(B, {.x = 1}, "X3_tile");
-    const Tile xw = matmul(x, w);
-    t.store(accum(matmul(matmul(x, a), c) + xw), {.x = 1});
-  }).at(0);
+                      const Tile x = t.load(X, {}, "X0_tile"), w = t.load(W, {.x = 1}, "X1_tile");
+                      const Tile a = t.load(A, {}, "X2_tile"), c = t.load(B, {.x = 1}, "X3_tile");
+                      const Tile xw = matmul(x, w);
+                      t.store(accum(matmul(matmul(x, a), c) + xw), {.x = 1});
+                    }).at(0);
   b.output(Y, "Y0", {4096, 1});
   EXPECT_EQ(to_json(b.build()), to_json(load(path).at(0)));
 }
@@ -58,13 +58,14 @@ TEST(Builder, EveryOperator) {
   b.output(matmul(reduction(concat(parts[1], parts[0], 1), 1, 3), b.input("W", {3, 5}, DType::f32)));
   b.output(rms_norm(V));
   b.output(b.custom({.block = {32}, .loop = 2}, [&](BlockBuilder& t) {
-    const Tile x = t.load(X, {.loop = 1});
-    const auto [now, fell] = reduction_max(x, 1);
-    const Tile r = exp(fell), e = exp(x - now);
-    t.store(accum_rescale(e, r) / accum_red_sum_rescale(e, r) + accum_red_mean(x) * accum_red_rms(x));
-    t.store(accum_max(now));
-    t.store(accum_redtox_sum(x, 1) + accum_red_sum(x));
-  }).at(0));
+              const Tile x = t.load(X, {.loop = 1});
+              const auto [now, fell] = reduction_max(x, 1);
+              const Tile r = exp(fell), e = exp(x - now);
+              t.store(accum_rescale(e, r) / accum_red_sum_rescale(e, r) +
+                      accum_red_mean(x) * accum_red_rms(x));
+              t.store(accum_max(now));
+              t.store(accum_redtox_sum(x, 1) + accum_red_sum(x));
+            }).at(0));
   const KernelGraph g = b.build();
   EXPECT_EQ(from_json(parse_json(to_json(g), "text"), "text").ops.size(), g.ops.size());
 }
@@ -73,17 +74,19 @@ TEST(Builder, SaysWhereAMistakeIs) {
   Builder b("g");
   const Tensor X = b.input("X", {4, 6}), Y = b.input("Y", {5, 6});
   EXPECT_EQ(message([&] { X + Y; }),
-            "graph g, operator 0 (add): expected dimensions that are equal or 1, found (4, 6) and (5, 6) (dimension 0: 4 "
+            "graph g, operator 0 (add): expected dimensions that are equal or 1, found (4, 6) and (5, 6) "
+            "(dimension 0: 4 "
             "and 5)");
-  EXPECT_EQ(message([&] {
-              b.custom({.grid = {3}}, [&](BlockBuilder& t) { t.load(X, {.x = 0}); });
-            }),
-            "graph g, operator 0 (custom), block operator 0 (input): expected grid axis x to divide dimension 0 of (4, "
+  EXPECT_EQ(message([&] { b.custom({.grid = {3}}, [&](BlockBuilder& t) { t.load(X, {.x = 0}); }); }),
+            "graph g, operator 0 (custom), block operator 0 (input): expected grid axis x to divide "
+            "dimension 0 of (4, "
             "6), found 3 blocks for 4");
   Builder other("h");
   const Tensor Z = other.input("Z", {4, 6});
-  EXPECT_EQ(message([&] { X + Z; }), "add: expected operands of one builder and one level, found a tensor of another");
-  EXPECT_EQ(message([&] { b.output(Z); }), "graph g: expected an output of this builder, found a tensor of another");
+  EXPECT_EQ(message([&] { X + Z; }),
+            "add: expected operands of one builder and one level, found a tensor of another");
+  EXPECT_EQ(message([&] { b.output(Z); }),
+            "graph g: expected an output of this builder, found a tensor of another");
   EXPECT_EQ(message([&] { Tensor() + Tensor(); }),
             "add: expected operands of one builder and one level, found a tensor of another");
   EXPECT_EQ(message([&] { b.custom({.grid = {0}}, [](BlockBuilder&) {}); }),

@@ -9,7 +9,8 @@ namespace {
 
 Array filled(Shape shape, double value) {
   Array a = make_array(std::move(shape));
-  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = value * (1 + static_cast<double>(i % 7) / 8);
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    a.values[i] = value * (1 + static_cast<double>(i % 7) / 8);
   return a;
 }
 
@@ -55,7 +56,7 @@ TEST(Compare, NormAndElementsBothCount) {
   for (double& v : found.values) v = 1 + t.norm * 0.99;
   EXPECT_TRUE(compare(found, expected, t).correct);
   found = expected;
-  found.values[65] += t.element * 1.01;               // one element, nothing in the norm
+  found.values[65] += t.element * 1.01;  // one element, nothing in the norm
   const Comparison c = compare(found, expected, t);
   EXPECT_FALSE(c.correct);
   EXPECT_LT(c.norm_error, t.norm);
@@ -71,9 +72,9 @@ TEST(Compare, SmallElementsAreJudgedByTheirRow) {
   Array expected = make_array({3, 4});
   expected.values = {0, 1, 1, 1, 1000, 1000, 1000, 1000, 0, 0, 0, 0};
   Array found = expected;
-  found.values[0] = t.element * 0.86;                     // row rms sqrt(3/4) = 0.866
+  found.values[0] = t.element * 0.86;  // row rms sqrt(3/4) = 0.866
   EXPECT_LE(compare(found, expected, t).worst, 1);
-  found.values[0] = t.element * 0.88;                     // the tensor's floor is 1e-3 * 577 = 0.577
+  found.values[0] = t.element * 0.88;  // the tensor's floor is 1e-3 * 577 = 0.577
   EXPECT_GT(compare(found, expected, t).worst, 1);
   found = expected;
   found.values[9] = t.element * 0.57;
@@ -95,7 +96,8 @@ TEST(Compare, SaysWhatItFound) {
   expected.values = {3, 4, 3, 4};
   found.values = {3, 4, 3, 5};
   EXPECT_EQ(to_string(compare(found, expected, DType::f16)),
-            "relative norm 0.141, worst at (1, 1): found 5, expected 4, 85.3 of the 0.0117 allowed, 1 elements wrong");
+            "relative norm 0.141, worst at (1, 1): found 5, expected 4, 85.3 of the 0.0117 allowed, 1 "
+            "elements wrong");
   try {
     compare(make_array({4}), expected, DType::f16);
     FAIL();

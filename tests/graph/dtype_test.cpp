@@ -69,12 +69,14 @@ TEST(Float32, AgreesWithTheProcessor) {
     ASSERT_EQ(round_to(DType::f32, x), static_cast<double>(static_cast<float>(x))) << x;
   }
   for (int i = 0; i < 1000000; ++i) {  // around the subnormals, which the loop above rarely meets
-    const double x = std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, -120 - static_cast<int>(random() % 32));
+    const double x =
+        std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, -120 - static_cast<int>(random() % 32));
     ASSERT_EQ(round_to(DType::f32, x), static_cast<double>(static_cast<float>(x))) << x;
   }
 }
 
-// 1 + 2^-11 + 2^-40 is above the middle of two f16; rounded to f32 first it would be the middle, and then go down.
+// 1 + 2^-11 + 2^-40 is above the middle of two f16; rounded to f32 first it would be the middle, and then go
+// down.
 TEST(Float16, IsNotRoundedTwice) {
   EXPECT_EQ(round_to(DType::f16, 1 + 0x1p-11 + 0x1p-40), 1 + 0x1p-10);
   EXPECT_EQ(round_to(DType::bf16, 1 + 0x1p-8 + 0x1p-40), 1 + 0x1p-7);

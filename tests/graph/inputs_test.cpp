@@ -81,8 +81,10 @@ TEST(Inputs, SayWhenNoScaleHelps) {
     random_inputs(b.build(), 1);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "graph g: expected a scale of 2^-12 to 1 at which random inputs keep every tensor finite and at "
-                 "most 8192, found none: tensor Y is not finite");
+    EXPECT_STREQ(
+        e.what(),
+        "graph g: expected a scale of 2^-12 to 1 at which random inputs keep every tensor finite and at "
+        "most 8192, found none: tensor Y is not finite");
   }
 }
 
@@ -91,9 +93,9 @@ TEST(Inputs, BlockOperandsCount) {
   Builder b("g");
   const Tensor X = b.input("X", {16, 64}), W = b.input("W", {64, 64});
   b.output(b.custom({.block = {64}}, [&](BlockBuilder& t) {
-             const Tile w = t.load(W), big = mul_scalar(matmul(t.load(X), w), 1e6);
-             t.store(mul_scalar(matmul(big, w), 1e-9));
-           }).at(0));
+              const Tile w = t.load(W), big = mul_scalar(matmul(t.load(X), w), 1e6);
+              t.store(mul_scalar(matmul(big, w), 1e-9));
+            }).at(0));
   const KernelGraph g = b.build();
   const RandomInputs in = random_inputs(g, 1);
   EXPECT_LT(in.exponents[0] + in.exponents[1], 0);

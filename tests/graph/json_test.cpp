@@ -23,7 +23,8 @@ bool same(const BlockGraph& a, const BlockGraph& b) {
   if (a.tensors.size() != b.tensors.size() || a.ops.size() != b.ops.size()) return false;
   for (std::size_t i = 0; i < a.tensors.size(); ++i) {
     const BlockTensor &x = a.tensors[i], &y = b.tensors[i];
-    if (x.dtype != y.dtype || x.shape != y.shape || x.after_loop != y.after_loop || x.name != y.name) return false;
+    if (x.dtype != y.dtype || x.shape != y.shape || x.after_loop != y.after_loop || x.name != y.name)
+      return false;
   }
   for (std::size_t i = 0; i < a.ops.size(); ++i) {
     const BlockOp &x = a.ops[i], &y = b.ops[i];
@@ -42,7 +43,8 @@ bool same(const KernelGraph& a, const KernelGraph& b) {
   }
   for (std::size_t i = 0; i < a.ops.size(); ++i) {
     const KernelOp &x = a.ops[i], &y = b.ops[i];
-    if (x.kind != y.kind || x.inputs != y.inputs || x.outputs != y.outputs || !x.block != !y.block) return false;
+    if (x.kind != y.kind || x.inputs != y.inputs || x.outputs != y.outputs || !x.block != !y.block)
+      return false;
     if (x.block ? !same(*x.block, *y.block) : !(x.attributes == y.attributes)) return false;
   }
   return true;
@@ -59,14 +61,16 @@ TEST(Json, ExamplesAreTheirOwnText) {
 TEST(Json, EveryMugraphRoundTrips) {
   int graphs = 0;
   const std::string path = test::mugraph_file("lora.json");
-  if (path.empty()) GTEST_SKIP() << "the muGraphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
+  if (path.empty())
+    GTEST_SKIP() << "the muGraphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path())) {
     if (entry.path().extension() != ".json") continue;
     for (const KernelGraph& g : load(entry.path().string())) {
       const std::string text = to_json(g);
       const KernelGraph again = from_json(parse_json(text, "text"), "text");
       ASSERT_EQ(to_json(again), text) << g.name;
-      // Attributes that an operator does not read are not kept: what the importer leaves in them is nobody's meaning.
+      // Attributes that an operator does not read are not kept: what the importer leaves in them is nobody's
+      // meaning.
       ASSERT_TRUE(same(g, again)) << g.name;
       ++graphs;
     }

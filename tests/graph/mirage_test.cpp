@@ -14,7 +14,8 @@ std::string candidate(const std::string& op_type, const std::string& result, con
   const auto tensor = [](int guid, const std::string& dim, const std::string& extra) {
     return fmt::format(R"({{"guid":{},"data_type":921,"num_dims":2,"dim":[{},0,0]{}}})", guid, dim, extra);
   };
-  const std::string x = tensor(1, "8,128", ""), y = tensor(2, result, ""), tile = tensor(11, "8,128", R"(,"after_accum":false)");
+  const std::string x = tensor(1, "8,128", ""), y = tensor(2, result, ""),
+                    tile = tensor(11, "8,128", R"(,"after_accum":false)");
   const std::string made = tensor(12, result, after ? R"(,"after_accum":true)" : R"(,"after_accum":false)");
   const std::string map = R"({"x":-1,"y":-1,"z":-1})";
   return fmt::format(
@@ -74,7 +75,8 @@ TEST(Mirage, TwoResults) {
 }
 
 TEST(Mirage, SplitTakesItsSizesFromTheFile) {
-  const std::string rest = R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,28,0,0],"after_accum":false})";
+  const std::string rest =
+      R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,28,0,0],"after_accum":false})";
   for (const char* op_type : {"tb_split_1_op", "tb_chunk_1_op"}) {
     const Loaded l = import(candidate(op_type, "8,100", rest));
     ASSERT_EQ(l.error, "");
@@ -85,15 +87,19 @@ TEST(Mirage, SplitTakesItsSizesFromTheFile) {
 TEST(Mirage, RefusesConstantsThatTheFileLost) {
   for (const char* stem : {"mul_scalar", "clamp"}) {
     const Loaded l = import(candidate(fmt::format("tb_{}_op", stem), "8,128"));
-    EXPECT_EQ(l.error, fmt::format("graph g[0], operator 1 (kn_customized_op), block operator 1 (tb_{0}_op): expected an "
-                                   "operator that the file gives whole, found {0}, whose constant{1} Mirage's JSON does "
-                                   "not keep", stem, stem[0] == 'c' ? "s" : ""));
+    EXPECT_EQ(
+        l.error,
+        fmt::format("graph g[0], operator 1 (kn_customized_op), block operator 1 (tb_{0}_op): expected an "
+                    "operator that the file gives whole, found {0}, whose constant{1} Mirage's JSON does "
+                    "not keep",
+                    stem, stem[0] == 'c' ? "s" : ""));
   }
 }
 
 TEST(Mirage, RefusesWhatInferenceContradicts) {
   EXPECT_EQ(import(candidate("tb_reduction_1_op", "8,2")).error,
-            "graph g[0], operator 0 (custom), block operator 1 (reduction): expected the result to have the shape (8, 1), "
+            "graph g[0], operator 0 (custom), block operator 1 (reduction): expected the result to have the "
+            "shape (8, 1), "
             "found (8, 2) in the graph");
   EXPECT_EQ(import(candidate("tb_exp_op", "8,128", "", true)).error,
             "graph g[0], operator 0 (custom): expected block tensor s1 to live inside the loop, found after");
@@ -113,12 +119,13 @@ TEST(Mirage, NamesThatPeopleCanRead) {
   EXPECT_EQ(g.tensors[4].name, "Y0");
   EXPECT_EQ(g.ops[0].block->tensors[1].name, "X1_tile");
   EXPECT_EQ(g.ops[0].inputs, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(load(std::string(ZELLIGE_SOURCE_DIR) + "/examples/rmsnorm.json").at(0).name, "rmsnorm[0]");
 }
 
 // One candidate that cannot be had does not cost the others.
 TEST(Mirage, EachCandidateStandsAlone) {
-  const std::string text =
-      "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") + "," + candidate("tb_log_op", "8,128") + "]";
+  const std::string text = "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") +
+                           "," + candidate("tb_log_op", "8,128") + "]";
   const std::vector<Loaded> graphs = load_text(text, "text", "g");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[0].error, "");

@@ -1,4 +1,5 @@
-// Where the tests find Mirage's muGraphs: the folder in ZELLIGE_MUGRAPHS, or ../shared/mugraphs beside the sources.
+// Where the tests find Mirage's muGraphs: the folder in ZELLIGE_MUGRAPHS, or ../shared/mugraphs beside the
+// sources.
 #pragma once
 #include <cstdlib>
 #include <filesystem>

@@ -48,26 +48,26 @@ Array from(const Shape& shape, const F& f) {
 void expect_near(const Array& found, const Array& expected, double tolerance = 1e-12) {
   ASSERT_EQ(found.shape, expected.shape);
   for (std::size_t i = 0; i < found.values.size(); ++i)
-    ASSERT_NEAR(found.values[i], expected.values[i], tolerance * (1 + std::fabs(expected.values[i]))) << "at " << i;
+    ASSERT_NEAR(found.values[i], expected.values[i], tolerance * (1 + std::fabs(expected.values[i])))
+        << "at " << i;
 }
 
 TEST(Reference, UnaryOperators) {
   std::mt19937_64 random(1);
   Builder b("g");
   const Tensor X = b.input("X", {3, 5, 7});
-  std::vector<Tensor> made = {exp(X), square(X), sqrt(X), X * 0.3, silu(X), sigmoid(X), gelu(X), relu(X), clamp(X, 0.5, 1),
-                              log(X)};
-  double (*meaning[])(double) = {
-      [](double x) { return std::exp(x); },
-      [](double x) { return x * x; },
-      [](double x) { return std::sqrt(x); },
-      [](double x) { return x * 0.3; },
-      [](double x) { return x * (1 / (1 + std::exp(-x))); },
-      [](double x) { return 1 / (1 + std::exp(-x)); },
-      [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); },
-      [](double x) { return std::fmax(x, 0); },
-      [](double x) { return std::fmin(std::fmax(x, 0.5), 1); },
-      [](double x) { return std::log(x); }};
+  std::vector<Tensor> made = {exp(X),     square(X), sqrt(X), X * 0.3,          silu(X),
+                              sigmoid(X), gelu(X),   relu(X), clamp(X, 0.5, 1), log(X)};
+  double (*meaning[])(double) = {[](double x) { return std::exp(x); },
+                                 [](double x) { return x * x; },
+                                 [](double x) { return std::sqrt(x); },
+                                 [](double x) { return x * 0.3; },
+                                 [](double x) { return x * (1 / (1 + std::exp(-x))); },
+                                 [](double x) { return 1 / (1 + std::exp(-x)); },
+                                 [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); },
+                                 [](double x) { return std::fmax(x, 0); },
+                                 [](double x) { return std::fmin(std::fmax(x, 0.5), 1); },
+                                 [](double x) { return std::log(x); }};
   for (Tensor t : made) b.output(t);
   const Array x = random_array({3, 5, 7}, random, 0.01, 3);
   const std::vector<Array> found = run_reference(b.build(), {x}, exact);
@@ -134,13 +134,24 @@ TEST(Reference, MatmulOfAnySize) {
   std::mt19937_64 random(3);
   const std::int64_t sizes[] = {1, 2, 3, 5, 11, 12, 13, 19, 24, 64, 127, 300};
   for (int trial = 0; trial < 60; ++trial) {
-    const std::int64_t m = sizes[random() % 11], n = sizes[random() % 11], k = sizes[random() % 12], t = 1 + random() % 2;
+    const std::int64_t m = sizes[random() % 11], n = sizes[random() % 11], k = sizes[random() % 12],
+                       t = 1 + random() % 2;
     Builder b("g");
     const Tensor A = b.input("A", {t, m, k}), B = b.input("B", {t, k, n});
     b.output(matmul(A, B));
     const Array x = random_array({t, m, k}, random), y = random_array({t, k, n}, random);
     expect_near(run_reference(b.build(), {x, y}, exact)[0], matmul_by_hand(x, y), 1e-11);
   }
+}
+
+// Past the size at which the work is shared out in pieces.
+TEST(Reference, MatmulInPieces) {
+  std::mt19937_64 random(11);
+  Builder b("g");
+  const Tensor A = b.input("A", {131, 300}), B = b.input("B", {300, 1001});
+  b.output(matmul(A, B));
+  const Array x = random_array({131, 300}, random), y = random_array({300, 1001}, random);
+  expect_near(run_reference(b.build(), {x, y}, exact)[0], matmul_by_hand(x, y), 1e-11);
 }
 
 TEST(Reference, ReductionsAreStrided) {
@@ -195,7 +206,8 @@ TEST(Reference, GridsAndLoopsDoNotChangeAMatmul) {
   const std::int64_t T = 2, M = 12, N = 30, K = 24;
   const Array x = random_array({T, M, K}, random), y = random_array({T, K, N}, random);
   const Array expected = matmul_by_hand(x, y);
-  const int orders[][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};  // which dimension of the output x, y, z split
+  const int orders[][3] = {
+      {0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};  // which dimension of the output x, y, z split
   for (const auto& order : orders)
     for (std::int64_t loop : {1, 2, 8, 24})
       for (const Dim3 parts : {Dim3{1, 1, 1}, Dim3{2, 3, 5}, Dim3{1, 12, 2}, Dim3{2, 1, 30}}) {
@@ -204,7 +216,8 @@ TEST(Reference, GridsAndLoopsDoNotChangeAMatmul) {
         Launch launch;
         std::array<std::int64_t, 3> grid{};
         Split left{.loop = 2}, right{.loop = 1}, out;
-        int* of[][3] = {{&left.x, &left.y, &left.z}, {&right.x, &right.y, &right.z}, {&out.x, &out.y, &out.z}};
+        int* of[][3] = {
+            {&left.x, &left.y, &left.z}, {&right.x, &right.y, &right.z}, {&out.x, &out.y, &out.z}};
         for (int axis = 0; axis < 3; ++axis) {
           const int dim = order[axis];
           grid[axis] = parts[dim];
@@ -227,7 +240,8 @@ TEST(Reference, BlocksOwnConsecutiveIterations) {
   b.output(b.custom({.grid = {2}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
               t.store(accum(t.load(b.input("X", {12}), {.x = 0, .loop = 0})), {.x = 0});
             }).at(0));
-  const std::vector<Array> y = run_reference(b.build(), {{{12}, {1, 2, 3, 4, 5, 6, 70, 80, 90, 100, 110, 120}}}, exact);
+  const std::vector<Array> y =
+      run_reference(b.build(), {{{12}, {1, 2, 3, 4, 5, 6, 70, 80, 90, 100, 110, 120}}}, exact);
   EXPECT_EQ(y[0].values, (std::vector<double>{1 + 3 + 5, 2 + 4 + 6, 70 + 90 + 110, 80 + 100 + 120}));
 }
 
@@ -238,13 +252,15 @@ TEST(Reference, Accumulators) {
   Builder b("g");
   for (Tensor t : b.custom({.block = {32}, .loop = loop}, [&](BlockBuilder& t) {
          const Tile tile = t.load(b.input("X", x.shape), {.loop = 1});
-         for (Tile y : {accum(tile), accum_red_sum(tile), accum_red_mean(tile), accum_red_rms(tile), accum_redtox_sum(tile, 2),
-                        accum_max(tile)})
+         for (Tile y : {accum(tile), accum_red_sum(tile), accum_red_mean(tile), accum_red_rms(tile),
+                        accum_redtox_sum(tile, 2), accum_max(tile)})
            t.store(y);
        }))
     b.output(t);
   const std::vector<Array> found = run_reference(b.build(), {x}, exact);
-  const auto element = [&](const Shape& i, std::int64_t iteration, std::int64_t j) { return at(x, {i[0], iteration * n + j}); };
+  const auto element = [&](const Shape& i, std::int64_t iteration, std::int64_t j) {
+    return at(x, {i[0], iteration * n + j});
+  };
   const auto over_all = [&](const Shape& i, auto f) {
     double sum = 0;
     for (std::int64_t k = 0; k < loop; ++k)
@@ -252,7 +268,9 @@ TEST(Reference, Accumulators) {
     return sum;
   };
   const auto same = [](double v) { return v; };
-  expect_near(found[0], from({4, n}, [&](Shape i) { return element(i, 0, i[1]) + element(i, 1, i[1]) + element(i, 2, i[1]); }));
+  expect_near(found[0], from({4, n}, [&](Shape i) {
+                return element(i, 0, i[1]) + element(i, 1, i[1]) + element(i, 2, i[1]);
+              }));
   expect_near(found[1], from({4, 1}, [&](Shape i) { return over_all(i, same); }));
   expect_near(found[2], from({4, 1}, [&](Shape i) { return over_all(i, same) / (loop * n); }));
   expect_near(found[3], from({4, 1}, [&](Shape i) {
@@ -281,7 +299,8 @@ TEST(Reference, OnlineSoftmaxIsSoftmax) {
       const Tile s = matmul(t.load(Q, {.x = 0, .y = 1}), t.load(K, {.x = 0, .loop = 2}));
       const auto [now, fell] = reduction_max(s, 2);
       const Tile p = exp(s - now), r = exp(fell);
-      t.store(accum_rescale(matmul(p, t.load(V, {.x = 0, .loop = 1})), r) / accum_red_sum_rescale(p, r), {.x = 0, .y = 1});
+      t.store(accum_rescale(matmul(p, t.load(V, {.x = 0, .loop = 1})), r) / accum_red_sum_rescale(p, r),
+              {.x = 0, .y = 1});
       t.store(accum_max(now), {.x = 0, .y = 1});
     });
     b.output(results[0]);
@@ -294,15 +313,18 @@ TEST(Reference, OnlineSoftmaxIsSoftmax) {
       return m;
     };
     expect_near(found[1], from({2, 6, 1}, greatest));
-    expect_near(found[0], from({2, 6, 5}, [&](Shape i) {
-                  double up = 0, down = 0;
-                  for (std::int64_t j = 0; j < 32; ++j) {
-                    const double p = std::exp(at(s, {i[0], i[1], j}) - greatest(i));
-                    up += p * at(v, {i[0], j, i[2]});
-                    down += p;
-                  }
-                  return up / down;
-                }), 1e-10);
+    expect_near(found[0],
+                from({2, 6, 5},
+                     [&](Shape i) {
+                       double up = 0, down = 0;
+                       for (std::int64_t j = 0; j < 32; ++j) {
+                         const double p = std::exp(at(s, {i[0], i[1], j}) - greatest(i));
+                         up += p * at(v, {i[0], j, i[2]});
+                         down += p;
+                       }
+                       return up / down;
+                     }),
+                1e-10);
   }
 }
 
@@ -355,9 +377,9 @@ TEST(Rounding, BlockTensorsAreRoundedForMatmulsOnly) {
               }).at(0));
     return run_reference(b.build(), {{{1, 1}, {1.0}}, {{1, 1}, {1.0}}})[0].values[0];
   };
-  EXPECT_EQ(result(false, false), 2);   // no matmul: s keeps its 2^-11
-  EXPECT_EQ(result(true, false), 0);    // rounded on the way into the matmul
-  EXPECT_EQ(result(true, true), 0);     // and so for its other readers: one tensor, one value
+  EXPECT_EQ(result(false, false), 2);  // no matmul: s keeps its 2^-11
+  EXPECT_EQ(result(true, false), 0);   // rounded on the way into the matmul
+  EXPECT_EQ(result(true, true), 0);    // and so for its other readers: one tensor, one value
 }
 
 TEST(Rounding, AnAccumulatorIsRoundedOnce) {
@@ -397,6 +419,19 @@ TEST(Reference, ThreadsDoNotChangeIt) {
     one.threads = 1;
     three.threads = 3;
     EXPECT_EQ(run_reference(g, inputs, one)[0].values, run_reference(g, inputs, three)[0].values) << file;
+  }
+}
+
+TEST(Reference, RefusesMoreThanTheMachineHolds) {
+  Builder b("g");
+  b.output(exp(b.input("X", {1 << 20, 1 << 20})));
+  try {
+    check_memory(b.build());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_TRUE(
+        std::string(e.what()).ends_with("for the reference, found more at tensor X (1048576, 1048576)"))
+        << e.what();
   }
 }
 

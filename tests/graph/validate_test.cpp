@@ -12,10 +12,13 @@ namespace {
 KernelGraph good() {
   Builder b("g");
   const Tensor X = b.input("X", {16, 64}), W = b.input("W", {64, 32});
-  b.output(b.custom({.grid = {2}, .block = {64}, .loop = 4}, [&](BlockBuilder& t) {
-             const Tile x = t.load(X, {.loop = 1}, "x"), w = t.load(W, {.x = 1, .loop = 0}, "w");
-             t.store(accum(matmul(x, w)), {.x = 1});
-           }).at(0), "Y");
+  b.output(b.custom({.grid = {2}, .block = {64}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X, {.loop = 1}, "x"), w = t.load(W, {.x = 1, .loop = 0}, "w");
+                      t.store(accum(matmul(x, w)), {.x = 1});
+                    })
+               .at(0),
+           "Y");
   return b.build();
 }
 
@@ -56,23 +59,33 @@ TEST(Validate, IndicesOutOfRange) {
   EXPECT_EQ(message([](KernelGraph& g) { g.outputs[0] = 9; }),
             "graph g: expected outputs among the graph's 3 tensors, found index 9");
   EXPECT_EQ(message([](KernelGraph& g) { g.ops[0].inputs[1] = 2; }),
-            "graph g, operator 0 (custom): expected operands that an earlier operator or an input makes, found tensor 2 "
+            "graph g, operator 0 (custom): expected operands that an earlier operator or an input makes, "
+            "found tensor 2 "
             "before it is made: the operators are out of order, cyclic, or lack its producer");
   EXPECT_EQ(block_message([](BlockGraph& b) { b.ops[0].kernel_tensor = 2; }),
-            "graph g, operator 0 (custom), block operator 0 (input): expected one of the custom operator's 2 operands, "
+            "graph g, operator 0 (custom), block operator 0 (input): expected one of the custom operator's 2 "
+            "operands, "
             "found index 2");
 }
 
 TEST(Validate, TensorsThatNobodyMakes) {
-  EXPECT_EQ(message([](KernelGraph& g) { g.tensors.push_back({DType::f16, {4}, {}, "lost"}); }),
+  EXPECT_EQ(message([](KernelGraph& g) {
+              g.tensors.push_back({DType::f16, {4}, {}, "lost"});
+            }),
             "graph g: expected a producer for each tensor, found none for tensor 3");
-  EXPECT_EQ(block_message([](BlockGraph& b) { b.tensors.push_back({DType::f16, {4}, false, "lost"}); }),
-            "graph g, operator 0 (custom): expected a producer for each block tensor, found none for tensor 4");
+  EXPECT_EQ(
+      block_message([](BlockGraph& b) {
+        b.tensors.push_back({DType::f16, {4}, false, "lost"});
+      }),
+      "graph g, operator 0 (custom): expected a producer for each block tensor, found none for tensor 4");
 }
 
 TEST(Validate, WhatInferenceContradicts) {
-  EXPECT_EQ(message([](KernelGraph& g) { g.tensors[2].shape = {16, 33}; }),
-            "graph g, operator 0 (custom), block operator 4 (output): expected the result Y to have the shape (16, 32), "
+  EXPECT_EQ(message([](KernelGraph& g) {
+              g.tensors[2].shape = {16, 33};
+            }),
+            "graph g, operator 0 (custom), block operator 4 (output): expected the result Y to have the "
+            "shape (16, 32), "
             "found (16, 33) in the graph");
   EXPECT_EQ(message([](KernelGraph& g) { g.tensors[2].shape = {}; }),
             "graph g: expected tensor Y to have the shape (16, 32), found none: infer() fills it in");
@@ -84,16 +97,23 @@ TEST(Validate, WhatInferenceContradicts) {
 
 TEST(Validate, NamesAndStrides) {
   EXPECT_EQ(message([](KernelGraph& g) { g.name = "a b"; }),
-            "graph a b: expected the graph to have a name of 1 to 200 printable ASCII characters without blanks, quotes "
+            "graph a b: expected the graph to have a name of 1 to 200 printable ASCII characters without "
+            "blanks, quotes "
             "and backslashes, found 3 characters");
   EXPECT_EQ(message([](KernelGraph& g) { g.tensors[1].name = "X"; }),
             "graph g: expected each tensor to have a name of its own, found X twice");
   EXPECT_EQ(message([](KernelGraph& g) { g.tensors[0].strides = {}; }),
-            "graph g: expected the strides of input X, found none: only what the graph computes may leave them open");
-  EXPECT_EQ(message([](KernelGraph& g) { g.tensors[0].strides = {64, 0}; }),
+            "graph g: expected the strides of input X, found none: only what the graph computes may leave "
+            "them open");
+  EXPECT_EQ(message([](KernelGraph& g) {
+              g.tensors[0].strides = {64, 0};
+            }),
             "graph g: expected the strides of tensor X to be 1 to 1099511627776, found (64, 0)");
-  EXPECT_EQ(message([](KernelGraph& g) { g.tensors[0].strides = {std::int64_t{1} << 39, 1}; }),
-            "graph g: expected tensor X to span at most 1099511627776 elements, found strides (549755813888, 1) for "
+  EXPECT_EQ(message([](KernelGraph& g) {
+              g.tensors[0].strides = {std::int64_t{1} << 39, 1};
+            }),
+            "graph g: expected tensor X to span at most 1099511627776 elements, found strides (549755813888, "
+            "1) for "
             "(16, 64)");
   EXPECT_EQ(message([](KernelGraph& g) { g.tensors[0].strides = {1, 16}; }), "");
   EXPECT_EQ(message([](KernelGraph& g) { g.tensors[0].strides = {200, 3}; }), "");
@@ -107,11 +127,14 @@ TEST(Validate, MissingBlockGraph) {
 TEST(Validate, ABlockMayHaveAnyShapeOf32To1024Threads) {
   for (Dim3 d : {Dim3{32}, Dim3{1024}, Dim3{8, 8, 4}, Dim3{5, 7, 1}, Dim3{1, 1024, 1}, Dim3{4, 4, 64}})
     EXPECT_EQ(block_message([&](BlockGraph& b) { b.block = d; }), "") << d.x << " " << d.y << " " << d.z;
-  EXPECT_EQ(block_message([](BlockGraph& b) { b.block = {1, 1, 128}; }),
+  EXPECT_EQ(block_message([](BlockGraph& b) {
+              b.block = {1, 1, 128};
+            }),
             "graph g, operator 0 (custom): expected a block of 1 to 64 threads along z, found 128");
 }
 
-// A value that does not change with the iteration may meet what lives after the loop, and may be stored as it is.
+// A value that does not change with the iteration may meet what lives after the loop, and may be stored as it
+// is.
 TEST(Validate, LoopInvariantsCrossTheLoop) {
   Builder b("g");
   const Tensor X = b.input("X", {16, 64}), S = b.input("S", {16, 1});

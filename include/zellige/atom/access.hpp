@@ -13,11 +13,11 @@
 namespace zellige {
 
 template <class T>
-struct remove_const {
+struct unqualified {
   using type = T;
 };
 template <class T>
-struct remove_const<const T> {
+struct unqualified<const T> {
   using type = T;
 };
 
@@ -52,7 +52,7 @@ inline constexpr bool is_one_access = sizeof(T) <= 16 && (sizeof(T) & (sizeof(T)
 
 template <int N, class T>
 ZELLIGE_CALL auto load(emulate::pointer<T> from) {
-  using Result = Vec<typename remove_const<T>::type, N>;
+  using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(is_one_access<Result>, "load: one access has 1, 2, 4, 8 or 16 bytes");
   return emulate::read<Result>(from);
 }
@@ -74,7 +74,7 @@ ZELLIGE_CALL void store(emulate::pointer<T> to, const Vec<T, N>& value) {
 
 template <int N, class T>
 ZELLIGE_CALL auto load(T* from) {
-  using Result = Vec<typename remove_const<T>::type, N>;
+  using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(is_one_access<Result>, "load: one access has 1, 2, 4, 8 or 16 bytes");
   using Register = typename register_of<sizeof(Result)>::type;
   return bit_cast<Result>(*reinterpret_cast<const Register*>(from));
@@ -89,7 +89,7 @@ ZELLIGE_CALL void store(T* to, const Vec<T, N>& value) {
 
 template <int N, class T>
 ZELLIGE_CALL auto load_once(T* from) {
-  using Result = Vec<typename remove_const<T>::type, N>;
+  using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(is_one_access<Result>, "load: one access has 1, 2, 4, 8 or 16 bytes");
   typename register_of<sizeof(Result)>::type r;
   const auto address = __cvta_generic_to_global(from);

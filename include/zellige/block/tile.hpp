@@ -5,7 +5,7 @@
 //   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
 #pragma once
 #include <zellige/atom.hpp>
-#include <zellige/layout.hpp>
+#include <zellige/layout/composed.hpp>
 
 namespace zellige {
 

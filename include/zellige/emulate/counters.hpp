@@ -6,28 +6,56 @@
 namespace zellige::emulate {
 
 enum class Counter : unsigned {
-  mma,         // warp-wide matrix instructions
-  fma,         // scalar multiply-adds, one a thread
-  ldmatrix,    // warp-wide instructions, whatever their number of 8x8 matrices
-  shuffle,     // warp-wide exchanges
-  barrier,     // block barriers, one a block and barrier, named ones included
-  syncwarp,    // one a warp
+  mma,       // warp-wide matrix instructions
+  fma,       // scalar multiply-adds, one a thread
+  ldmatrix,  // warp-wide instructions, whatever their number of 8x8 matrices
+  shuffle,   // warp-wide exchanges
+  barrier,   // block barriers, one a block and barrier, named ones included
+  syncwarp,  // one a warp
   // Accesses by width; the width in bytes is part of the name. Keep each five together: see `by_width`.
-  global_load_1, global_load_2, global_load_4, global_load_8, global_load_16,
-  global_store_1, global_store_2, global_store_4, global_store_8, global_store_16,
-  shared_load_1, shared_load_2, shared_load_4, shared_load_8, shared_load_16,
-  shared_store_1, shared_store_2, shared_store_4, shared_store_8, shared_store_16,
-  cp_async_1, cp_async_2, cp_async_4, cp_async_8, cp_async_16,  // 1 and 2 do not exist on hardware
-  cp_async_source_bytes,  // read from global memory: less than width times count where the rest is zero-filled
+  global_load_1,
+  global_load_2,
+  global_load_4,
+  global_load_8,
+  global_load_16,
+  global_store_1,
+  global_store_2,
+  global_store_4,
+  global_store_8,
+  global_store_16,
+  shared_load_1,
+  shared_load_2,
+  shared_load_4,
+  shared_load_8,
+  shared_load_16,
+  shared_store_1,
+  shared_store_2,
+  shared_store_4,
+  shared_store_8,
+  shared_store_16,
+  cp_async_1,
+  cp_async_2,
+  cp_async_4,
+  cp_async_8,
+  cp_async_16,            // 1 and 2 do not exist on hardware
+  cp_async_source_bytes,  // read from global memory: less than width times count where the rest is
+                          // zero-filled
   // Passes of a warp's access through the 32 banks, and the fewest that its width needs.
-  shared_load_wavefronts, shared_load_wavefronts_ideal,
-  shared_store_wavefronts, shared_store_wavefronts_ideal,
-  ldmatrix_wavefronts, ldmatrix_wavefronts_ideal,
-  cp_async_wavefronts, cp_async_wavefronts_ideal,
+  shared_load_wavefronts,
+  shared_load_wavefronts_ideal,
+  shared_store_wavefronts,
+  shared_store_wavefronts_ideal,
+  ldmatrix_wavefronts,
+  ldmatrix_wavefronts_ideal,
+  cp_async_wavefronts,
+  cp_async_wavefronts_ideal,
   // 32-byte sectors that a warp's access touches, and the fewest that its distinct bytes fill.
-  global_load_sectors, global_load_sectors_ideal,
-  global_store_sectors, global_store_sectors_ideal,
-  cp_async_sectors, cp_async_sectors_ideal,
+  global_load_sectors,
+  global_load_sectors_ideal,
+  global_store_sectors,
+  global_store_sectors_ideal,
+  cp_async_sectors,
+  cp_async_sectors_ideal,
   end
 };
 

@@ -1,5 +1,6 @@
-// The CPU's stand-in for a GPU, as emitted CUDA text sees it. The same text that nvcc compiles is compiled by a host
-// compiler against this header into a small library; the engine (src/emulate) runs every block and every thread of it.
+// The CPU's stand-in for a GPU, as emitted CUDA text sees it. The same text that nvcc compiles is compiled by
+// a host compiler against this header into a small library; the engine (src/emulate) runs every block and
+// every thread of it.
 //
 //   __global__ void twice(pointer<const float> x, pointer<float> y) {
 //     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -7,16 +8,17 @@
 //   }
 //   extern "C" void emulate_twice(Launch& launch) { call(launch, twice); }
 //
-// It knows threads, memory and where threads meet; instructions are written in terms of it, in <zellige/atom/>.
+// It knows threads, memory and where threads meet; instructions are written in terms of it, in
+// <zellige/atom/>.
 #pragma once
 #include "zellige/emulate/keywords.hpp"
 #include "zellige/emulate/pointer.hpp"
 
 namespace zellige::emulate {
 
-/// The threads of a warp meet: once all 32 have arrived, compute(const In in[32], Out out[32]) runs once and each lane
-/// goes on with its own Out. Lanes that come with another `what`, wait elsewhere or have returned are a finding.
-/// A meeting orders no memory accesses: __syncwarp() and barriers do.
+/// The threads of a warp meet: once all 32 have arrived, compute(const In in[32], Out out[32]) runs once and
+/// each lane goes on with its own Out. Lanes that come with another `what`, wait elsewhere or have returned
+/// are a finding. A meeting orders no memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
@@ -32,16 +34,17 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   return out;
 }
 
-/// For ldmatrix, from within a meeting's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements,
-/// row i's address being lane i's. Checks each as a read of 16 bytes by lane i, counts wavefronts matrix by matrix,
-/// and puts into safe[i] where to read row i from.
+/// For ldmatrix, from within a meeting's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit
+/// elements, row i's address being lane i's. Checks each as a read of 16 bytes by lane i, counts wavefronts
+/// matrix by matrix, and puts into safe[i] where to read row i from.
 ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
   Thread& t = self();
   t.engine->read_rows(t, rows, matrices, safe);
 }
 
-/// cp.async: the source is read now, the destination is written at this thread's covering wait; in between nobody may
-/// touch it, afterwards this thread may, and others behind a barrier. Bytes from valid_bytes on become zero.
+/// cp.async: the source is read now, the destination is written at this thread's covering wait; in between
+/// nobody may touch it, afterwards this thread may, and others behind a barrier. Bytes from valid_bytes on
+/// become zero.
 ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned valid_bytes) {
   Thread& t = self();
   t.engine->cp_async(t, dst, src, bytes, valid_bytes);
@@ -74,7 +77,9 @@ ZELLIGE_INLINE void bar_arrive(unsigned id, unsigned threads) {
 // The parameters are made in a braced list, whose order the language fixes.
 struct Invoke {
   template <class... P>
-  ZELLIGE_INLINE Invoke(void (*kernel)(P...), const P&... arguments) { kernel(arguments...); }
+  ZELLIGE_INLINE Invoke(void (*kernel)(P...), const P&... arguments) {
+    kernel(arguments...);
+  }
 };
 
 template <class P>
@@ -87,10 +92,13 @@ ZELLIGE_INLINE P argument(const Region* const*& next) {
 template <class... P>
 void call(Launch& launch, void (*kernel)(P...)) {
   launch.kernel = reinterpret_cast<void (*)()>(kernel);
-  launch.run(launch, [](const Launch& l) {
-    [[maybe_unused]] const Region* const* next = l.arguments;
-    Invoke{reinterpret_cast<void (*)(P...)>(l.kernel), argument<P>(next)...};
-  }, sizeof...(P));
+  launch.run(
+      launch,
+      [](const Launch& l) {
+        [[maybe_unused]] const Region* const* next = l.arguments;
+        Invoke{reinterpret_cast<void (*)(P...)>(l.kernel), argument<P>(next)...};
+      },
+      sizeof...(P));
 }
 
 }  // namespace zellige::emulate

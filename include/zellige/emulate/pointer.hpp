@@ -11,9 +11,13 @@ namespace zellige::emulate {
 #define ZELLIGE_INLINE inline __attribute__((always_inline))
 
 template <class T>
-struct plain { using type = T; };
+struct plain {
+  using type = T;
+};
 template <class T>
-struct plain<const T> { using type = T; };
+struct plain<const T> {
+  using type = T;
+};
 
 template <class T>
 struct pointer;
@@ -27,26 +31,34 @@ struct reference {
 
   ZELLIGE_INLINE operator value_type() const { return get(); }
   template <class U>
-    requires requires(value_type v) { static_cast<U>(v); }
+  requires requires(value_type v) { static_cast<U>(v); }
   ZELLIGE_INLINE explicit operator U() const { return static_cast<U>(get()); }
   ZELLIGE_INLINE const reference& operator=(const value_type& v) const { return set(v), *this; }
   ZELLIGE_INLINE const reference& operator=(const reference& other) const { return set(other.get()), *this; }
   template <class U>
-  ZELLIGE_INLINE const reference& operator+=(const U& v) const { return set(get() + v), *this; }
+  ZELLIGE_INLINE const reference& operator+=(const U& v) const {
+    return set(get() + v), *this;
+  }
   template <class U>
-  ZELLIGE_INLINE const reference& operator-=(const U& v) const { return set(get() - v), *this; }
+  ZELLIGE_INLINE const reference& operator-=(const U& v) const {
+    return set(get() - v), *this;
+  }
   template <class U>
-  ZELLIGE_INLINE const reference& operator*=(const U& v) const { return set(get() * v), *this; }
+  ZELLIGE_INLINE const reference& operator*=(const U& v) const {
+    return set(get() * v), *this;
+  }
   ZELLIGE_INLINE pointer<T> operator&() const { return {p, region}; }
 
   ZELLIGE_INLINE value_type get() const {
-    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
+                  "an access has 1, 2, 4, 8 or 16 bytes");
     Thread& t = self();
     const void* at = t.engine->read(t, {(unsigned char*)p, region}, sizeof(T));
     return *static_cast<const T*>(at);
   }
   ZELLIGE_INLINE void set(const value_type& v) const {
-    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
+                  "an access has 1, 2, 4, 8 or 16 bytes");
     value_type held = v;  // v may itself be behind a checked reference
     Thread& t = self();
     *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = held;
@@ -66,7 +78,9 @@ struct pointer {
   ZELLIGE_INLINE constexpr operator pointer<const T>() const { return {p, region}; }
   ZELLIGE_INLINE constexpr operator Place() const { return {(unsigned char*)p, region}; }
   template <class U>
-  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const { return {(U*)p, region}; }
+  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const {
+    return {(U*)p, region};
+  }
   ZELLIGE_INLINE reference operator*() const { return {p, region}; }
   ZELLIGE_INLINE reference operator[](std::ptrdiff_t i) const { return {p + i, region}; }
   ZELLIGE_INLINE constexpr pointer operator+(std::ptrdiff_t i) const { return {p + i, region}; }
@@ -93,7 +107,9 @@ struct pointer<const T> {
 
   ZELLIGE_INLINE constexpr operator Place() const { return {(unsigned char*)p, region}; }
   template <class U>
-  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const { return {(U*)p, region}; }
+  ZELLIGE_INLINE constexpr emulate::pointer<U> recast() const {
+    return {(U*)p, region};
+  }
   ZELLIGE_INLINE T operator*() const { return reference{p, region}.get(); }
   ZELLIGE_INLINE T operator[](std::ptrdiff_t i) const { return reference{p + i, region}.get(); }
   ZELLIGE_INLINE constexpr pointer operator+(std::ptrdiff_t i) const { return {p + i, region}; }
@@ -121,8 +137,8 @@ ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset,
   return {reinterpret_cast<T*>(region->begin), region};
 }
 
-/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns where to read them from: p itself, or NaNs
-/// where p is out of bounds. `write_address` likewise: p, or a sink.
+/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns where to read them from: p itself, or
+/// NaNs where p is out of bounds. `write_address` likewise: p, or a sink.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);

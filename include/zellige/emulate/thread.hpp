@@ -1,6 +1,6 @@
 // The running thread and the table of calls that bind emitted text to the emulator's engine.
-// The text is compiled into a library of its own; it finds its thread by its stack's address and the engine in the
-// thread, so the library needs no symbol of the program that loads it.
+// The text is compiled into a library of its own; it finds its thread by its stack's address and the engine
+// in the thread, so the library needs no symbol of the program that loads it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Region {
   std::size_t bytes = 0;
   Space space = Space::global;
   bool writable = true;
-  std::uint16_t id = 0;      // shared: one id a name
-  void* shadow = nullptr;    // the engine's
+  std::uint16_t id = 0;    // shared: one id a name
+  void* shadow = nullptr;  // the engine's
 };
 
 /// pointer<void> without its type's baggage, for calls into the engine.
@@ -45,7 +45,7 @@ struct Engine {
   const void* (*read_as)(Thread&, unsigned lane, Place, unsigned bytes);
   void* (*write_as)(Thread&, unsigned lane, Place, unsigned bytes);
   void (*sync_warp)(Thread&, unsigned mask);
-  void (*bar_sync)(Thread&, unsigned id, unsigned threads);    // threads 0: the whole block
+  void (*bar_sync)(Thread&, unsigned id, unsigned threads);  // threads 0: the whole block
   void (*bar_arrive)(Thread&, unsigned id, unsigned threads);
   void (*cp_async)(Thread&, Place dst, Place src, unsigned bytes, unsigned valid_bytes);
   void (*cp_async_commit)(Thread&);
@@ -60,8 +60,8 @@ struct Thread {
   unsigned index = 0;  // in its block: x fastest
 };
 
-// Each stack is an aligned slot with its Thread near the top; the Thread's place varies from slot to slot because
-// equal places would all fall into the same few sets of the cache.
+// Each stack is an aligned slot with its Thread near the top; the Thread's place varies from slot to slot
+// because equal places would all fall into the same few sets of the cache.
 inline constexpr std::uintptr_t stack_bytes = 128 * 1024;
 
 inline __attribute__((always_inline)) Thread& thread_of_stack(std::uintptr_t address) {

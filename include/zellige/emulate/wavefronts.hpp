@@ -1,6 +1,6 @@
-// How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access of up to
-// 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8. Lanes of a phase that want the
-// same word share it; each further word of the same bank costs a further pass.
+// How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access
+// of up to 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8. Lanes of a
+// phase that want the same word share it; each further word of the same bank costs a further pass.
 //
 //   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
 //   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
@@ -16,8 +16,8 @@ constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes;
 namespace detail {
 
 // The passes of one phase in which two lanes want different units of one column.
-constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first, int last,
-                                     unsigned unit) {
+constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
+                                     int last, unsigned unit) {
   const unsigned columns = 128 / unit;
   unsigned depth[32] = {}, worst = 0;
   for (int l = first; l < last; ++l) {
@@ -36,14 +36,16 @@ constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const 
 
 /// byte_addresses[lane] is aligned to `bytes` (1, 2, 4, 8 or 16); `active` null means all lanes.
 constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes) {
-  const unsigned unit = bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle, so they stand for their words
+  const unsigned unit =
+      bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle, so they stand for their words
   const unsigned columns = 128 / unit;
   const int phase = lanes_per_phase(bytes);
   unsigned total = 0;
   for (int first = 0; first < lanes; first += phase) {
     const int last = first + phase < lanes ? first + phase : lanes;
     std::uint32_t used = 0, in_column[32];
-    if (__builtin_is_constant_evaluated()) for (std::uint32_t& u : in_column) u = 0;
+    if (__builtin_is_constant_evaluated())
+      for (std::uint32_t& u : in_column) u = 0;
     bool conflict = false;
     for (int l = first; l < last && !conflict; ++l) {
       if (active && !active[l]) continue;

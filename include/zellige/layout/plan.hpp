@@ -104,7 +104,7 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-ZELLIGE_ALGEBRA constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
+ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
 template <int nodes_max, int steps_max, Op op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
@@ -136,7 +136,11 @@ struct plan {
 };
 template <Op op, class... T>
 struct big_plan {
-  static constexpr auto value = make_plan<200, 400, op, T...>();
+  static constexpr auto value = make_plan<48, 64, op, T...>();
+};
+template <Op op, class... T>
+struct huge_plan {
+  static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
 template <class P>
 struct at {
@@ -353,6 +357,9 @@ ZELLIGE_HOST_DEVICE constexpr auto invoke(T const&... args) {
   if constexpr (A::rule() != Rule::none) {
     detail::refuse<op, A::rule(), A::x(), A::y()>();
     return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
+  } else if constexpr (A::node_count() > 48 || A::step_count() > 64) {
+    static_assert(A::node_count() <= 400 && A::step_count() <= 1000, "the result has more than 400 nodes");
+    return detail::execute<detail::huge_plan<op, T...>>(args...);
   } else if constexpr (A::node_count() > 12 || A::step_count() > 8) {
     return detail::execute<detail::big_plan<op, T...>>(args...);
   } else {

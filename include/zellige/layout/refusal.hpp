@@ -32,6 +32,7 @@ template <Op operation, long long value, long long zero> ZELLIGE_HOST_DEVICE voi
 template <Op operation, long long numerator, long long denominator> ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
 template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
 template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
+template <Op operation, long long size, long long other_size> ZELLIGE_HOST_DEVICE constexpr void sizes_differ() = delete;
 // clang-format on
 
 namespace detail {

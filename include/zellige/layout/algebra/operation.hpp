@@ -19,6 +19,7 @@ enum class Op : short {
   product_each, product_like, sum, inner_product, gcd, max, min, iscan, escan, congruent, weakly_congruent, compatible,
   evenly_divides, lex_less, colex_less, elem_less, elem_leq, equal, filter_zeros_tuple, repeat_like, wrap, unwrap,
   safe_div, abs, as_arithmetic_tuple, make_basis_like, make_swizzle, swizzle_apply, identity,
+  copy, gemm, axpby, transform,  // on tensors: named in their refusals
   count
 };
 

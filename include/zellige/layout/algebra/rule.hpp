@@ -32,6 +32,7 @@ enum class Rule : signed char {
   divide_by_zero,         // x: numerator, y: 0
   not_a_layout,           // an operand is of the wrong kind
   overflow,               // x, y: the operands
+  sizes_differ,           // x, y: the sizes
 };
 
 /// One sentence, in which {x} and {y} stand for the two numbers.
@@ -74,6 +75,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::not_static: return "a static number is needed where {x} is known at run time only";
     case Rule::divide_by_zero: return "{x} is divided by {y}";
     case Rule::not_a_layout: return "an operand is of the wrong kind ({x}, {y})";
+    case Rule::sizes_differ: return "tensors of sizes {x} and {y}: they must be the same";
     case Rule::overflow: return "the result of {x} and {y} does not fit 64 bits";
   }
   return "";

@@ -1,0 +1,50 @@
+#include "emit/manifest.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace zellige::emit {
+namespace {
+
+std::string_view name(Role role) {
+  return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
+}
+
+}  // namespace
+
+std::string to_json(const Manifest& m) {
+  using Json = nlohmann::ordered_json;
+  Json root;
+  root["version"] = 1;
+  root["name"] = m.name;
+  root["target"] = m.target;
+  root["buffer_size"] = m.buffer_size;
+  root["tensors"] = Json::array();
+  for (const TensorPlace& t : m.tensors) {
+    Json j;
+    j["name"] = t.name;
+    j["role"] = name(t.role);
+    if (t.position >= 0) j["position"] = t.position;
+    j["dtype"] = graph::name(t.dtype);
+    j["shape"] = t.shape;
+    j["strides"] = t.strides;
+    j["bytes"] = t.bytes;
+    j["padding"] = t.bytes - graph::size(t.shape) * graph::bytes(t.dtype);
+    if (t.offset >= 0) j["offset"] = t.offset;
+    root["tensors"].push_back(std::move(j));
+  }
+  root["kernels"] = Json::array();
+  for (const KernelLaunch& k : m.kernels) {
+    Json j;
+    j["name"] = k.name;
+    j["grid"] = {k.grid.x, k.grid.y, k.grid.z};
+    j["block"] = {k.block.x, k.block.y, k.block.z};
+    j["shared_bytes"] = k.shared_bytes;
+    j["arguments"] = Json::array();
+    for (std::size_t i = 0; i < k.tensors.size(); ++i)
+      j["arguments"].push_back({{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+    root["kernels"].push_back(std::move(j));
+  }
+  return root.dump(2) + "\n";
+}
+
+}  // namespace zellige::emit
