@@ -20,8 +20,9 @@ struct Program {
   const std::vector<const Array*>& inputs;
   const std::vector<Array*>& outputs;
   const ReferenceOptions& options;
-  std::vector<bool> varies;   // changes with the iteration: computed in each, the rest once
-  std::vector<bool> operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
+  std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
+  std::vector<bool>
+      operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
@@ -106,16 +107,36 @@ class Worker {
       operands_.clear();
       results_.clear();
       for (int t : op.inputs)
-        operands_.push_back(op.kind == OpKind::matmul && p_.operand[t] ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
-                                                                       : operand(t));
+        operands_.push_back(op.kind == OpKind::matmul && p_.operand[t]
+                                ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
+                                : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
       evaluate(op.kind, op.attributes, operands_, results_);
+      if (op.kind == OpKind::exp) check_exponent(op);
     }
     for (int t : op.outputs) made(t);
   }
 
+  void check_exponent(const BlockOp& op) {
+    if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
+    const std::vector<double>& x = tiles_[op.inputs[0]].values;
+    if (magnitude(x.data(), static_cast<std::int64_t>(x.size())).within(p_.options.exp_limit)) return;
+    magnitudes_[op.outputs[0]].finite = false;
+    stopped_ = true;
+  }
+
+  /// What a kernel keeps in float32 must stay far from its end: inputs that overflow there test nothing.
+  static constexpr double float32_limit = 1.2676506002282294e30;  // 2^100
+
   void made(int t) {
-    if (!p_.operand[t]) return;
+    if (!p_.operand[t]) {
+      if (p_.options.limit == std::numeric_limits<double>::infinity()) return;
+      const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
+      if (m.within(float32_limit)) return;
+      magnitudes_[t] = join(magnitudes_[t], m);
+      stopped_ = true;
+      return;
+    }
     std::vector<double>& values = rounded_[t];
     values = tiles_[t].values;
     const auto count = static_cast<std::int64_t>(values.size());
@@ -234,9 +255,9 @@ std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
   stopped = stop;
   std::vector<BlockOperand> operands;
   for (std::size_t t = 0; t < block.tensors.size(); ++t) {
-    if (!program.operand[t]) continue;
     Magnitude m;
     for (const Worker& w : workers) m = join(m, w.magnitudes()[t]);
+    if (!program.operand[t] && m.within(0)) continue;  // an ordinary float32 value
     operands.push_back({op, static_cast<int>(t), m});
   }
   return operands;

@@ -1,3 +1,4 @@
+#include <limits>
 #include "graph/inputs.hpp"
 
 #include <cmath>
@@ -53,11 +54,14 @@ class Search {
   }
 
   RandomInputs run() {
-    for (bool positive : {false, true}) {
-      result_.positive = positive;
-      filled_.assign(g_.inputs.size(), 1);
-      if (fits(none(), 0) || one_alone() || all_together()) return finish();
-    }
+    for (bool positive : {false, true})
+      for (double exp_limit : {4.0, std::numeric_limits<double>::infinity()}) {
+        result_.positive = positive;
+        exp_limit_ = exp_limit;
+        filled_.assign(g_.inputs.size(), 1);
+        if (fits(none(), 0) || one_alone() || all_together()) return finish();
+        if (!exponential()) break;
+      }
     fail_at({g_.name},
             "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite and at most {}, "
             "found none: {}",
@@ -65,6 +69,16 @@ class Search {
   }
 
  private:
+  bool exponential() const {
+    for (const KernelOp& op : g_.ops) {
+      if (op.kind == OpKind::exp) return true;
+      if (op.block)
+        for (const BlockOp& inner : op.block->ops)
+          if (inner.kind == OpKind::exp) return true;
+    }
+    return false;
+  }
+
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
   /// Runs the reference with the chosen inputs scaled by 2^exponent and the others by 1.
@@ -78,6 +92,7 @@ class Search {
     }
     ReferenceOptions options;
     options.limit = magnitude_limit;
+    options.exp_limit = exp_limit_;
     ++result_.trials;
     result_.reference = graph::run(g_, result_.arrays, options);
     return result_.reference.within(magnitude_limit);
@@ -129,6 +144,7 @@ class Search {
   const std::uint64_t seed_;
   std::vector<int> exponents_, filled_;
   RandomInputs result_;
+  double exp_limit_ = 4;
 };
 
 }  // namespace

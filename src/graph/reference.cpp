@@ -143,6 +143,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.round, threads);
+      if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit)) r.magnitudes[t].finite = false;
       stopped = options.stops_at(r.magnitudes[t]);
     }
     r.stopped = stopped;

@@ -2,12 +2,12 @@
 //
 //   std::vector<Array> inputs = ...;                          // one a graph input, in the caller's order
 //   std::vector<Array> outputs = run_reference(g, inputs);    // one a graph output
-//   Reference all = run(g, inputs);                           // every kernel-level tensor, and how large
-//   things grew
+//   Reference all = run(g, inputs);                           // every kernel-level tensor, and its magnitude
 //
 // Everything is computed in float64 and rounded (to nearest, ties to even) in two places only: a kernel-level
-// tensor is rounded to its dtype, and so is a block tensor that a matmul reads, where it is made: its other
-// readers see the rounded value too. An accumulator is rounded once, after the loop.
+// tensor is rounded to its dtype, and so are the operands of a block-level matmul, on the way into it:
+// whoever else reads the same block tensor sees it unrounded. An accumulator is rounded, if at all, after the
+// loop.
 #pragma once
 #include <limits>
 
@@ -19,13 +19,16 @@ struct ReferenceOptions {
   bool round = true;  // false: float64 throughout, for comparison with closed formulas
   int threads = 0;    // 0: as many as the machine has cores
   double limit = std::numeric_limits<double>::infinity();  // if finite, stop at the first magnitude past it
+  // Arguments of exp: past 4, one unit in the last place of an f16 argument moves exp by more than `compare` allows, and
+  // a comparison would judge the rounding of the argument, not the kernel. Past it counts as past `limit`.
+  double exp_limit = std::numeric_limits<double>::infinity();
 
   bool stops_at(const Magnitude& m) const {
     return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
   }
 };
 
-/// A block tensor that a matmul reads and that the block itself computes.
+/// A block tensor that a matmul reads and that the block itself computes; measured as the matmul sees it.
 struct BlockOperand {
   int op = -1, tensor = -1;  // indices into KernelGraph::ops and BlockGraph::tensors
   Magnitude magnitude;       // over all blocks and iterations

@@ -365,7 +365,7 @@ TEST(Rounding, InputsAreRounded) {
   EXPECT_EQ(run_reference(b.build(), {{{1}, {fine}}})[0].values[0], 1024);
 }
 
-// Inside a block only what a matmul reads is rounded.
+// Inside a block only what a matmul reads is rounded, and only for the matmul.
 TEST(Rounding, BlockTensorsAreRoundedForMatmulsOnly) {
   const auto result = [](bool matmul_too, bool read_other) {
     Builder b("g");
@@ -379,7 +379,7 @@ TEST(Rounding, BlockTensorsAreRoundedForMatmulsOnly) {
   };
   EXPECT_EQ(result(false, false), 2);  // no matmul: s keeps its 2^-11
   EXPECT_EQ(result(true, false), 0);   // rounded on the way into the matmul
-  EXPECT_EQ(result(true, true), 0);    // and so for its other readers: one tensor, one value
+  EXPECT_EQ(result(true, true), 2);    // but not for who else reads it
 }
 
 TEST(Rounding, AnAccumulatorIsRoundedOnce) {

@@ -37,10 +37,11 @@ struct Fragment {
   }
   ZELLIGE_CALL float* pair(int i) { return &d[i / 2][i % 2 * 2]; }
 
-  ZELLIGE_CALL static int warp_n(int warp) { return warp % WN; }
-  ZELLIGE_CALL static int warp_m(int warp) { return warp / WN % WM; }
-  ZELLIGE_CALL static int warp_b(int warp) { return warp / (WN * WM) % WB; }
-  ZELLIGE_CALL static int warp_k(int warp) { return warp / (WN * WM * WB); }
+  // Along N and along K last: the warps along N of one product are the warps along K of a next one (Operand).
+  ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
+  ZELLIGE_CALL static int warp_b(int warp) { return warp / WM % WB; }
+  ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
+  ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
   /// The first element of pair i. Beyond the matrix where M, N or Batch do not divide.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {

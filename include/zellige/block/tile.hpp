@@ -34,6 +34,9 @@ ZELLIGE_CALL AddressTile<Pointer, Layout> global_tile(Pointer data, Layout layou
 /// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
 ZELLIGE_CALL int at_most(int index, int last) { return index < last ? index : last; }
 
+/// How many of a chunk's `whole` elements exist when `left` do from its first one on.
+ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
+
 /// The same memory under another layout.
 template <class Pointer, class Old, class Layout>
 ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {tile.data, layout}; }

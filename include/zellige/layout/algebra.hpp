@@ -164,6 +164,17 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_layout(L const& l) {
 template <int Y, int Z>
 ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() { return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{}); }
 
+// Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an ordinary
+// layout whose strides the coordinate decides.
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  return invoke<Op::slice_and_offset>(crd, l);
+}
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  return get<0>(slice_and_offset(crd, l));
+}
+
 // Codomain.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) { return invoke<Op::coshape>(l); }

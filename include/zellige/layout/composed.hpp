@@ -67,15 +67,4 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return cosize<I...>(l.layout_b());
 }
 
-/// (the sub-layout that crd keeps, 0): the start moves into the offset, where the swizzle sees it.
-template <class Crd, class A, class O, class B>
-ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
-  auto const part = slice_and_offset(crd, l.layout_b());
-  return make_tuple(make_composed_layout(l.layout_a(), l.offset() + get<1>(part), get<0>(part)), Int<0>{});
-}
-template <class Crd, class A, class O, class B>
-ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
-  return get<0>(slice_and_offset(crd, l));
-}
-
 }  // namespace zellige

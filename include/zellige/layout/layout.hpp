@@ -75,17 +75,12 @@ struct Layout : private tuple<S, D> {
   ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const { return idx2crd(idx, shape(), stride()); }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& idx) const {
-    return crd2crd(get_hier_coord(idx), shape(), product_modes());
+    if constexpr (rank == 1) return crd2idx(get_hier_coord(idx), shape());
+    else return crd2crd(get_hier_coord(idx), shape(), product_each(shape()));
   }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& idx) const {
     return crd2idx(get_hier_coord(idx), shape());
-  }
-
- private:
-  ZELLIGE_HOST_DEVICE constexpr auto product_modes() const {
-    if constexpr (tuple_like<S>) return product_each(shape());
-    else return shape();
   }
 };
 template <class S, class D>
@@ -141,14 +136,22 @@ ZELLIGE_HOST_DEVICE constexpr auto last_index(S const& shape, D const& stride) {
 }
 template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>) {
-  return (Int<0>{} + ... + last_index(get<I>(shape), get<I>(stride)));
+  if constexpr (sizeof...(I) == 0) return Int<0>{};
+  else return (... + last_index(get<I>(shape), get<I>(stride)));
 }
+struct plus_one {
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& n) const { return n + Int<1>{}; }
+};
 }  // namespace detail
 
-/// One more than the largest index (of the absolute strides).
+/// One more than the largest index (of the absolute strides); of a layout of coordinates, the size of the smallest box
+/// from zero that holds them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
-  return detail::last_index(l.template shape<I...>(), l.template stride<I...>()) + Int<1>{};
+  auto const last = detail::last_index(l.template shape<I...>(), l.template stride<I...>());
+  if constexpr (integral<decltype(last)>) return last + Int<1>{};
+  else return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
 }
 template <class L>
 inline constexpr auto cosize_v = decltype(cosize(L{}))::value;

@@ -104,9 +104,70 @@ inline std::string layout_table(Value const& l) {
   }
   return out + rule;
 }
-inline std::string layout_latex(Value const& l) { return to_text(l); }
+/// A TikZ picture of a layout of rank 2, cells shaded by index modulo 8.
+inline std::string layout_latex(Value const& l) {
+  static constexpr char const* shades[] = {"00", "40", "20", "60", "10", "50", "30", "70"};
+  Tape t;
+  long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
+  auto at = [](long long m, long long n) { return "(" + std::to_string(m) + "," + std::to_string(n) + ")"; };
+  std::string out = "% Layout: " + to_text(l) +
+                    "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
+                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
+                    "sep=0pt}]\n\n";
+  for (long long m = 0; m < rows; ++m) {
+    for (long long n = 0; n < columns; ++n) {
+      std::string const index = detail::element(t, l, detail::coordinate({m, n}));
+      char const* shade = shades[(std::stoll(index) % 8 + 8) % 8];
+      out += std::string("\\node[fill=black!") + shade + "] at " + at(m, n) + " {" + index + "};\n";
+    }
+  }
+  out += "\\draw[color=black,thick,shift={(-0.5,-0.5)}] (0,0) grid " + at(rows, columns) + ";\n\n";
+  auto label = [&](long long m, long long n, long long i) {
+    out += "\\node at " + at(m, n) + " {\\Large{\\texttt{" + std::to_string(i) + "}}};\n";
+  };
+  for (long long m = 0; m < rows; ++m) label(m, -1, m);
+  for (long long n = 0; n < columns; ++n) label(-1, n, n);
+  return out + "\\end{tikzpicture}\n\\end{document}\n";
+}
+
+namespace detail {
+/// A sum of products of numbers and i.
+inline double formula_at(std::string const& f, double i) {
+  std::size_t at = 0;
+  auto factor = [&] {
+    if (at < f.size() && f[at] == 'i') return ++at, i;
+    std::size_t used = 0;
+    double const x = std::stod(f.substr(at), &used);
+    at += used;
+    if (at < f.size() && f[at] == 'f') ++at;
+    return x;
+  };
+  auto term = [&] {
+    double p = factor();
+    while (at < f.size() && f[at] == '*') ++at, p *= factor();
+    return p;
+  };
+  double sum = term();
+  while (at < f.size()) {
+    bool const minus = f[at++] == '-';
+    sum += minus ? -term() : term();
+  }
+  return sum;
+}
+}  // namespace detail
+/// The values that a formula in i gives the elements of a type, as print_tensor prints them.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
-  return type + to_text(l) + formula;
+  Tape t;
+  auto cell = [&](Value const& crd) {
+    double const x = detail::formula_at(formula, std::stod(detail::element(t, l, crd)));
+    char text[64];
+    if (type.starts_with("int")) std::snprintf(text, sizeof text, "%5lld", static_cast<long long>(x));
+    else if (type == "double") std::snprintf(text, sizeof text, "%11.3e", x);
+    else if (type == "float") std::snprintf(text, sizeof text, "%10.2e", x);
+    else std::snprintf(text, sizeof text, "%8.2f", x);
+    return std::string(text);
+  };
+  return grid_text(detail::inner_layout(l), false, cell, 5);
 }
 
 }  // namespace zellige

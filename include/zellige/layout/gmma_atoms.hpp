@@ -1,0 +1,42 @@
+// The layouts of shared-memory tiles that SM90's matrix instructions read, by major order and swizzle.
+//
+//   SM90::GMMA::Layout_K_SW128_Atom<half_t>   is   Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)
+#pragma once
+#include <zellige/layout/algebra.hpp>
+
+namespace zellige::SM90::GMMA {
+
+namespace detail {
+// One line of 128 << B bits, eight of them; K: lines are rows, MN: lines are columns.
+template <int B, bool k_major, class T>
+ZELLIGE_HOST_DEVICE constexpr auto atom() {
+  constexpr int bits = sizeof_bits<T>::value, line = (128 << B) / bits;
+  using Flag = smem_ptr_flag_bits<bits>;
+  if constexpr (k_major) {
+    return ComposedLayout<Swizzle<B, 4, 3>, Flag, Layout<Shape<_8, Int<line>>, Stride<Int<line>, _1>>>{};
+  } else {
+    return ComposedLayout<Swizzle<B, 4, 3>, Flag, Layout<Shape<Int<line>, _8>, Stride<_1, Int<line>>>>{};
+  }
+}
+template <int B, bool k_major, class T>
+using Atom = remove_cvref_t<decltype(atom<B, k_major, T>())>;
+}  // namespace detail
+
+template <class T>
+using Layout_MN_INTER_Atom = detail::Atom<0, false, T>;
+template <class T>
+using Layout_MN_SW32_Atom = detail::Atom<1, false, T>;
+template <class T>
+using Layout_MN_SW64_Atom = detail::Atom<2, false, T>;
+template <class T>
+using Layout_MN_SW128_Atom = detail::Atom<3, false, T>;
+template <class T>
+using Layout_K_INTER_Atom = detail::Atom<0, true, T>;
+template <class T>
+using Layout_K_SW32_Atom = detail::Atom<1, true, T>;
+template <class T>
+using Layout_K_SW64_Atom = detail::Atom<2, true, T>;
+template <class T>
+using Layout_K_SW128_Atom = detail::Atom<3, true, T>;
+
+}  // namespace zellige::SM90::GMMA

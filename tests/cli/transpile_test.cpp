@@ -1,0 +1,58 @@
+#include "command.hpp"
+#include "graphs.hpp"
+#include "run/files.hpp"
+
+namespace {
+
+using zellige::run::read_whole;
+using zellige::run::write_whole;
+
+struct Transpile : Command {
+  Transpile() { write_whole(path("three.json"), three_graphs); }
+};
+
+TEST_F(Transpile, WritesTextAndManifest) {
+  expect({"transpile", path("three.json"), "--index", "1", "-o", path("out")}, 0,
+         path("out/product.cu") + "\n" + path("out/product.json") + "\n");
+  EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_EQ(read_whole(path("out/product.json")).find("{\n  \"zellige_manifest\": 1,\n  \"name\": \"product\","), 0u);
+  int files = 0;
+  for ([[maybe_unused]] const auto& f : std::filesystem::directory_iterator(path("out"))) ++files;
+  EXPECT_EQ(files, 2);
+}
+
+TEST_F(Transpile, StandaloneNeedsNoHeaders) {
+  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--standalone", "--target",
+                      "sm_90a"});
+  ASSERT_EQ(f.status, 0) << f.output;
+  const std::string text = read_whole(path("out/product.cu"));
+  EXPECT_EQ(text.find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_EQ(text.find("#pragma once"), std::string::npos);
+  EXPECT_NE(text.find("__global__"), std::string::npos);
+}
+
+TEST_F(Transpile, ExplainPrintsThePlanFirst) {
+  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--explain"});
+  EXPECT_EQ(f.status, 0);
+  EXPECT_GT(f.output.find(path("out/product.cu")), 50u) << f.output;
+}
+
+TEST_F(Transpile, ARefusedGraphLeavesNoFile) {
+  const auto f = run({"transpile", path("three.json"), "--index", "2", "-o", path("out")});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.output.find("(3, 8)"), std::string::npos) << f.output;
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(Transpile, AnUnwritableFolderIsOneMessage) {
+  write_whole(path("file"), "in the way");
+  expect({"transpile", path("three.json"), "-o", path("file")}, 2,
+         "zellige: " + path("file") + ": cannot create the folder: Not a directory\n");
+  // The manifest's place is taken by a folder: neither file may stay.
+  std::filesystem::create_directories(path("out/scaled.json"));
+  expect({"transpile", path("three.json"), "-o", path("out")}, 2,
+         "zellige: " + path("out/scaled.json") + ": cannot be written: Is a directory\n");
+  EXPECT_FALSE(std::filesystem::exists(path("out/scaled.cu")));
+}
+
+}  // namespace

@@ -1,0 +1,190 @@
+"""Runs a corpus directory through both faces; see run.sh."""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import operations
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# Families of the instruction tables, which have their own test.
+LATER = {"mma_traits", "copy_traits", "tiled_copy", "tiled_mma", "tma"}
+LATER_OPS = ("tma_", "tiled_copy", "tiled_mma", "copy_atom", "copy_traits", "mma_traits", "gmma_desc", "cotiled")
+BATCH = 80
+CXX = os.environ.get("CXX", "g++")
+FLAGS = ["-std=c++20", "-O0", "-I", f"{ROOT}/include", "-I", HERE, "-w", "-fmax-errors=1"]
+
+
+def unescape(text):
+    out, i = "", 0
+    while i < len(text):
+        if text[i] == "\\" and i + 1 < len(text):
+            out += {"n": "\n", "\\": "\\"}[text[i + 1]]
+            i += 2
+        else:
+            out += text[i]
+            i += 1
+    return out
+
+
+def load(directory):
+    records = []
+    for path in sorted(glob.glob(f"{directory}/*.jsonl")):
+        family = os.path.basename(path)[: -len(".jsonl")]
+        if family in LATER:
+            continue
+        for number, line in enumerate(open(path)):
+            r = json.loads(line)
+            if r["op"].startswith(LATER_OPS):
+                continue
+            r["family"] = family
+            r.setdefault("id", f"{r['op']}-{family}-{number}")
+            records.append(r)
+    return records
+
+
+def build_runtime_face(work):
+    binary = f"{work}/runtime_face"
+    subprocess.run([CXX, "-std=c++20", "-O1", "-I", f"{ROOT}/include", f"{HERE}/runtime_face.cpp", "-o", binary], check=True)
+    return binary
+
+
+def run_runtime_face(binary, records):
+    lines = "".join("\t".join([r["op"], *r["args"]]) + "\n" for r in records)
+    out = subprocess.run([binary], input=lines, capture_output=True, text=True, check=True).stdout.split("\n")
+    return {r["id"]: unescape(o) for r, o in zip(records, out)}
+
+
+def unit(records):
+    body = "".join(f'  record("{r["id"]}", [] {{ return {r["cpp"]}; }});\n' for r in records)
+    return f'#include "prelude.hpp"\nint main() {{\n{body}}}\n'
+
+
+def first_error(text):
+    for line in text.split("\n"):
+        if "error:" in line:
+            return line.split("error:", 1)[1].strip()
+    return text[:200]
+
+
+class StaticFace:
+    def __init__(self, work):
+        self.work, self.count = work, 0
+        subprocess.run([CXX, *FLAGS, "-x", "c++-header", f"{HERE}/prelude.hpp", "-o", f"{work}/prelude.hpp.gch"], check=True)
+
+    def compile(self, records, link):
+        self.count += 1
+        name = f"{self.work}/u{self.count}"
+        with open(f"{name}.cpp", "w") as f:
+            f.write(unit(records))
+        target = ["-o", name] if link else ["-fsyntax-only"]
+        done = subprocess.run([CXX, "-I", self.work, *FLAGS, f"{name}.cpp", *target], capture_output=True, text=True)
+        return name, done.returncode == 0, done.stderr
+
+    def run(self, records):
+        """Answers by id: all in one unit, or one by one where the unit does not compile."""
+        name, good, errors = self.compile(records, True)
+        if good:
+            out = subprocess.run([name], capture_output=True, text=True)
+            os.remove(name)
+            pairs = (line.split("\t", 1) for line in out.stdout.split("\n") if "\t" in line)
+            return {i: unescape(text) for i, text in pairs}
+        if len(records) == 1:
+            return {records[0]["id"]: "!" + first_error(errors)}
+        answers, rest = {}, []
+        for r in records:
+            _, good, errors = self.compile([r], False)
+            if good:
+                rest.append(r)
+            else:
+                answers[r["id"]] = "!" + first_error(errors)
+        return answers | (self.run(rest) if rest and len(rest) < len(records) else {})
+
+
+def run_static_face(work, records, refused):
+    face = StaticFace(work)
+    answers, known = {}, []
+    for r in records:
+        try:
+            r["cpp"] = operations.expression(r["op"], r["args"])
+            known.append(r)
+        except (ValueError, IndexError) as e:
+            answers[r["id"]] = f"!{e}"
+    # What the run-time face refuses is expected not to compile: it goes alone.
+    alone = [[r] for r in known if r["id"] in refused]
+    together = [r for r in known if r["id"] not in refused]
+    batches = [together[i : i + BATCH] for i in range(0, len(together), BATCH)] + alone
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for part in pool.map(face.run, batches):
+            answers |= part
+    return answers
+
+
+def right(record, answer, run):
+    """Whether an answer agrees with the record; None where the record says nothing."""
+    if record["family"].endswith("_unsound"):
+        return answer.startswith("!")
+    if record["family"] == "rejected":
+        return answer.startswith("!") or satisfies(record, answer[1:])
+    if "result" not in record:
+        return None
+    return answer == "=" + record["result"]
+
+
+def satisfies(record, result):
+    """Whether the result of a rejected record satisfies the operation's definition at every coordinate."""
+    import definition
+    return definition.holds(record["op"], record["args"], result)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("--out")
+    parser.add_argument("--face", choices=["both", "static", "runtime"], default="both")
+    parser.add_argument("--show", type=int, default=20)
+    args = parser.parse_args()
+    records = load(args.directory)
+    passed, failed, by_family, shown = 0, 0, {}, 0
+    with tempfile.TemporaryDirectory() as work:
+        binary = build_runtime_face(work)
+        faces = {"runtime": run_runtime_face(binary, records)}
+        refused = {i for i, a in faces["runtime"].items() if a.startswith("!")}
+        if args.face != "runtime":
+            faces["static"] = run_static_face(work, records, refused)
+        if args.out:
+            with open(args.out, "w") as out:
+                for r in records:
+                    for face, answers in faces.items():
+                        a = answers.get(r["id"], "!no answer")
+                        key = "result" if a.startswith("=") else "error"
+                        out.write(json.dumps({"id": r["id"], "op": r["op"], "face": face, key: a[1:]}) + "\n")
+        for face in faces:
+            if args.face not in ("both", face):
+                continue
+            for r in records:
+                answer = faces[face].get(r["id"], "!no answer")
+                verdict = right(r, answer, binary)
+                if verdict is None:
+                    continue
+                row = by_family.setdefault((r["family"], face), [0, 0])
+                row[0 if verdict else 1] += 1
+                if not verdict and shown < args.show:
+                    shown += 1
+                    wanted = r.get("result", "a refusal")
+                    print(f"FAIL {face} {r['op']}({' ; '.join(r['args'])})\n  answer {answer[:300]!r}\n  wanted {wanted[:300]!r}")
+    for (family, face), (good, bad) in sorted(by_family.items()):
+        print(f"{family:24} {face:8} {good:5} passed {bad:4} failed")
+        passed += good
+        failed += bad
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
