@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "command.hpp"
 #include "graphs.hpp"
 #include "run/files.hpp"
@@ -15,7 +17,13 @@ TEST_F(Transpile, WritesTextAndManifest) {
   expect({"transpile", path("three.json"), "--index", "1", "-o", path("out")}, 0,
          path("out/product.cu") + "\n" + path("out/product.json") + "\n");
   EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block.hpp>"), std::string::npos);
-  EXPECT_EQ(read_whole(path("out/product.json")).find("{\n  \"zellige_manifest\": 1,\n  \"name\": \"product\","), 0u);
+  const auto manifest = nlohmann::json::parse(read_whole(path("out/product.json")));
+  EXPECT_EQ(manifest.at("version"), 1);
+  EXPECT_EQ(manifest.at("name"), "product");
+  EXPECT_EQ(manifest.at("buffer_size"), 0);
+  EXPECT_EQ(manifest.at("tensors").size(), 3u);
+  EXPECT_EQ(manifest.at("kernels").size(), 1u);
+  EXPECT_EQ(manifest.at("kernels").at(0).at("arguments").size(), 3u);
   int files = 0;
   for ([[maybe_unused]] const auto& f : std::filesystem::directory_iterator(path("out"))) ++files;
   EXPECT_EQ(files, 2);

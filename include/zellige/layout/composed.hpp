@@ -30,8 +30,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    static_assert(rank == 2 + int(sizeof...(Crd)), "layout(c0, c1, ...): one coordinate for each mode of the layout");
     if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
+    else return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
  private:

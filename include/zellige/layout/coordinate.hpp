@@ -34,11 +34,12 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (tuple_like<Crd>) {
-    static_assert(tuple_like<S>, "crd2idx: the coordinate is a tuple where the shape is a number");
-    if constexpr (tuple_like<S>) {
-      static_assert(tuple_size_v<Crd> == tuple_size_v<S>, "crd2idx: coordinate and shape differ in rank");
-      if constexpr (tuple_size_v<Crd> == 0) return Int<0>{};
-      else return detail::crd2idx_modes(crd, shape, stride, make_seq<tuple_size_v<S>>{});
+    if constexpr (!tuple_like<S> || tuple_size_v<Crd> != detail::rank_v<S>) {
+      return coordinate_and_layout_differ_in_rank<tuple_size_v<Crd>, detail::rank_v<S>>(), Int<0>{};
+    } else if constexpr (tuple_size_v<Crd> == 0) {
+      return Int<0>{};
+    } else {
+      return detail::crd2idx_modes(crd, shape, stride, make_seq<tuple_size_v<S>>{});
     }
   } else if constexpr (tuple_like<S>) {
     if constexpr (tuple_size_v<S> == 0) return Int<0>{};

@@ -66,8 +66,8 @@ struct Layout : private tuple<S, D> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    static_assert(rank == 2 + int(sizeof...(Crd)), "layout(c0, c1, ...): one coordinate for each mode of the layout");
     if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
+    else return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
   /// The coordinate whose index is idx, in the layout's own profile, flat, or as a number.
@@ -94,7 +94,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_layout(L const& a, R const&... rest) {
 
 template <int I, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
-  return make_layout(get<I>(layout.shape()), get<I>(layout.stride()));
+  if constexpr (0 <= I && I < detail::rank_v<S>) return make_layout(get<I>(layout.shape()), get<I>(layout.stride()));
+  else return mode_is_out_of_range<I, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
 }
 template <int... I, class L> requires layout_like<L>
 ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
@@ -158,7 +159,8 @@ inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
 
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
-  return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
+  if constexpr (detail::fits<Crd, S>) return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
+  else return coordinate_and_layout_differ_in_rank<detail::rank_v<Crd>, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
 }
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {

@@ -33,6 +33,7 @@ template <Op operation, long long numerator, long long denominator> ZELLIGE_HOST
 template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
 template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 template <Op operation, long long size, long long other_size> ZELLIGE_HOST_DEVICE constexpr void sizes_differ() = delete;
+template <Op operation, int rank, int other_rank> ZELLIGE_HOST_DEVICE constexpr void tensors_differ_in_rank() = delete;
 // clang-format on
 
 namespace detail {

@@ -7,6 +7,12 @@
 namespace zellige {
 
 namespace detail {
+// The coordinate's tuples stand where the layout has as many modes.
+template <class Crd, class T>
+inline constexpr bool fits = !is_tuple_v<Crd>;
+template <class... C, class... T> requires(sizeof...(C) == sizeof...(T))
+inline constexpr bool fits<tuple<C...>, tuple<T...>> = (fits<C, T> && ...);
+
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);
 

@@ -75,20 +75,27 @@ struct tuple_element {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
+// Mistakes are calls of deleted functions: the compiler prints their names, which say what is wrong, and the numbers.
+template <int mode, int rank>
+ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
+template <int rank_of_the_coordinate, int rank_of_the_layout>
+ZELLIGE_HOST_DEVICE constexpr void coordinate_and_layout_differ_in_rank() = delete;
+template <int coordinates, int modes>
+ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
+
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...> const& t) {
-  static_assert(0 <= I && I < int(sizeof...(T)), "get<I>(tuple): I is not an element of the tuple");
-  return detail::leaf_get<I>(t);
+  if constexpr (0 <= I && I < int(sizeof...(T))) return detail::leaf_get<I>(t);
+  else return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
 }
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>& t) {
-  static_assert(0 <= I && I < int(sizeof...(T)), "get<I>(tuple): I is not an element of the tuple");
-  return detail::leaf_get<I>(t);
+  if constexpr (0 <= I && I < int(sizeof...(T))) return detail::leaf_get<I>(t);
+  else return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
 }
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto get(tuple<T...>&& t) {
-  static_assert(0 <= I && I < int(sizeof...(T)), "get<I>(tuple): I is not an element of the tuple");
-  return detail::leaf_get<I>(static_cast<tuple<T...> const&>(t));
+  return get<I>(static_cast<tuple<T...> const&>(t));
 }
 
 template <class... T>

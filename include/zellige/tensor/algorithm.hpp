@@ -20,17 +20,30 @@ ZELLIGE_HOST_DEVICE constexpr void require_same(A const& a, B const& b) {
 }
 }  // namespace detail
 
+namespace detail {
+// Of one rank, and of one size mode by mode.
+template <Op op, class A, class B, int... I>
+ZELLIGE_HOST_DEVICE constexpr void require_same_modes(A const& a, B const& b, seq<I...>) {
+  (require_same<op>(size<I>(a), size<I>(b)), ...);
+}
+template <Op op, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
+  if constexpr (A::rank != B::rank) tensors_differ_in_rank<op, A::rank, B::rank>();
+  else if constexpr (A::rank > 0) require_same_modes<op>(a, b, make_seq<A::rank>{});
+}
+}  // namespace detail
+
 /// dst(i) = src(i) at every i where pred(i).
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
-  detail::require_same<Op::copy>(src.size(), dst.size());
+  detail::require_same_shape<Op::copy>(src, dst);
   for (int i = 0; i < int(src.size()); ++i) {
     if (pred(i)) dst(i) = src(i);
   }
 }
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
-  detail::require_same<Op::copy>(src.size(), dst.size());
+  detail::require_same_shape<Op::copy>(src, dst);
   for (int i = 0; i < int(src.size()); ++i) dst(i) = src(i);
 }
 template <tensor_like D, class V>

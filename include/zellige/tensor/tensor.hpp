@@ -71,13 +71,13 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator()(Crd const& crd) const { return at(*this, crd); }
   template <class C0, class C1, class... C>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator()(C0 const& c0, C1 const& c1, C const&... c) {
-    static_assert(rank == 2 + int(sizeof...(C)), "tensor(c0, c1, ...): one coordinate for each mode of the tensor");
-    return at(*this, make_coord(c0, c1, c...));
+    if constexpr (rank == 2 + int(sizeof...(C))) return at(*this, make_coord(c0, c1, c...));
+    else return wrong_number_of_coordinates<2 + int(sizeof...(C)), rank>(), data()[0];
   }
   template <class C0, class C1, class... C>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator()(C0 const& c0, C1 const& c1, C const&... c) const {
-    static_assert(rank == 2 + int(sizeof...(C)), "tensor(c0, c1, ...): one coordinate for each mode of the tensor");
-    return at(*this, make_coord(c0, c1, c...));
+    if constexpr (rank == 2 + int(sizeof...(C))) return at(*this, make_coord(c0, c1, c...));
+    else return wrong_number_of_coordinates<2 + int(sizeof...(C)), rank>(), data()[0];
   }
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator[](Crd const& crd) { return at(*this, crd); }
