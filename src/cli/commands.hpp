@@ -1,5 +1,5 @@
-// The subcommands of `zellige`, one file each. Each adds its options to the application and says, in `run`, what to do
-// with them; what it returns is the exit status.
+// The subcommands of `zellige`, one file each. Each adds its options to the application and says, in `run`,
+// what to do with them; what it returns is the exit status.
 #pragma once
 #include <functional>
 

@@ -1,5 +1,5 @@
-// The part of fmt that is compiled once. With it in the executable, libfmt.so is not needed where the executable runs.
-// What it consists of is fmt 9's own affair; with another version the shared library stays.
+// The part of fmt that is compiled once. With it in the executable, libfmt.so is not needed where the
+// executable runs. What it consists of is fmt 9's own affair; with another version the shared library stays.
 #include <fmt/format.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000

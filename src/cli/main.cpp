@@ -13,8 +13,10 @@ int main(int argc, char** argv) {
   CLI::App app("Tensor graphs to verified CUDA kernels.\n", "zellige");
   app.set_version_flag("--version", "zellige " ZELLIGE_VERSION);
   app.require_subcommand(1);
-  app.footer("\nzellige COMMAND --help tells a command's options.\n"
-             "Exit status: 0 done, and nothing is wrong; 1 some result is wrong; 2 the input or the machine is at fault.");
+  app.footer(
+      "\nzellige COMMAND --help tells a command's options.\n"
+      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong; 2 the input or the machine is at "
+      "fault.");
   const std::vector<Entry> entries = {add_run(app), add_transpile(app)};
   try {
     app.parse(argc, argv);
@@ -25,8 +27,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     const bool known = argc > 1 && std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-      return entry.app->get_name() == argv[1];
-    });
+                         return entry.app->get_name() == argv[1];
+                       });
     if (argc > 1 && argv[1][0] != '-' && !known) {
       fmt::print(stderr, "zellige: {} is no command; zellige --help lists them\n", argv[1]);
       return refused;

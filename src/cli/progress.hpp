@@ -1,4 +1,5 @@
-// One line on stderr that tells how far a long run is: overwritten in place on a terminal, printed now and then elsewhere.
+// One line on stderr that tells how far a long run is: overwritten in place on a terminal, printed now and
+// then elsewhere.
 #pragma once
 #include <chrono>
 #include <string>

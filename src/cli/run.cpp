@@ -49,10 +49,12 @@ std::vector<Job> choose(const Arguments& a) {
            count == 1 ? "" : "s");
     }
     if (!a.all && a.index < 0 && count > 1) {
-      fmt::print(stderr, "{}: the first of its {} graphs; --all runs all of them, --index N another\n", file, count);
+      fmt::print(stderr, "{}: the first of its {} graphs; --all runs all of them, --index N another\n", file,
+                 count);
     }
     const int first = a.all ? 0 : std::max(a.index, 0), last = a.all ? count - 1 : first;
-    for (int i = first; i <= last; ++i) jobs.push_back({file, i, std::move(graphs[static_cast<std::size_t>(i)])});
+    for (int i = first; i <= last; ++i)
+      jobs.push_back({file, i, std::move(graphs[static_cast<std::size_t>(i)])});
   }
   return jobs;
 }
@@ -67,7 +69,8 @@ run::Options options(const Arguments& a) {
   if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   o.target = target::find(o.target).name;  // fails for an unknown one
-  if (a.time && !on_gpu) fail("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
+  if (a.time && !on_gpu)
+    fail("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
   return o;
 }
 
@@ -89,8 +92,13 @@ run::RunResult result(const Job& job, const run::Options& o, const run::Cache& c
 }
 
 run::RunResult crashed(const Job& job, const run::Options& o, const std::string& how) {
-  run::RunResult r{.file = job.file, .index = job.index, .graph = job.loaded.name, .target = o.target,
-                   .on = std::string(run::name(o.on)), .seed = o.seed, .status = run::Status::wrong};
+  run::RunResult r{.file = job.file,
+                   .index = job.index,
+                   .graph = job.loaded.name,
+                   .target = o.target,
+                   .on = std::string(run::name(o.on)),
+                   .seed = o.seed,
+                   .status = run::Status::wrong};
   r.reason = fmt::format("{}: the process that ran it was {}", job.loaded.name, how);
   return r;
 }
@@ -121,9 +129,7 @@ int run(const Arguments& a) {
     std::fflush(stdout);
     results[static_cast<std::size_t>(i)] = r;
   };
-  auto idle = [&] {
-    progress.show(done, fmt::format("{} wrong, {} refused", wrong_count, refused_count));
-  };
+  auto idle = [&] { progress.show(done, fmt::format("{} wrong, {} refused", wrong_count, refused_count)); };
   run::run_jobs(
       static_cast<int>(jobs.size()), width,
       [&](int i) { return run::to_json(result(jobs[static_cast<std::size_t>(i)], o, cache)); }, ended, idle);
@@ -141,14 +147,18 @@ Entry add_run(CLI::App& app) {
   auto* index = command->add_option("--index", a->index, "Which graph of each file (default: the first)");
   index->check(CLI::NonNegativeNumber);
   command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
-  command->add_option("--on", a->on, "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
+  command
+      ->add_option("--on", a->on,
+                   "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
       ->check(CLI::IsMember({"auto", "gpu", "emulator", "reference"}));
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   command->add_option("--seed", a->seed, "Of the random inputs")->capture_default_str();
   command->add_option("--json", a->json, "Write one line a graph to this file");
-  command->add_option("--dump", a->dump, "Write inputs, kernel-level tensors, outputs (.npy) and kernels to this folder");
-  command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")->check(CLI::PositiveNumber);
+  command->add_option("--dump", a->dump,
+                      "Write inputs, kernel-level tensors, outputs (.npy) and kernels to this folder");
+  command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--time", a->time, "Time the kernels on the GPU: hot, median of 200");
   command->add_flag("--no-cache", a->no_cache, "Compile anew, and leave the kernel cache alone");
   return {command, [a] { return run(*a); }};

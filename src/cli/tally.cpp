@@ -52,7 +52,8 @@ double wide_share(const Row& row) {
 
 // Passes that ldmatrix took beyond the fewest.
 double conflicts(const Row& row) {
-  const auto took = row.counters.find("ldmatrix_wavefronts"), ideal = row.counters.find("ldmatrix_wavefronts_ideal");
+  const auto took = row.counters.find("ldmatrix_wavefronts"),
+             ideal = row.counters.find("ldmatrix_wavefronts_ideal");
   if (took == row.counters.end() || ideal == row.counters.end()) return NAN;
   return share(static_cast<double>(took->second) - static_cast<double>(ideal->second),
                static_cast<double>(ideal->second));
@@ -63,11 +64,12 @@ std::string percent(double v) { return std::isnan(v) ? "-" : fmt::format("{:.1f}
 std::string text(const Row& row) {
   auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;
-  return fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n", row.name,
-                     row.graphs, row.correct, row.wrong, row.refused, row.error, row.worst,
-                     seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
-                     mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
-                     percent(conflicts(row)));
+  return fmt::format(
+      "{:<18} {:>6} {:>7} {:>5} {:>7} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n", row.name,
+      row.graphs, row.correct, row.wrong, row.refused, row.error, row.worst,
+      seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
+      mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
+      percent(conflicts(row)));
 }
 
 }  // namespace
@@ -82,9 +84,10 @@ std::string tally(const std::vector<run::RunResult>& results) {
     add(*row, r);
     add(all, r);
   }
-  std::string table = fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
-                                  "graphs", "correct", "wrong", "refused", "error", "/bound", "compile", "max, s",
-                                  "run, s", "mma", "16-byte", "conflicts");
+  std::string table =
+      fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
+                  "graphs", "correct", "wrong", "refused", "error", "/bound", "compile", "max, s", "run, s",
+                  "mma", "16-byte", "conflicts");
   for (const Row& row : rows) table += text(row);
   if (rows.size() > 1) table += text(all);
   return table;

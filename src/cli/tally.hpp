@@ -1,5 +1,5 @@
-// The figures of many graphs, file by file: how many are right, the largest error, the times, and what the emulator
-// counted.
+// The figures of many graphs, file by file: how many are right, the largest error, the times, and what the
+// emulator counted.
 #pragma once
 #include <string>
 #include <vector>

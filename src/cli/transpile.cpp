@@ -54,7 +54,8 @@ int transpile(const Arguments& a) {
 
 Entry add_transpile(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("transpile", "Write a graph's CUDA text NAME.cu and its manifest NAME.json");
+  CLI::App* command =
+      app.add_subcommand("transpile", "Write a graph's CUDA text NAME.cu and its manifest NAME.json");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's")->required();
   command->add_option("--index", a->index, "Which graph of the file")->capture_default_str();
   command->add_option("-o,--output", a->folder, "The folder to write into")->capture_default_str();

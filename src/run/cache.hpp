@@ -5,9 +5,10 @@
 //   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // whole and unharmed, or nothing
 //   if (!hit) hit = cache.store(key, "cubin", bytes);
 //
-// An entry is its content and a trailer of length and hash; it is written under a name of its own and then renamed, so
-// that any number of processes may write it at once and a reader sees a whole entry or none. A trailer that does not
-// fit makes the entry a miss. The trailer stands behind the content, where neither ELF nor cubin loaders look.
+// An entry is its content and a trailer of length and hash; it is written under a name of its own and then
+// renamed, so that any number of processes may write it at once and a reader sees a whole entry or none. A
+// trailer that does not fit makes the entry a miss. The trailer stands behind the content, where neither ELF
+// nor cubin loaders look.
 #pragma once
 #include <filesystem>
 #include <memory>

@@ -14,7 +14,8 @@ const Device& device() {
   static const Device found = [] {
     const Driver& d = driver();
     Device device;
-    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) device.index = std::atoi(chosen);
+    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen)
+      device.index = std::atoi(chosen);
     int count = 0;
     check(d.device_count(&count), "counting the GPUs");
     if (device.index < 0 || device.index >= count) {
@@ -62,15 +63,18 @@ void require_target(std::string_view target) {
   const bool runs = exact ? wants == d.compute_capability
                           : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
   if (!runs) {
-    fail("target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on emulator",
-         target, d.name, d.compute_capability,
-         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
+    fail(
+        "target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on "
+        "emulator",
+        target, d.name, d.compute_capability,
+        d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
   }
 }
 
 DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {
   device();
-  if (bytes > 0) check(driver().alloc(&address_, bytes), fmt::format("allocating {} bytes on the GPU", bytes));
+  if (bytes > 0)
+    check(driver().alloc(&address_, bytes), fmt::format("allocating {} bytes on the GPU", bytes));
 }
 DeviceBytes::~DeviceBytes() {
   if (address_) driver().free(address_);
@@ -111,8 +115,8 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
-                    const std::vector<std::uint64_t>& pointers) {
+void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim3& block,
+                    std::int64_t shared_bytes, const std::vector<std::uint64_t>& pointers) {
   std::vector<void*> arguments;
   for (const std::uint64_t& p : pointers) arguments.push_back(const_cast<std::uint64_t*>(&p));
   auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
@@ -126,7 +130,9 @@ Event::Event() { check(driver().event_create(&handle_, 0), "creating an event");
 Event::~Event() {
   if (handle_) driver().event_destroy(handle_);
 }
-void Event::record(Stream& stream) { check(driver().event_record(handle_, stream.handle()), "recording an event"); }
+void Event::record(Stream& stream) {
+  check(driver().event_record(handle_, stream.handle()), "recording an event");
+}
 double Event::ms_since(const Event& earlier) const {
   float ms = 0;
   check(driver().event_ms(&ms, earlier.handle_, handle_), "reading an event");

@@ -17,8 +17,8 @@ struct Device {
   int clock_khz = 0;           // its highest
 };
 
-/// The device in use: $ZELLIGE_DEVICE, else 0; its primary context is current on the calling thread from here on.
-/// Fails where there is no driver or no device.
+/// The device in use: $ZELLIGE_DEVICE, else 0; its primary context is current on the calling thread from here
+/// on. Fails where there is no driver or no device.
 const Device& device();
 
 /// Why there is no GPU to run on, or "" if there is one.
@@ -32,7 +32,9 @@ class DeviceBytes {
  public:
   explicit DeviceBytes(std::int64_t bytes);
   ~DeviceBytes();
-  DeviceBytes(DeviceBytes&& other) noexcept : address_(other.address_), bytes_(other.bytes_) { other.address_ = 0; }
+  DeviceBytes(DeviceBytes&& other) noexcept : address_(other.address_), bytes_(other.bytes_) {
+    other.address_ = 0;
+  }
   DeviceBytes& operator=(DeviceBytes&&) = delete;
 
   std::uint64_t address() const { return address_; }

@@ -1,5 +1,5 @@
-// The functions of libcuda.so.1 that `driver.cpp` calls. Handles are opaque pointers, devices are ints and device
-// addresses 64-bit numbers: the driver's ABI, spelt without its header so that a build needs no CUDA.
+// The functions of libcuda.so.1 that `driver.cpp` calls. Handles are opaque pointers, devices are ints and
+// device addresses 64-bit numbers: the driver's ABI, spelt without its header so that a build needs no CUDA.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +36,8 @@ struct Driver {
   int (*event_destroy)(void*);
   int (*event_record)(void*, void*);
   int (*event_ms)(float*, void*, void*);
-  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                void**);
 };
 
 /// Loaded and initialised. Fails where there is no driver.

@@ -11,13 +11,16 @@ namespace {
 
 // "lora[0]" -> "lora_0": names come from files, and may hold anything.
 std::string file_name(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
   while (!name.empty() && name.back() == '_') name.pop_back();
   return name.empty() ? "graph" : name;
 }
 
 std::string_view role_of(const graph::KernelGraph& g, int tensor) {
-  auto has = [&](const std::vector<int>& list) { return std::find(list.begin(), list.end(), tensor) != list.end(); };
+  auto has = [&](const std::vector<int>& list) {
+    return std::find(list.begin(), list.end(), tensor) != list.end();
+  };
   return has(g.inputs) ? "input" : has(g.outputs) ? "output" : "intermediate";
 }
 
@@ -44,7 +47,8 @@ void dump(const std::filesystem::path& folder, const graph::KernelGraph& g, cons
     const emit::TensorPlace& t = m.tensors[i];
     if (t.role == emit::Role::input) continue;
     const std::string role = t.role == emit::Role::output ? "output" : "intermediate";
-    write_whole(to / (role + "_" + file_name(t.name) + ".npy"), npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
+    write_whole(to / (role + "_" + file_name(t.name) + ".npy"),
+                npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
   }
   write_whole(to / (m.name + ".cu"), program->source);
   write_whole(to / (m.name + ".json"), emit::to_json(m));

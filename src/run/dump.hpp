@@ -1,5 +1,5 @@
-// What a run saw, as files: FOLDER/GRAPH/ with input_X0.npy, output_Y0.npy and output_Y0.reference.npy, intermediate_t3.npy
-// and its reference, and the program as NAME.cu and NAME.json.
+// What a run saw, as files: FOLDER/GRAPH/ with input_X0.npy, output_Y0.npy and output_Y0.reference.npy,
+// intermediate_t3.npy and its reference, and the program as NAME.cu and NAME.json.
 #pragma once
 #include <filesystem>
 #include <vector>

@@ -26,7 +26,9 @@ struct Loaded {
   ~Loaded() { dlclose(handle); }
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
-    if (!at) fail("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
+    if (!at)
+      fail("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
+           kernel);
     return reinterpret_cast<Entry>(at);
   }
   void* handle;
@@ -37,21 +39,55 @@ emulate::dim3 narrow(const graph::Dim3& d) {
 }
 
 constexpr std::string_view counter_names[] = {
-    "mma", "fma", "ldmatrix", "shuffle", "barrier", "syncwarp",
-    "global_load_1", "global_load_2", "global_load_4", "global_load_8", "global_load_16",
-    "global_store_1", "global_store_2", "global_store_4", "global_store_8", "global_store_16",
-    "shared_load_1", "shared_load_2", "shared_load_4", "shared_load_8", "shared_load_16",
-    "shared_store_1", "shared_store_2", "shared_store_4", "shared_store_8", "shared_store_16",
-    "cp_async_1", "cp_async_2", "cp_async_4", "cp_async_8", "cp_async_16", "cp_async_source_bytes",
-    "shared_load_wavefronts", "shared_load_wavefronts_ideal",
-    "shared_store_wavefronts", "shared_store_wavefronts_ideal",
-    "ldmatrix_wavefronts", "ldmatrix_wavefronts_ideal",
-    "cp_async_wavefronts", "cp_async_wavefronts_ideal",
-    "global_load_sectors", "global_load_sectors_ideal",
-    "global_store_sectors", "global_store_sectors_ideal",
-    "cp_async_sectors", "cp_async_sectors_ideal",
+    "mma",
+    "fma",
+    "ldmatrix",
+    "shuffle",
+    "barrier",
+    "syncwarp",
+    "global_load_1",
+    "global_load_2",
+    "global_load_4",
+    "global_load_8",
+    "global_load_16",
+    "global_store_1",
+    "global_store_2",
+    "global_store_4",
+    "global_store_8",
+    "global_store_16",
+    "shared_load_1",
+    "shared_load_2",
+    "shared_load_4",
+    "shared_load_8",
+    "shared_load_16",
+    "shared_store_1",
+    "shared_store_2",
+    "shared_store_4",
+    "shared_store_8",
+    "shared_store_16",
+    "cp_async_1",
+    "cp_async_2",
+    "cp_async_4",
+    "cp_async_8",
+    "cp_async_16",
+    "cp_async_source_bytes",
+    "shared_load_wavefronts",
+    "shared_load_wavefronts_ideal",
+    "shared_store_wavefronts",
+    "shared_store_wavefronts_ideal",
+    "ldmatrix_wavefronts",
+    "ldmatrix_wavefronts_ideal",
+    "cp_async_wavefronts",
+    "cp_async_wavefronts_ideal",
+    "global_load_sectors",
+    "global_load_sectors_ideal",
+    "global_store_sectors",
+    "global_store_sectors_ideal",
+    "cp_async_sectors",
+    "cp_async_sectors_ideal",
 };
-static_assert(std::size(counter_names) == static_cast<std::size_t>(emulate::Counter::end), "counters.hpp changed");
+static_assert(std::size(counter_names) == static_cast<std::size_t>(emulate::Counter::end),
+              "counters.hpp changed");
 
 }  // namespace
 
@@ -63,7 +99,8 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters
   return all;
 }
 
-EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache, int workers) {
+EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache,
+                         int workers) {
   const emit::Manifest& m = program.manifest;
   check(m);
   EmulatedRun result;
@@ -84,9 +121,13 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
   }
   for (const emit::KernelLaunch& k : m.kernels) {
     const auto kernel_start = Clock::now();
-    emulate::LaunchConfig config{.grid = narrow(k.grid), .block = narrow(k.block),
-                                 .shared_bytes = static_cast<unsigned>(k.shared_bytes), .arguments = {},
-                                 .writes = k.writes, .source_file = source, .workers = workers};
+    emulate::LaunchConfig config{.grid = narrow(k.grid),
+                                 .block = narrow(k.block),
+                                 .shared_bytes = static_cast<unsigned>(k.shared_bytes),
+                                 .arguments = {},
+                                 .writes = k.writes,
+                                 .source_file = source,
+                                 .workers = workers};
     for (const int t : k.tensors) config.arguments.push_back(&buffers[static_cast<std::size_t>(t)]);
     emulate::Report report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});

@@ -20,15 +20,15 @@ struct EmulatedKernel {
 struct EmulatedRun {
   std::vector<EmulatedKernel> kernels;
   std::vector<emulate::Finding> findings;
-  bool complete = true;   // false: a launch was given up at a divergence; what comes after it did not run
+  bool complete = true;  // false: a launch was given up at a divergence; what comes after it did not run
   double compile_ms = 0;
   bool compile_cached = false;
   double run_ms = 0;
 };
 
-/// Runs every launch of the manifest once, with `workers` threads of the host (0: one a core). `storage` holds the bytes
-/// of each of the manifest's tensors, and the bytes after the run on return. Inputs count as initialised; all else as
-/// poison that nobody may read.
+/// Runs every launch of the manifest once, with `workers` threads of the host (0: one a core). `storage`
+/// holds the bytes of each of the manifest's tensors, and the bytes after the run on return. Inputs count as
+/// initialised; all else as poison that nobody may read.
 EmulatedRun run_emulated(const emit::Program&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
 
 /// Counters that are not zero, by name.

@@ -54,12 +54,14 @@ void create_folders(const fs::path& folder) {
 }
 
 void write_whole(const fs::path& file, std::string_view content) {
-  // A device or a pipe cannot be renamed onto: it is written to directly, and there is nothing to leave half-written.
+  // A device or a pipe cannot be renamed onto: it is written to directly, and there is nothing to leave
+  // half-written.
   struct stat kind;
   const bool special = ::stat(file.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode);
   if (special) {
     Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (out.fd < 0 || ::write(out.fd, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+    if (out.fd < 0 ||
+        ::write(out.fd, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
       fail("{}: cannot be written: {}", file.string(), std::strerror(errno));
     }
     return;

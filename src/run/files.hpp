@@ -1,4 +1,5 @@
-// Files that are whole or absent. Every file Zellige writes goes through here; failures name the path and the reason.
+// Files that are whole or absent. Every file Zellige writes goes through here; failures name the path and the
+// reason.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -9,7 +9,8 @@
 namespace zellige::run {
 namespace {
 
-constexpr std::int64_t guard_bytes = 256;  // behind every tensor; a kernel that changes them wrote past the end
+constexpr std::int64_t guard_bytes =
+    256;  // behind every tensor; a kernel that changes them wrote past the end
 constexpr int warm_up = 20, launches = 200;
 
 // Fills the shared memory of every multiprocessor with NaN: hardware leaves there what the last kernel wrote.
@@ -47,7 +48,8 @@ struct Launch {
 // Where each tensor of the manifest lies on the device.
 class Memory {
  public:
-  Memory(const emit::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
+  Memory(const emit::Manifest& m, const std::vector<Bytes>& storage)
+      : manifest_(m), workspace_(m.buffer_size) {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
       const bool own = m.tensors[i].role != emit::Role::intermediate;

@@ -25,7 +25,8 @@ const Header* find_header(std::string_view path);
 /// What an #include line of the file at `from` ("" for an emitted text) names, if it is one of ours.
 const Header* included(std::string_view line, std::string_view from);
 
-/// The headers that a text reaches, by path. Conditions are not evaluated: it is every header that could matter.
+/// The headers that a text reaches, by path. Conditions are not evaluated: it is every header that could
+/// matter.
 std::vector<const Header*> closure(std::string_view text);
 
 }  // namespace zellige::run

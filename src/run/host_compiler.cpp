@@ -33,11 +33,11 @@ const Compiler& compiler() {
   return found;
 }
 
-// -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the emulator
-// say where in the text a finding is.
+// -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the
+// emulator say where in the text a finding is.
 const std::vector<std::string>& flags() {
-  static const std::vector<std::string> all = {"-std=c++20", "-O1",  "-g1",     "-fno-omit-frame-pointer",
-                                               "-fPIC",      "-w",   "-shared", "-DZELLIGE_EMULATE"};
+  static const std::vector<std::string> all = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
+                                               "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE"};
   return all;
 }
 
@@ -108,9 +108,9 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
-  for (const std::string& word : {std::string("-I"), header_folder(cache).string(), std::string("-x"),
-                                  std::string("c++"), source_file(source, name, cache).string(), std::string("-o"),
-                                  made.string()}) {
+  for (const std::string& word :
+       {std::string("-I"), header_folder(cache).string(), std::string("-x"), std::string("c++"),
+        source_file(source, name, cache).string(), std::string("-o"), made.string()}) {
     command.push_back(word);
   }
   const Finished finished = run_process(command);
@@ -121,7 +121,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
          shortened(finished.output));
   }
   library.file = cache.adopt(key, "so", made);
-  library.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  library.compile_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   cache.store(key, "ms", std::to_string(library.compile_ms));
   return library;
 }

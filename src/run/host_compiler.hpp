@@ -1,5 +1,5 @@
-// CUDA text to a shared library for the emulator, by g++ (or what $ZELLIGE_CXX names). Zellige's headers come from the
-// binary: they are written into the cache under a name that is their content's hash.
+// CUDA text to a shared library for the emulator, by g++ (or what $ZELLIGE_CXX names). Zellige's headers come
+// from the binary: they are written into the cache under a name that is their content's hash.
 #pragma once
 #include <filesystem>
 #include <string>

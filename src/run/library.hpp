@@ -1,4 +1,5 @@
-// A shared library that is looked for when it is first needed, so that the binary runs on machines without it.
+// A shared library that is looked for when it is first needed, so that the binary runs on machines without
+// it.
 #pragma once
 #include <string>
 #include <vector>

@@ -25,7 +25,8 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
   for (text.remove_prefix(1); !text.empty() && text[0] != ')';) {
     std::int64_t n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc{} || n < 0) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
+    if (error != std::errc{} || n < 0)
+      fail("{}: is no .npy file that can be read: its shape is no tuple", where);
     shape.push_back(n);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     while (text.starts_with(',') || text.starts_with(' ')) text.remove_prefix(1);
@@ -40,8 +41,8 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   std::string extents;
   for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
   if (shape.size() == 1) extents += ",";
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", half ? "<f2" : "<f4",
-                                   extents);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   half ? "<f2" : "<f4", extents);
   // Magic, length and header together fill a multiple of 64 bytes and end in a newline.
   header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');
 
@@ -88,7 +89,8 @@ Npy parse_npy(std::string_view bytes, std::string_view where) {
   const std::size_t width = array.dtype == graph::DType::f16 ? 2 : 4;
   std::size_t count = 1;
   for (const std::int64_t n : array.shape) {
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count)) fail("{}: has too large a shape", where);
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))
+      fail("{}: has too large a shape", where);
   }
   if (bytes.size() / width != count || bytes.size() % width != 0) {
     fail("{}: holds {} bytes of elements; its shape {} needs {} of {}", where, bytes.size(),

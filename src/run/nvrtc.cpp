@@ -70,8 +70,8 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   for (const std::string& o : options) words.push_back(o.c_str());
 
   Program program = nullptr;
-  if (const int e = n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()), texts.data(),
-                             paths.data())) {
+  if (const int e = n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()),
+                             texts.data(), paths.data())) {
     fail("NVRTC: {}", n.error_string(e));
   }
   const std::unique_ptr<Program, void (*)(Program*)> guard(&program, [](Program* p) { nvrtc().destroy(p); });
@@ -94,7 +94,8 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
 const std::string& nvrtc_version() { return nvrtc().version_text; }
 
 Cubin compile_cubin(const std::string& source, std::string_view target, const Cache& cache) {
-  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(target), "-std=c++20", "-lineinfo"};
+  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(target), "-std=c++20",
+                                            "-lineinfo"};
   Key key;
   key.add("nvrtc").add(nvrtc_version()).add(source);
   for (const std::string& o : options) key.add(o);
@@ -110,7 +111,8 @@ Cubin compile_cubin(const std::string& source, std::string_view target, const Ca
   }
   const auto start = std::chrono::steady_clock::now();
   result.bytes = compile(source, options);
-  result.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  result.compile_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   std::string entry(sizeof(double), '\0');
   std::memcpy(entry.data(), &result.compile_ms, sizeof(double));
   cache.store(key, "cubin", entry + result.bytes);

@@ -1,4 +1,5 @@
-// CUDA text to a cubin, by NVRTC, which is loaded when it is first needed. Zellige's headers come from the binary.
+// CUDA text to a cubin, by NVRTC, which is loaded when it is first needed. Zellige's headers come from the
+// binary.
 #pragma once
 #include <string>
 #include <string_view>

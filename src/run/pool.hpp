@@ -1,5 +1,5 @@
-// Jobs side by side, each in a process of its own: a job that crashes, or that is killed for the memory it takes, is
-// that job's result and nobody else's.
+// Jobs side by side, each in a process of its own: a job that crashes, or that is killed for the memory it
+// takes, is that job's result and nobody else's.
 //
 //   run_jobs(graphs.size(), 2, [&](int i) { return run(graphs[i]).to_json(); },
 //            [&](int i, const JobEnd& end) { ... });
@@ -14,10 +14,10 @@ struct JobEnd {
   std::string crash;   // why it returned nothing: "killed by signal 11 (Segmentation fault)"; else ""
 };
 
-/// Calls `work` for each of 0 .. count-1 in processes forked from this one, at most `width` at a time, and `ended` here
-/// as each ends. `idle` is called about five times a second. The caller has no other threads.
-void run_jobs(int count, int width, const std::function<std::string(int)>& work,
-              const std::function<void(int, const JobEnd&)>& ended,
-              const std::function<void()>& idle = [] {});
+/// Calls `work` for each of 0 .. count-1 in processes forked from this one, at most `width` at a time, and
+/// `ended` here as each ends. `idle` is called about five times a second. The caller has no other threads.
+void run_jobs(
+    int count, int width, const std::function<std::string(int)>& work,
+    const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
 }  // namespace zellige::run

@@ -11,7 +11,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // JSON has no NaN and no infinity: they are written as text.
-Json number(double v) { return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"); }
+Json number(double v) {
+  return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+}
 double number(const Json& j) {
   if (j.is_number()) return j.get<double>();
   const std::string text = j.get<std::string>();
@@ -25,25 +27,32 @@ Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
 graph::Dim3 dim3(const Json& j) { return {j.at(0), j.at(1), j.at(2)}; }
 
 Json json(const TensorResult& t) {
-  return {{"name", t.name}, {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype}, {"shape", t.shape},
-          {"norm_error", number(t.norm_error)}, {"worst", number(t.worst)}, {"fault", t.fault}};
+  return {{"name", t.name},   {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype},
+          {"shape", t.shape}, {"norm_error", number(t.norm_error)},           {"worst", number(t.worst)},
+          {"fault", t.fault}};
 }
 
 Json json(const KernelResult& k) {
-  Json j{{"name", k.name}, {"grid", json(k.grid)}, {"block", json(k.block)}, {"shared_bytes", k.shared_bytes}};
+  Json j{
+      {"name", k.name}, {"grid", json(k.grid)}, {"block", json(k.block)}, {"shared_bytes", k.shared_bytes}};
   if (k.registers >= 0) j["registers"] = k.registers;
   if (k.local_bytes >= 0) j["local_bytes"] = k.local_bytes;
   return j;
 }
 
 TensorResult tensor(const Json& j) {
-  return {j.at("name"),  j.at("role") == "output",   j.at("dtype"),        j.at("shape").get<graph::Shape>(),
-          number(j.at("norm_error")), number(j.at("worst")), j.at("fault")};
+  return {j.at("name"),
+          j.at("role") == "output",
+          j.at("dtype"),
+          j.at("shape").get<graph::Shape>(),
+          number(j.at("norm_error")),
+          number(j.at("worst")),
+          j.at("fault")};
 }
 
 KernelResult kernel(const Json& j) {
-  return {j.at("name"), dim3(j.at("grid")), dim3(j.at("block")), j.at("shared_bytes"), j.value("registers", -1),
-          j.value("local_bytes", -1)};
+  return {j.at("name"),         dim3(j.at("grid")),       dim3(j.at("block")),
+          j.at("shared_bytes"), j.value("registers", -1), j.value("local_bytes", -1)};
 }
 
 double worst_norm(const RunResult& r) {
@@ -74,9 +83,17 @@ double median(std::vector<double> v) {
 }
 
 std::string to_json(const RunResult& r) {
-  Json j{{"file", r.file},     {"index", r.index}, {"graph", r.graph},         {"target", r.target},
-         {"on", r.on},         {"seed", r.seed},   {"status", name(r.status)}, {"reason", r.reason},
-         {"tensors", Json::array()}, {"kernels", Json::array()}, {"buffer_size", r.buffer_size}};
+  Json j{{"file", r.file},
+         {"index", r.index},
+         {"graph", r.graph},
+         {"target", r.target},
+         {"on", r.on},
+         {"seed", r.seed},
+         {"status", name(r.status)},
+         {"reason", r.reason},
+         {"tensors", Json::array()},
+         {"kernels", Json::array()},
+         {"buffer_size", r.buffer_size}};
   for (const TensorResult& t : r.tensors) j["tensors"].push_back(json(t));
   for (const KernelResult& k : r.kernels) j["kernels"].push_back(json(k));
   j["scales"] = Json::object();
@@ -92,8 +109,10 @@ std::string to_json(const RunResult& r) {
   if (!r.samples_us.empty()) {
     Json samples = Json::array();
     for (const double us : r.samples_us) samples.push_back(ms(us));
-    j["time_us"] = {{"median", ms(median(r.samples_us))}, {"min", ms(percentile(r.samples_us, 0))},
-                    {"p90", ms(percentile(r.samples_us, 0.9))}, {"samples", samples}};
+    j["time_us"] = {{"median", ms(median(r.samples_us))},
+                    {"min", ms(percentile(r.samples_us, 0))},
+                    {"p90", ms(percentile(r.samples_us, 0.9))},
+                    {"samples", samples}};
   }
   j["kernel"] = r.kernel;
   if (!r.device.empty()) j["device"] = r.device;
@@ -135,7 +154,8 @@ std::string summary(const RunResult& r) {
   const std::string label = fmt::format("{}[{}]", std::filesystem::path(r.file).stem().string(), r.index);
   std::string line = fmt::format("{:<22} {:<9} {} {}", label, name(r.status), r.on, r.target);
   if (!r.tensors.empty()) line += fmt::format("  error {:.1e}", worst_norm(r));
-  if (r.compile_ms > 0) line += fmt::format("  compile {:.2f} s{}", r.compile_ms / 1e3, r.compile_cached ? " (cached)" : "");
+  if (r.compile_ms > 0)
+    line += fmt::format("  compile {:.2f} s{}", r.compile_ms / 1e3, r.compile_cached ? " (cached)" : "");
   if (r.run_ms > 0) line += fmt::format("  run {:.2f} s", r.run_ms / 1e3);
   if (!r.samples_us.empty()) {
     line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(r.samples_us),

@@ -1,5 +1,6 @@
-// What became of one graph. Printed by the command line, written as one line of JSON (docs/cli.md lists the fields), and
-// read back from it: a graph runs in a process of its own, and the line is how its result comes home.
+// What became of one graph. Printed by the command line, written as one line of JSON (docs/cli.md lists the
+// fields), and read back from it: a graph runs in a process of its own, and the line is how its result comes
+// home.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,9 +26,9 @@ struct TensorResult {
   bool output = false;  // or an intermediate
   std::string dtype;
   graph::Shape shape;
-  double norm_error = 0;   // ||out - ref|| / ||ref||
-  double worst = 0;        // the largest |out - ref| over its bound: 1 is still correct
-  std::string fault;       // "" where correct
+  double norm_error = 0;  // ||out - ref|| / ||ref||
+  double worst = 0;       // the largest |out - ref| over its bound: 1 is still correct
+  std::string fault;      // "" where correct
 };
 
 struct KernelResult {
@@ -40,17 +41,17 @@ struct KernelResult {
 struct RunResult {
   std::string file;
   int index = 0;
-  std::string graph, target, on;   // on: gpu, emulator, reference
+  std::string graph, target, on;  // on: gpu, emulator, reference
   std::uint64_t seed = 0;
   Status status = Status::refused;
-  std::string reason;              // why it was refused or is wrong; "" else
+  std::string reason;                                  // why it was refused or is wrong; "" else
   std::vector<std::pair<std::string, double>> scales;  // of the inputs
   std::vector<TensorResult> tensors;
   std::vector<KernelResult> kernels;
   std::int64_t buffer_size = 0;
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
   std::vector<std::string> findings;
-  double inputs_ms = 0;            // finding inputs: the reference, as often as the search for their scales takes
+  double inputs_ms = 0;  // finding inputs: the reference, as often as the search for their scales takes
   double plan_ms = 0, compile_ms = 0, run_ms = 0;
   bool compile_cached = false;
   std::vector<double> samples_us;  // --time

@@ -76,8 +76,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
-void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
-                     RunResult& r) {
+void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
+                     const Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
   emulate::Counters all;
   for (const EmulatedKernel& k : e.kernels) all += k.counters;
@@ -121,9 +121,10 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     if (t.role == emit::Role::input || at < 0) continue;
     seen[static_cast<std::size_t>(at)] = true;
     const graph::Array found{t.shape, unpack(t, storage[i])};
-    const graph::Comparison c = graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype);
-    r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape, c.norm_error,
-                         c.worst, c.correct ? "" : graph::to_string(c)});
+    const graph::Comparison c =
+        graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype);
+    r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape,
+                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c)});
     if (c.correct) continue;
     r.status = Status::wrong;
     if (r.reason.empty()) r.reason = fmt::format("{}: tensor {}: {}", g.name, t.name, graph::to_string(c));
@@ -132,7 +133,8 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     // An output that is also an input, or given twice, has one place.
     const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
     if (seen[static_cast<std::size_t>(output)] || input) continue;
-    fail("manifest of {}: says nothing of the output {}", m.name, g.tensors[static_cast<std::size_t>(output)].name);
+    fail("manifest of {}: says nothing of the output {}", m.name,
+         g.tensors[static_cast<std::size_t>(output)].name);
   }
 }
 
@@ -153,7 +155,8 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
   const graph::RandomInputs inputs = graph::random_inputs(g, o.seed);
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-    r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name, std::ldexp(1.0, inputs.exponents[i]));
+    r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
+                          std::ldexp(1.0, inputs.exponents[i]));
   }
   if (!program) {
     r.status = Status::reference;

@@ -25,12 +25,12 @@ struct Options {
   int workers = 0;             // of the emulator; 0: one a core
 };
 
-/// Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only where a
-/// dump cannot be written. `graph` is validated.
+/// Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only
+/// where a dump cannot be written. `graph` is validated.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
-/// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own, because one
-/// that has touched the GPU cannot fork workers that use it.
+/// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own,
+/// because one that has touched the GPU cannot fork workers that use it.
 struct GpuFound {
   std::string target;  // sm_90a; "" where there is none
   std::string why_not;

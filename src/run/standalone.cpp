@@ -12,7 +12,8 @@ namespace {
 // "zellige/block.hpp" -> "ZELLIGE_ONCE_zellige_block_hpp"
 std::string guard(std::string_view path) {
   std::string name = "ZELLIGE_ONCE_" + std::string(path);
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 
@@ -25,8 +26,8 @@ std::string_view directive(std::string_view line) {
   return line;
 }
 
-// Headers put down where no condition holds are done with. One put down under a condition is put down again where it
-// is next included, and a guard macro keeps the compiler from seeing it twice.
+// Headers put down where no condition holds are done with. One put down under a condition is put down again
+// where it is next included, and a guard macro keeps the compiler from seeing it twice.
 class Inliner {
  public:
   void add(std::string_view text, std::string_view from, int depth) {

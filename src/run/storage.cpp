@@ -42,7 +42,9 @@ Lifetime lifetime(const emit::Manifest& m, int tensor) {
 
 }  // namespace
 
-Bytes poisoned(const emit::TensorPlace& t) { return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff}); }
+Bytes poisoned(const emit::TensorPlace& t) {
+  return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff});
+}
 
 Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
   if (static_cast<std::int64_t>(values.size()) != graph::size(t.shape)) {
@@ -79,17 +81,20 @@ void check(const emit::Manifest& m) {
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : (last + 1) * graph::bytes(t.dtype);
     if (t.bytes < needed) {
-      fail("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes, needed);
+      fail("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
+           needed);
     }
-    if (t.role == emit::Role::intermediate && (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
-      fail("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name, t.offset,
-           t.bytes, m.buffer_size);
+    if (t.role == emit::Role::intermediate &&
+        (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
+      fail("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
+           t.offset, t.bytes, m.buffer_size);
     }
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
     for (const int t : k.tensors) {
-      if (t < 0 || t >= count) fail("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
+      if (t < 0 || t >= count)
+        fail("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size()) {
       fail("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name, k.name,
@@ -103,8 +108,10 @@ void check(const emit::Manifest& m) {
       const Lifetime p = lifetime(m, a), q = lifetime(m, b);
       const bool alive = p.first <= q.last && q.first <= p.last;
       if (alive && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes) {
-        fail("manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at once",
-             m.name, y.name, x.name, y.offset, x.offset);
+        fail(
+            "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
+            "once",
+            m.name, y.name, x.name, y.offset, x.offset);
       }
     }
   }

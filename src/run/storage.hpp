@@ -18,8 +18,8 @@ Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
 
-/// Fails where the manifest contradicts itself: a kernel names a tensor that does not exist, a tensor does not fit into
-/// its bytes, or two intermediates share bytes of the workspace while both are needed.
+/// Fails where the manifest contradicts itself: a kernel names a tensor that does not exist, a tensor does
+/// not fit into its bytes, or two intermediates share bytes of the workspace while both are needed.
 void check(const emit::Manifest&);
 
 }  // namespace zellige::run

@@ -31,7 +31,8 @@ struct Run : Command {
 };
 
 TEST_F(Run, TheEmulatorAgreesWithTheReference) {
-  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--json", path("out.jsonl")});
+  const auto f =
+      run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--json", path("out.jsonl")});
   EXPECT_EQ(f.status, 0) << f.output;
   const auto all = results(path("out.jsonl"));
   ASSERT_EQ(all.size(), 1u);
@@ -41,7 +42,8 @@ TEST_F(Run, TheEmulatorAgreesWithTheReference) {
   ASSERT_EQ(all[0].tensors.size(), 1u);
   EXPECT_TRUE(all[0].tensors[0].output);
   EXPECT_LE(all[0].tensors[0].worst, 1);
-  const auto mma = std::find_if(all[0].counters.begin(), all[0].counters.end(), [](auto& c) { return c.first == "mma"; });
+  const auto mma =
+      std::find_if(all[0].counters.begin(), all[0].counters.end(), [](auto& c) { return c.first == "mma"; });
   EXPECT_NE(mma, all[0].counters.end()) << "an f16 matmul runs on mma";
   EXPECT_NE(read_whole(all[0].kernel).find("__global__"), std::string::npos);
 }
@@ -64,7 +66,8 @@ TEST_F(Run, ARefusedGraphLeavesTheOthersAlone) {
 TEST_F(Run, WithoutAChoiceItIsTheFirstAndSaysSo) {
   const auto f = run({"run", path("three.json"), "--on", "reference"});
   EXPECT_EQ(f.status, 0);
-  EXPECT_EQ(f.output.find(path("three.json") + ": the first of its 3 graphs; --all runs all of them, --index N another\n"),
+  EXPECT_EQ(f.output.find(path("three.json") +
+                          ": the first of its 3 graphs; --all runs all of them, --index N another\n"),
             0u)
       << f.output;
 }
@@ -74,7 +77,8 @@ TEST_F(Run, ASecondRunFindsItsKernelCompiled) {
     run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
     EXPECT_EQ(results(path("out.jsonl")).at(0).compile_cached, cached);
   }
-  run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--no-cache", "--json", path("out.jsonl")});
+  run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--no-cache", "--json",
+       path("out.jsonl")});
   EXPECT_FALSE(results(path("out.jsonl")).at(0).compile_cached);
 }
 
@@ -106,7 +110,8 @@ TEST_F(Run, DumpHoldsWhatTheRunSaw) {
 
 TEST_F(Run, BadInputIsOneMessageAndStatus2) {
   expect({"run", path("three.json"), "--index", "3", "--on", "reference"}, 2,
-         "zellige: " + path("three.json") + ": --index 3 is out of range; the file holds 3 graphs, counted from 0\n");
+         "zellige: " + path("three.json") +
+             ": --index 3 is out of range; the file holds 3 graphs, counted from 0\n");
   expect({"run", path("three.json"), "--on", "reference", "--json", path("no/out.jsonl")}, 2,
          path("three.json") + ": the first of its 3 graphs; --all runs all of them, --index N another\n" +
              "zellige: " + path("no/out.jsonl") + ": cannot be written: No such file or directory\n");
@@ -126,8 +131,10 @@ TEST_F(Run, NoCompilerIsARefusal) {
   const auto f = run({"run", path("three.json"), "--index", "0", "--on", "emulator"});
   unsetenv("ZELLIGE_CXX");
   EXPECT_EQ(f.status, 2);
-  EXPECT_EQ(f.output, "three[0]               refused   emulator sm_80\n"
-                      "    emulator: no C++ compiler no-such-compiler on PATH; install g++ 12 or newer, or set ZELLIGE_CXX\n");
+  EXPECT_EQ(f.output,
+            "three[0]               refused   emulator sm_80\n"
+            "    emulator: no C++ compiler no-such-compiler on PATH; install g++ 12 or newer, or set "
+            "ZELLIGE_CXX\n");
 }
 
 TEST_F(Run, NoGpuWhereOneWasAsked) {

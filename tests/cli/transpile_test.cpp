@@ -30,8 +30,8 @@ TEST_F(Transpile, WritesTextAndManifest) {
 }
 
 TEST_F(Transpile, StandaloneNeedsNoHeaders) {
-  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--standalone", "--target",
-                      "sm_90a"});
+  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--standalone",
+                      "--target", "sm_90a"});
   ASSERT_EQ(f.status, 0) << f.output;
   const std::string text = read_whole(path("out/product.cu"));
   EXPECT_EQ(text.find("#include <zellige/block.hpp>"), std::string::npos);

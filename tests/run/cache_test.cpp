@@ -35,14 +35,20 @@ TEST(Cache, ReadsBackWhatWasStored) {
 }
 
 TEST(Cache, KeysKeepFieldsApart) {
-  std::set<std::string> keys = {Key{}.hex(), Key{}.add("").hex(), Key{}.add("abc").hex(), Key{}.add("ab").add("c").hex(),
-                                Key{}.add("a").add("bc").hex(), Key{}.add("1:a").hex(), Key{}.add("").add("").hex()};
+  std::set<std::string> keys = {Key{}.hex(),
+                                Key{}.add("").hex(),
+                                Key{}.add("abc").hex(),
+                                Key{}.add("ab").add("c").hex(),
+                                Key{}.add("a").add("bc").hex(),
+                                Key{}.add("1:a").hex(),
+                                Key{}.add("").add("").hex()};
   EXPECT_EQ(keys.size(), 7u);
   EXPECT_EQ(Key{}.add("abc").hex(), Key{}.add("abc").hex());
   EXPECT_EQ(Key{}.hex().size(), 32u);
 }
 
-// Every way in which a file can be damaged is a miss: cut at any length, one byte changed anywhere, bytes added.
+// Every way in which a file can be damaged is a miss: cut at any length, one byte changed anywhere, bytes
+// added.
 TEST(Cache, DamagedEntriesAreMisses) {
   const Folder folder;
   const Cache cache(folder.path);
@@ -78,8 +84,9 @@ TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
       for (int i = 0; i < 40; ++i) {
         cache.store(key, "so", content);
         const auto seen = cache.read(key, "so");  // a whole entry, of whichever writer
-        good = good && seen && (*seen == content_of(0) || *seen == content_of(1) || *seen == content_of(2) ||
-                                *seen == content_of(3));
+        good = good && seen &&
+               (*seen == content_of(0) || *seen == content_of(1) || *seen == content_of(2) ||
+                *seen == content_of(3));
       }
       _exit(good ? 0 : 1);
     }
@@ -91,7 +98,8 @@ TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
     EXPECT_EQ(status, 0);
   }
   int files = 0;
-  for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path)) files += f.is_regular_file();
+  for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path))
+    files += f.is_regular_file();
   EXPECT_EQ(files, 1) << "nothing is left behind";
 }
 
@@ -137,7 +145,8 @@ TEST(Cache, PlaceComesFromTheEnvironment) {
   EXPECT_EQ(with(nullptr, "/xdg", "/home"), "/xdg/zellige");
   EXPECT_EQ(with("", "", "/home"), "/home/.cache/zellige");
   EXPECT_EQ(message_of([&] { with(nullptr, nullptr, nullptr); }),
-            "kernel cache: neither ZELLIGE_CACHE nor XDG_CACHE_HOME nor HOME is set; set ZELLIGE_CACHE to a folder");
+            "kernel cache: neither ZELLIGE_CACHE nor XDG_CACHE_HOME nor HOME is set; set ZELLIGE_CACHE to a "
+            "folder");
 }
 
 TEST(Cache, TemporaryOneVanishes) {

@@ -67,7 +67,8 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].kind, emulate::Finding::Kind::out_of_bounds);
   EXPECT_EQ(r.findings[0].tensor, "s");
-  EXPECT_NE(r.findings[0].message.find("9"), std::string::npos) << r.findings[0].message;  // the line of the write
+  EXPECT_NE(r.findings[0].message.find("9"), std::string::npos)
+      << r.findings[0].message;  // the line of the write
 }
 
 TEST_F(Emulated, WhatNobodyWroteIsFound) {
@@ -123,9 +124,11 @@ TEST_F(Emulated, NoCompilerIsOneMessage) {
     std::exit(5);
   };
   EXPECT_EXIT(tell("no-such-compiler"), testing::ExitedWithCode(5),
-              "^emulator: no C\\+\\+ compiler no-such-compiler on PATH; install g\\+\\+ 12 or newer, or set ZELLIGE_CXX\n$");
-  EXPECT_EXIT(tell("/no/such/compiler"), testing::ExitedWithCode(5),
-              "^emulator: no C\\+\\+ compiler /no/such/compiler; install g\\+\\+ 12 or newer, or set ZELLIGE_CXX\n$");
+              "^emulator: no C\\+\\+ compiler no-such-compiler on PATH; install g\\+\\+ 12 or newer, or set "
+              "ZELLIGE_CXX\n$");
+  EXPECT_EXIT(
+      tell("/no/such/compiler"), testing::ExitedWithCode(5),
+      "^emulator: no C\\+\\+ compiler /no/such/compiler; install g\\+\\+ 12 or newer, or set ZELLIGE_CXX\n$");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "run/headers.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <filesystem>
-
-#include <gtest/gtest.h>
 
 #include "run/files.hpp"
 
@@ -33,8 +33,9 @@ TEST(Headers, IncludeLines) {
   EXPECT_EQ(included("  #  include\t\"zellige/atom/half.hpp\"  // why", ""), half);
   EXPECT_EQ(included("#include \"half.hpp\"", "zellige/atom/vec.hpp"), half);
   EXPECT_EQ(included("#include \"../atom/half.hpp\"", "zellige/layout/x.hpp"), half);
-  for (const char* other : {"#include <half.hpp>", "#include \"half.hpp\"", "// #include <zellige/atom/half.hpp>",
-                            "include <zellige/atom/half.hpp>", "#include <zellige/atom/half.hpp", "#include", "", "#"}) {
+  for (const char* other :
+       {"#include <half.hpp>", "#include \"half.hpp\"", "// #include <zellige/atom/half.hpp>",
+        "include <zellige/atom/half.hpp>", "#include <zellige/atom/half.hpp", "#include", "", "#"}) {
     EXPECT_EQ(included(other, ""), nullptr) << other;
   }
 }
@@ -48,7 +49,8 @@ TEST(Headers, ClosureIsEveryHeaderWithinReach) {
   EXPECT_TRUE(has("zellige/atom/config.hpp")) << "half.hpp includes it";
   EXPECT_FALSE(has("zellige/atom/mma.hpp"));
   EXPECT_TRUE(closure("no includes").empty());
-  EXPECT_EQ(closure("#include <zellige/atom/half.hpp>").size(), reached.size()) << "the last line needs no end";
+  EXPECT_EQ(closure("#include <zellige/atom/half.hpp>").size(), reached.size())
+      << "the last line needs no end";
 }
 
 }  // namespace

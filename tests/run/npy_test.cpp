@@ -54,7 +54,8 @@ TEST(Npy, BytesAreNumPys) {
 
 TEST(Npy, DamagedFilesAreRefused) {
   const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
-  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_THROW(parse_npy(good.substr(0, n), "cut.npy"), Error) << n;
+  for (std::size_t n = 0; n < good.size(); ++n)
+    EXPECT_THROW(parse_npy(good.substr(0, n), "cut.npy"), Error) << n;
   auto replaced = [&](const std::string& from, const std::string& to) {
     std::string bad = good;
     return bad.replace(bad.find(from), from.size(), to);

@@ -36,7 +36,9 @@ TEST_F(Nvrtc, CompilesAndCaches) {
 TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
   const std::string bad = changed(hand_written().source, "threadIdx.x;", "no_such_name;");
   const std::string message = message_of([&] { compile_cubin(bad, "sm_80", cache); });
-  EXPECT_EQ(message.find("NVRTC " + nvrtc_version() + " does not compile the kernel: NVRTC_ERROR_COMPILATION\n"), 0u)
+  EXPECT_EQ(
+      message.find("NVRTC " + nvrtc_version() + " does not compile the kernel: NVRTC_ERROR_COMPILATION\n"),
+      0u)
       << message;
   EXPECT_NE(message.find("identifier \"no_such_name\" is undefined"), std::string::npos) << message;
 }

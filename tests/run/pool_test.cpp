@@ -1,12 +1,11 @@
 #include "run/pool.hpp"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <map>
 #include <stdexcept>
-
-#include <gtest/gtest.h>
 
 namespace zellige::run {
 namespace {

@@ -1,19 +1,26 @@
 #include "run/result.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace zellige::run {
 namespace {
 
 RunResult example() {
-  RunResult r{.file = "graphs/gqa_bs1.json", .index = 3, .graph = "gqa_bs1[3]", .target = "sm_80", .on = "emulator",
-              .seed = 7, .status = Status::wrong, .reason = "Y0: not equal"};
+  RunResult r{.file = "graphs/gqa_bs1.json",
+              .index = 3,
+              .graph = "gqa_bs1[3]",
+              .target = "sm_80",
+              .on = "emulator",
+              .seed = 7,
+              .status = Status::wrong,
+              .reason = "Y0: not equal"};
   r.scales = {{"X0", 0.5}, {"X1", 0.25}};
-  r.tensors = {{"Y0", true, "f16", {2, 256, 64}, 1e-4, 0.5, ""},
-               {"t3", false, "f16", {2, 64}, std::nan(""), INFINITY, "element (0, 1) is nan; the reference has 1"}};
+  r.tensors = {
+      {"Y0", true, "f16", {2, 256, 64}, 1e-4, 0.5, ""},
+      {"t3", false, "f16", {2, 64}, std::nan(""), INFINITY, "element (0, 1) is nan; the reference has 1"}};
   r.kernels = {{"gqa_0", {2, 4, 1}, {128, 1, 1}, 49152, 96, 0}, {"gqa_1", {1, 1, 1}, {32, 1, 1}, 0, -1, -1}};
   r.buffer_size = 65536;
   r.counters = {{"mma", 12345678901ull}, {"barrier", 3}};
@@ -67,8 +74,9 @@ TEST(Result, MedianAndPercentiles) {
 
 TEST(Result, Summary) {
   RunResult r = example();
-  EXPECT_EQ(summary(r), "gqa_bs1[3]             wrong     emulator sm_80  error nan  compile 0.81 s (cached)  run 1.50 s"
-                        "  time 7.50 us (min 6.50, p90 9.00)\n    Y0: not equal");
+  EXPECT_EQ(summary(r),
+            "gqa_bs1[3]             wrong     emulator sm_80  error nan  compile 0.81 s (cached)  run 1.50 s"
+            "  time 7.50 us (min 6.50, p90 9.00)\n    Y0: not equal");
   EXPECT_EQ(summary({.file = "a.json", .target = "sm_90a", .on = "gpu", .reason = "no"}),
             "a[0]                   refused   gpu sm_90a\n    no");
 }

@@ -28,7 +28,8 @@ TEST(Standalone, HoldsEveryHeaderOnceAndIncludesNoneOfThem) {
 }
 
 TEST(Standalone, OtherIncludesStay) {
-  EXPECT_EQ(standalone("#include <cstdio>\n#include \"mine.hpp\"\n"), "#include <cstdio>\n#include \"mine.hpp\"\n");
+  EXPECT_EQ(standalone("#include <cstdio>\n#include \"mine.hpp\"\n"),
+            "#include <cstdio>\n#include \"mine.hpp\"\n");
 }
 
 // An untaken branch includes nothing: the header has to stand again where it is included for good.

@@ -159,8 +159,9 @@ inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
 
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
-  if constexpr (detail::fits<Crd, S>) return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
-  else return coordinate_and_layout_differ_in_rank<detail::rank_v<Crd>, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
+  using At = detail::misfit<Crd, S>;
+  if constexpr (At::crd == At::layout) return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
+  else return coordinate_and_layout_differ_in_rank<At::crd, At::layout>(), Layout<Int<1>, Int<0>>{};
 }
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {

@@ -7,11 +7,18 @@
 namespace zellige {
 
 namespace detail {
-// The coordinate's tuples stand where the layout has as many modes.
+// Where the coordinate has a tuple and the layout other than as many modes: the two ranks. Equal ones: nowhere.
 template <class Crd, class T>
-inline constexpr bool fits = !is_tuple_v<Crd>;
-template <class... C, class... T> requires(sizeof...(C) == sizeof...(T))
-inline constexpr bool fits<tuple<C...>, tuple<T...>> = (fits<C, T> && ...);
+struct misfit {
+  static constexpr int crd = is_tuple_v<Crd> ? tuple_size_v<Crd> : 0;
+  static constexpr int layout = is_tuple_v<Crd> ? (is_tuple_v<T> ? tuple_size_v<T> : 1) : 0;
+};
+template <class First, class... Rest>
+struct first_misfit : First {};
+template <class First, class Second, class... Rest> requires(First::crd == First::layout)
+struct first_misfit<First, Second, Rest...> : first_misfit<Second, Rest...> {};
+template <class... C, class... T> requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0)
+struct misfit<tuple<C...>, tuple<T...>> : first_misfit<misfit<C, T>...> {};
 
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);

@@ -7,6 +7,12 @@
 namespace zellige {
 
 namespace detail {
+// Two static sizes that differ.
+template <class A, class B>
+inline constexpr bool clash = false;
+template <auto a, auto b>
+inline constexpr bool clash<C<a>, C<b>> = a != b;
+
 // At compile time, or at run time, the two sizes are the same.
 template <Op op, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same(A const& a, B const& b) {
@@ -98,8 +104,10 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& 
     detail::require_same<Op::gemm>(b.size(), c.size());
     for (int i = 0; i < int(c.size()); ++i) d(i) = a(i) * b(i) + c(i);
   } else {
+    if constexpr (!detail::clash<decltype(size<0>(a)), decltype(size<0>(c))>) {
+      detail::require_same<Op::gemm>(size<0>(b), size<1>(c));
+    }
     detail::require_same<Op::gemm>(size<0>(a), size<0>(c));
-    detail::require_same<Op::gemm>(size<0>(b), size<1>(c));
     if constexpr (ra == 2) detail::require_same<Op::gemm>(size<1>(a), size<1>(b));
     int const depth = ra == 2 ? int(a.size()) / int(size<0>(a)) : 1;
     for (int m = 0; m < int(size<0>(c)); ++m) {

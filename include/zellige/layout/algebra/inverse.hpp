@@ -11,12 +11,13 @@ namespace zellige::algebra {
 struct Counted {
   Node n;
   Num before;
+  int place;
 };
 ZELLIGE_ALGEBRA constexpr Vec<Counted> counted_modes(Tape& t, Value const& l) {
   Vec<Counted> modes;
   Num before = fixed(1);
   for (Node const& n : leaves_of(coalesce(t, l))) {
-    modes.push_back({n, before});
+    modes.push_back({n, before, modes.size()});
     before = t.mul(n.s, before);
   }
   return modes;
@@ -53,7 +54,9 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
 
 ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
   Vec<Counted> modes;
+  int last_place = 0;
   for (Counted const& c : counted_modes(t, l)) {
+    last_place = c.place;
     if (!c.n.d.is(0)) modes.push_back(c);
   }
   for (Counted const& c : modes) {
@@ -66,6 +69,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
   Num last = fixed(0);        // the largest index that the modes below reach
   Num extent = fixed(1);
   Num before = fixed(0);
+  int top = 0;                // where the mode of the greatest stride stands
   for (Counted const& c : sorted) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
@@ -77,9 +81,13 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
     below = c.n.d;
     extent = c.n.s;
     before = c.before;
+    top = c.place;
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
+  // The topmost digit may outgrow its mode only where that is L's last, in which L goes on.
+  Num const full = t.mul(extent, below);
+  if (top != last_place || leaves_of(l).back().s.is(1)) t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode(extent, {before}).root());
   return layout_of(merge_modes(t, result, false));
 }

@@ -81,7 +81,8 @@ ZELLIGE_ALGEBRA constexpr bool moves_bits(Value const& l) {
 ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, Value const& l, Value const& swizzle) {
   Bits const b = bits_of(swizzle);
   if (b.bits == 0) return l;
-  if (!moves_bits(l)) return t.refused(Rule::swizzle_mask, b.y(), b.z());
+  bool const inside = l.is_leaf() || (b.y() | b.z()) < product_of(t, shape_of(l)).v;
+  if (!moves_bits(l) || !inside) return t.refused(Rule::swizzle_mask, b.y(), b.z());
   Value const y = index_of(t, number(b.y()), l), z = index_of(t, number(b.z()), l);
   Value const moved = make_swizzle(t, y.root().s.v, z.root().s.v);
   if (t.failed()) return nothing();

@@ -1,0 +1,233 @@
+// deletions [--jobs N] [--index N] [--target T] FILE...: emits the graph of each file, takes each barrier, wait, commit
+// and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only if the emulator
+// reports every one of them. docs/deletions.md says how to read the table.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "emit/emit.hpp"
+#include "emulate/engine.hpp"
+#include "graph/error.hpp"
+#include "graph/inputs.hpp"
+#include "graph/load.hpp"
+#include "run/host_compiler.hpp"
+#include "run/pool.hpp"
+#include "run/storage.hpp"
+#include "sites.hpp"
+
+namespace zellige::deletions {
+namespace {
+
+using run::Bytes;
+
+struct Options {
+  int jobs = 2, index = 0;
+  bool verbose = false;
+  std::string target = "sm_80";
+  std::vector<std::string> files;
+};
+
+emulate::dim3 narrow(const graph::Dim3& d) {
+  return {static_cast<unsigned>(d.x), static_cast<unsigned>(d.y), static_cast<unsigned>(d.z)};
+}
+
+/// A program whose sites can be switched off one at a time.
+class Subject {
+ public:
+  Subject(const graph::KernelGraph& g, const Options& o, const run::Cache& cache)
+      : program_(emit::transpile(g, target::find(o.target))), switched_(with_switches(program_.source)) {
+    const emit::Manifest& m = program_.manifest;
+    source_ = run::source_file(switched_.text, m.name, cache).string();
+    const run::HostLibrary library = run::compile_for_emulator(switched_.text, m.name, cache);
+    handle_ = dlopen(library.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) fail("{}: does not load: {}", g.name, dlerror());
+    deleted_ = static_cast<int*>(dlsym(handle_, "zellige_deleted"));
+    if (!deleted_) fail("{}: the emitted text has no line \"using namespace zellige;\" to put the switch behind", g.name);
+    const graph::RandomInputs inputs = graph::random_inputs(g, 1);
+    for (const emit::TensorPlace& t : m.tensors) {
+      const bool input = t.role == emit::Role::input;
+      values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : Bytes{});
+    }
+    for (std::size_t k = 0; k < m.kernels.size(); ++k) whole(k);
+  }
+  ~Subject() {
+    if (handle_) dlclose(handle_);
+  }
+  Subject(const Subject&) = delete;
+
+  const std::vector<Site>& sites() const { return switched_.sites; }
+
+  /// What is seen of a deletion: "!..." a finding, "~..." other numbers, "=" nothing. One block first: it is mostly enough.
+  std::string without(int site) const {
+    const std::string& kernel = switched_.sites[static_cast<std::size_t>(site)].kernel;
+    const auto& kernels = program_.manifest.kernels;
+    std::size_t k = 0;
+    while (k < kernels.size() && kernels[k].name != kernel) ++k;
+    if (k == kernels.size()) fail("{}: the manifest has no such kernel", kernel);
+    *deleted_ = site;
+    for (const bool one_block : {true, false}) {
+      Launched l = launch(k, one_block ? graph::Dim3{1, 1, 1} : kernels[k].grid, 1);
+      if (!l.report.findings.empty()) return "!" + l.report.findings[0].message;
+      if (!l.report.complete) return "!the launch was given up";
+      if (one_block) continue;
+      for (std::size_t a = 0; a < l.buffers.size(); ++a) {
+        const std::size_t t = static_cast<std::size_t>(kernels[k].tensors[a]);
+        if (!kernels[k].writes[a]) continue;
+        if (std::memcmp(l.buffers[a].data(), values_[t].data(), values_[t].size()) != 0) {
+          return "~" + program_.manifest.tensors[t].name;
+        }
+      }
+    }
+    return "=";
+  }
+
+ private:
+  struct Launched {
+    std::vector<emulate::Buffer> buffers;  // one an argument
+    emulate::Report report;
+  };
+
+  Launched launch(std::size_t k, const graph::Dim3& grid, int workers) const {
+    const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
+    Launched l;
+    l.buffers.reserve(kernel.tensors.size());
+    emulate::LaunchConfig config{.grid = narrow(grid), .block = narrow(kernel.block),
+                                 .shared_bytes = static_cast<unsigned>(kernel.shared_bytes), .arguments = {},
+                                 .writes = kernel.writes, .source_file = source_, .workers = workers};
+    for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
+      const std::size_t t = static_cast<std::size_t>(kernel.tensors[a]);
+      const emit::TensorPlace& place = program_.manifest.tensors[t];
+      emulate::Buffer& b = l.buffers.emplace_back(place.name, static_cast<std::size_t>(place.bytes));
+      if (!kernel.writes[a]) {
+        std::memcpy(b.data(), values_[t].data(), values_[t].size());
+        b.mark_initialised();
+      }
+      config.arguments.push_back(&b);
+    }
+    using Entry = void (*)(emulate::Launch&);
+    const Entry entry = reinterpret_cast<Entry>(dlsym(handle_, ("emulate_" + kernel.name).c_str()));
+    if (!entry) fail("{}: the emitted text has no emulate_{}", program_.manifest.name, kernel.name);
+    l.report = emulate::run(entry, config);
+    return l;
+  }
+
+  // The undamaged kernel: what it writes is what the ones after it read, and what a damaged one is held against.
+  void whole(std::size_t k) {
+    const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
+    *deleted_ = -1;
+    Launched l = launch(k, kernel.grid, 0);
+    if (!l.report.findings.empty()) fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
+    for (std::size_t a = 0; a < l.buffers.size(); ++a) {
+      if (!kernel.writes[a]) continue;
+      const std::byte* from = reinterpret_cast<const std::byte*>(l.buffers[a].data());
+      values_[static_cast<std::size_t>(kernel.tensors[a])].assign(from, from + l.buffers[a].bytes());
+    }
+  }
+
+  emit::Program program_;
+  Switched switched_;
+  std::string source_;
+  void* handle_ = nullptr;
+  int* deleted_ = nullptr;
+  std::vector<Bytes> values_;  // of each of the manifest's tensors, once the kernel that makes it has run
+};
+
+struct Count {
+  int all = 0, reported = 0, wrong = 0, unseen = 0;
+};
+
+void examine(const std::string& file, const Options& o, const run::Cache& cache, Count& total) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const std::vector<graph::KernelGraph> graphs = graph::load(file);
+  if (o.index < 0 || o.index >= static_cast<int>(graphs.size())) {
+    fail("{}: has {} graphs; there is none of index {}", file, graphs.size(), o.index);
+  }
+  const graph::KernelGraph& g = graphs[static_cast<std::size_t>(o.index)];
+  const Subject subject(g, o, cache);
+  const std::vector<Site>& sites = subject.sites();
+  std::vector<std::string> seen(sites.size());
+  run::run_jobs(
+      static_cast<int>(sites.size()), o.jobs, [&](int i) { return subject.without(i); },
+      [&](int i, const run::JobEnd& end) {
+        seen[static_cast<std::size_t>(i)] = end.crash.empty() ? end.result : "~" + end.crash;
+      });
+  Count c;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const Site& s = sites[i];
+    const char how = seen[i].empty() ? '=' : seen[i][0];
+    ++c.all;
+    ++(how == '!' ? c.reported : how == '~' ? c.wrong : c.unseen);
+    if (how == '!' && !o.verbose) continue;
+    const std::string what = how == '!' ? seen[i].substr(1) : how == '~' ? "ONLY WRONG NUMBERS: " + seen[i].substr(1) : "NOT SEEN";
+    fmt::print("  {}:{} {} {}\n      {}\n", s.kernel, s.line, name(s.kind), s.text, what);
+  }
+  std::map<Kind, int> kinds;
+  for (const Site& s : sites) ++kinds[s.kind];
+  std::string of;
+  for (const auto& [kind, n] : kinds) of += fmt::format("{}{} {}", of.empty() ? "" : ", ", n, name(kind));
+  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name, c.all,
+             c.reported, c.wrong, c.unseen, of, std::chrono::duration<double>(Clock::now() - start).count());
+  std::fflush(stdout);
+  total.all += c.all, total.reported += c.reported, total.wrong += c.wrong, total.unseen += c.unseen;
+}
+
+int number(std::string_view option, std::string_view text) {
+  int n = 0;
+  const auto end = text.data() + text.size();
+  if (const auto r = std::from_chars(text.data(), end, n); r.ec != std::errc() || r.ptr != end || n < 0) {
+    fail("deletions: {} takes a number, not \"{}\"", option, text);
+  }
+  return n;
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto value = [&]() -> std::string_view {
+      if (i + 1 == argc) fail("deletions: {} needs a value", word);
+      return argv[++i];
+    };
+    if (word == "--jobs") {
+      o.jobs = number(word, value());
+    } else if (word == "--index") {
+      o.index = number(word, value());
+    } else if (word == "--target") {
+      o.target = value();
+    } else if (word == "--verbose") {
+      o.verbose = true;
+    } else if (word.starts_with("--")) {
+      fail("deletions: there is no option {}; there are --jobs, --index, --target and --verbose", word);
+    } else {
+      o.files.emplace_back(word);
+    }
+  }
+  if (o.files.empty()) fail("deletions: name the graph files to go through");
+  return o;
+}
+
+}  // namespace
+}  // namespace zellige::deletions
+
+int main(int argc, char** argv) {
+  using namespace zellige;
+  try {
+    const deletions::Options o = deletions::parse(argc, argv);
+    const run::Cache cache = run::Cache::standard();
+    deletions::Count total;
+    for (const std::string& file : o.files) deletions::examine(file, o, cache, total);
+    fmt::print("{} of {} deletions are reported by the emulator.\n", total.reported, total.all);
+    return total.all > 0 && total.reported == total.all ? 0 : 1;
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,42 @@
+// The places of an emitted text that keep its threads apart or inside their tensors, and the text in which each of them
+// can be taken out.
+//
+//   const Switched s = with_switches(program.source);
+//   s.sites[3]                  // {"lora_0_k0", 73, Kind::barrier, "__syncthreads();"}
+//   s.text                      // the same lines; where zellige_deleted == 3, that barrier is gone
+//
+// One text for all of them, so that a program is compiled once, not once a deletion. Lines keep their numbers.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige::deletions {
+
+enum class Kind : std::uint8_t {
+  barrier,    // __syncthreads, __syncwarp: not called
+  wait,       // cp_async_wait: not called
+  commit,     // cp_async_commit: not called
+  predicate,  // a condition of an `if`, each part of an && alone: true
+  zero_fill,  // the condition of `condition ? x : 0`: true
+  clamp,      // the last index that at_most allows, or what edge says is left: no end
+};
+std::string_view name(Kind);
+
+struct Site {
+  std::string kernel;
+  int line = 0;  // from 1
+  Kind kind{};
+  std::string text;  // what is deleted
+};
+
+struct Switched {
+  std::string text;
+  std::vector<Site> sites;
+};
+
+/// The text reads `extern "C" int zellige_deleted`, the index of the site that is out; -1: none.
+Switched with_switches(std::string_view source);
+
+}  // namespace zellige::deletions

@@ -1,0 +1,230 @@
+// Every law by brute force over random layouts, admissible and not, of static and run-time numbers: an operation that
+// answers satisfies its definition at every coordinate.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "random_layouts.hpp"
+
+namespace zellige::test {
+namespace {
+
+struct Tally {
+  int accepted = 0;
+  int refused = 0;
+};
+/// Runs a law on random layouts; the law returns false where the result is wrong and throws where it is refused.
+template <class Law>
+Tally over(int cases, unsigned seed, Law law) {
+  Random random(seed);
+  Tally tally;
+  for (int i = 0; i < cases; ++i) {
+    std::string what;
+    try {
+      if (!law(random, what)) ADD_FAILURE() << "case " << i << ": " << what;
+      ++tally.accepted;
+    } catch (LayoutError const&) {
+      ++tally.refused;
+    }
+    if (testing::Test::HasFailure()) break;
+  }
+  return tally;
+}
+
+// composition(A, B)(c) = A(B(c)) at every coordinate c of B.
+TEST(Laws, CompositionIsApplicationTwice) {
+  Tally const t = over(160000, 1, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, random.below(2)), b = random.layout(2, false);
+    Value const r = composition(a, b);
+    what = to_text(a) + " o " + to_text(b) + " = " + to_text(r);
+    Indexer const at_a(a), at_b(b), at_r(r);
+    for (long long i = 0, n = size(b); i < n; ++i) {
+      if (at_r(i) != at_a(at_b(i))) return false;
+    }
+    return size(r) == size(b);
+  });
+  EXPECT_GT(t.accepted, 50000);
+  EXPECT_GT(t.refused, 20000);
+}
+
+// coalesce and flatten change no value; filter keeps the set of values.
+TEST(Laws, CoalesceKeepsEveryValue) {
+  over(5000, 2, [](Random& random, std::string& what) {
+    Value const a = random.layout(4, random.below(2)), r = coalesce(a);
+    what = to_text(a) + " -> " + to_text(r);
+    std::vector<long long> const va = values(a), vf = values(filter(a));
+    return values(r) == va && values(flatten(a)) == va &&
+           std::set<long long>(va.begin(), va.end()) == std::set<long long>(vf.begin(), vf.end());
+  });
+}
+
+// complement(L, m): all of L + complement are different, and what is added ascends.
+TEST(Laws, ComplementIsDisjointAndOrdered) {
+  Tally const t = over(5000, 3, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, true), r = complement(a, number(random.pick({1, 7, 24, 60, 100})));
+    what = to_text(a) + " + " + to_text(r);
+    std::vector<long long> const va = values(filter(a)), vr = values(r);
+    std::set<long long> all;
+    for (long long x : va) {
+      for (long long y : vr) all.insert(x + y);
+    }
+    return all.size() == va.size() * vr.size() && std::is_sorted(vr.begin(), vr.end());
+  });
+  EXPECT_GT(t.accepted, 2000);
+}
+
+// L(right_inverse(L)(i)) = i.
+TEST(Laws, RightInverse) {
+  over(20000, 4, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, random.below(2)), r = right_inverse(a);
+    what = to_text(a) + ", " + to_text(r);
+    Indexer const at_a(a), at_r(r);
+    for (long long i = 0, n = size(r); i < n; ++i) {
+      if (at_a(at_r(i)) != i) return false;
+    }
+    return true;
+  });
+}
+
+// L(left_inverse(L)(L(i))) = L(i).
+TEST(Laws, LeftInverse) {
+  Tally const t = over(20000, 5, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, random.below(2)), r = left_inverse(a);
+    what = to_text(a) + ", " + to_text(r);
+    Indexer const at_a(a), at_r(r);
+    for (long long i = 0, n = size(a); i < n; ++i) {
+      if (at_a(at_r(at_a(i))) != at_a(i)) return false;
+    }
+    return true;
+  });
+  EXPECT_GT(t.accepted, 1000);
+  EXPECT_GT(t.refused, 1000);
+}
+
+// L(nullspace(L)(i)) = 0.
+TEST(Laws, Nullspace) {
+  over(5000, 6, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, false), r = nullspace(a);
+    what = to_text(a) + ", " + to_text(r);
+    Indexer const at_a(a);
+    for (long long x : values(r)) {
+      if (at_a(x) != 0) return false;
+    }
+    return true;
+  });
+}
+
+// A divided by a tile of n consecutive elements: the tile comes first, and tile and tiles together are all of A.
+TEST(Laws, DivideCoversTheLayout) {
+  over(5000, 7, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, true);
+    long long const n = random.pick({1, 2, 3, 4, 6, 8});
+    Value const tile = mode(random.number(n), {fixed(1)});
+    Value const r = zipped_divide(a, tile);
+    what = to_text(a) + " / " + to_text(tile) + " = " + to_text(r);
+    std::vector<long long> const va = values(a), vr = values(r);
+    Indexer const at_a(a);
+    for (long long i = 0; i < n; ++i) {
+      if (vr[std::size_t(i)] != at_a(i)) return false;
+    }
+    std::set<long long> const in_r(vr.begin(), vr.end());
+    return std::all_of(va.begin(), va.end(), [&](long long x) { return in_r.count(x) == 1; });
+  });
+}
+
+// logical_product(block, tiler): the block first, and copies of it that nowhere touch.
+TEST(Laws, ProductRepeatsTheBlockWithoutOverlap) {
+  Tally const t = over(5000, 8, [](Random& random, std::string& what) {
+    Value const block = random.layout(2, true), tiler = random.layout(2, true);
+    Value const r = logical_product(block, tiler);
+    what = to_text(block) + " x " + to_text(tiler) + " = " + to_text(r);
+    std::vector<long long> const vb = values(block), vr = values(r);
+    return std::equal(vb.begin(), vb.end(), vr.begin()) &&
+           std::set<long long>(vr.begin(), vr.end()).size() == vr.size();
+  });
+  EXPECT_GT(t.accepted, 1000);
+}
+
+// max_common_vector(A, B): so many elements are consecutive, from 0, in both along one order of coordinates.
+TEST(Laws, CommonVectorIsConsecutiveInBoth) {
+  over(20000, 9, [](Random& random, std::string& what) {
+    Value const a = random.layout(3, true), b = random.layout(3, true);
+    Value const common = max_common_layout(a, b);
+    what = to_text(a) + ", " + to_text(b) + ": " + to_text(common);
+    Indexer const at_a(a), at_b(b);
+    std::vector<long long> const v = values(common);
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      if (at_a(v[i]) != (long long)i || at_b(v[i]) != (long long)i) return false;
+    }
+    return max_common_vector(a, b) == (long long)v.size();
+  });
+}
+
+// inverse(swizzle o L) after swizzle o L is the identity.
+TEST(Laws, SwizzledLayoutsAreInverted) {
+  over(2000, 10, [](Random& random, std::string& what) {
+    int const bits = 1 + random.below(3), base = random.below(4), shift = bits + random.below(2);
+    int const rows = 8 << random.below(3), columns = 8 << random.below(4);
+    Value const l = random.below(2) ? layout_value({rows, columns}) : layout_value_right({rows, columns});
+    Value const c = composition(swizzle_value(bits, base, shift), l);
+    Value const r = left_inverse(c);
+    what = to_text(c) + ", " + to_text(r);
+    Indexer const at_c(c), at_r(r);
+    for (long long i = 0; i < rows * columns; ++i) {
+      if (at_c(at_r(at_c(i))) != at_c(i)) return false;
+    }
+    return true;
+  });
+}
+
+// A slice of a swizzled layout, whatever became of its swizzle, has the values of the whole.
+TEST(Laws, SlicesOfSwizzledLayouts) {
+  over(3000, 11, [](Random& random, std::string& what) {
+    int const bits = 1 + random.below(3), base = random.below(4), shift = bits + random.below(2);
+    int const rows = 8 << random.below(3), columns = 8 << random.below(4);
+    Value const l = random.below(2) ? layout_value({rows, columns}) : layout_value_right({rows, columns});
+    Value const c = composition(swizzle_value(bits, base, shift), l);
+    bool const row = random.below(2);
+    int const at = random.below(row ? rows : columns);
+    Value const fixed_at = number(random.number(at)), mark = underscore();
+    Value const crd = row ? bundle(Kind::tuple, fixed_at, mark) : bundle(Kind::tuple, mark, fixed_at);
+    Value const both = run(Op::slice_and_offset, "slice_and_offset", {crd, c});
+    what = to_text(c) + to_text(crd) + " = " + to_text(both);
+    Indexer const whole(c), part(both[0]);
+    long long const offset = both[1].root().s.v;
+    for (long long i = 0; i < (row ? columns : rows); ++i) {
+      long long const full = row ? at + i * rows : i + (long long)at * rows;
+      if (whole(full) != part(i) + offset) return false;
+    }
+    return true;
+  });
+}
+
+// With basis elements for strides a layout is its integer twin in another module: their dot product with any weights is
+// the twin with these weights for strides.
+TEST(Laws, BasisStridesBehaveAsTheirIntegerTwins) {
+  over(3000, 12, [](Random& random, std::string& what) {
+    Value a = random.layout(3, false), twin = a;
+    long long const weights[] = {random.pick({1, 7, 100}), random.pick({1000, 3}), random.pick({5, 11})};
+    for (int i = 0; i < a.nodes.size(); ++i) {
+      if (a.nodes[i].kids >= 0) continue;
+      int const axis = random.below(3);
+      a.nodes[i].e = extend(0, axis);
+      twin.nodes[i].d.v *= weights[axis];
+    }
+    what = to_text(a) + " and " + to_text(twin);
+    Indexer const at(twin);
+    for (long long i = 0; i < size(a); ++i) {
+      Tape t;
+      Value const x = algebra::as_arithmetic_tuple(algebra::index_of(t, number(i), a));
+      long long sum = 0;
+      for (int m = 0; m < x.rank(); ++m) sum += x[m].root().s.v * weights[m];
+      if (sum != at(i)) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace
+}  // namespace zellige::test

@@ -1,0 +1,56 @@
+// The compile-time face: numbers, tuples, layouts, coordinates and slices, mostly as static assertions.
+#include <gtest/gtest.h>
+#include <zellige/layout.hpp>
+
+namespace zellige {
+namespace {
+
+// Arithmetic on static numbers is static; with a run-time number only 0*x, 0/x, 0%x and x%1 are.
+static_assert(is_same_v<decltype(_4{} * _2{}), _8>);
+static_assert(is_same_v<decltype(_0{} * 5), _0>);
+static_assert(is_same_v<decltype(5 % _1{}), _0>);
+static_assert(is_same_v<decltype(_1{} * 5), int>);
+static_assert(is_same_v<decltype(7_c), Int<7>>);
+static_assert(is_same_v<decltype(gcd(_12{}, _18{})), _6>);
+
+// Static tuples take no space.
+static_assert(sizeof(Layout<Shape<_2, Shape<_3, _5>>>) == 1);
+static_assert(sizeof(make_shape(_4{}, 5)) == sizeof(int));
+
+// Compact strides by default, on either side.
+static_assert(is_same_v<Layout<Shape<_2, _3>>, Layout<Shape<_2, _3>, Stride<_1, _2>>>);
+static_assert(is_same_v<decltype(make_layout(Shape<_2, _3>{}, LayoutRight{})), Layout<Shape<_2, _3>, Stride<_3, _1>>>);
+
+// Coordinates whole, flat and nested; queries.
+constexpr Layout<Shape<Shape<_2, _3>, _4>, Stride<Stride<_1, _8>, _2>> nested{};
+static_assert(nested(make_coord(1, 2), 3) == 1 + 16 + 6);
+static_assert(nested(5, 3) == 1 + 16 + 6);
+static_assert(nested(5 + 6 * 3) == 1 + 16 + 6);
+static_assert(size(nested) == 24 && rank(nested) == 2 && depth(nested) == 2 && cosize(nested) == 24);
+static_assert(size<0, 1>(nested) == 3);
+static_assert(is_same_v<decltype(nested(make_coord(1, _), 3)), Layout<Shape<_3>, Stride<_8>>>);
+
+TEST(StaticLayout, RoundTripsCoordinates) {
+  for (int i = 0; i < 24; ++i) EXPECT_EQ(crd2idx(idx2crd(i, nested.shape()), nested.shape()), i);
+}
+
+TEST(StaticLayout, SwizzledLayoutsAreEvaluatedBehindTheSwizzle) {
+  auto const l = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
+  for (int i : {0, 1, 37, 63}) {
+    for (int j : {0, 9, 127}) {
+      int const plain = i * 128 + j + 8192;
+      EXPECT_EQ(l(i, j, 1), plain ^ ((plain & (7 << 6)) >> 3));
+      EXPECT_EQ(l(_, j, 1)(i) + get<1>(slice_and_offset(make_coord(_, j, 1), l)), l(i, j, 1));
+    }
+  }
+}
+
+TEST(StaticLayout, BasisElementsSpanCoordinates) {
+  auto const c = 2 * (2 * E<0, 1>{}) + 3 * E<1>{} + 4 * (5 * E<1>{}) + 7 * E<0, 0>{};
+  EXPECT_EQ(int(get<0, 0>(c)), 7);
+  EXPECT_EQ(int(get<0, 1>(c)), 4);
+  EXPECT_EQ(int(get<1>(c)), 23);
+}
+
+}  // namespace
+}  // namespace zellige

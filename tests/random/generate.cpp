@@ -1,0 +1,168 @@
+#include "generate.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace zellige::random_graphs {
+namespace {
+
+constexpr std::int64_t most_elements = 12000;  // of a tensor
+
+/// One pre-defined operator at the kernel level.
+class KernelStep {
+ public:
+  explicit KernelStep(Maker& make) : m_(make), rng_(make.rng) {}
+
+  void run() {
+    static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm, OpKind::concat, OpKind::split};
+    KernelValue x = operand();
+    const std::int64_t which = rng_.below(20);
+    if (which < 10) return push(unary(rng_, unary_operators()[which], x));
+    if (which < 15) return push(binary(rng_, binary_operators()[which - 10], x, partner(x)));
+    other(rest[which - 15], x);
+  }
+
+ private:
+  KernelValue operand() {
+    if (!m_.pool.empty() && rng_.chance(75)) return m_.pool.back();
+    Shape shape;
+    const std::int64_t rank = rng_.between(1, 4);
+    std::int64_t left = 6000;
+    for (std::int64_t d = 0; d < rank; ++d) shape.push_back(m_.extent(std::min<std::int64_t>(left, d + 2 < rank ? 5 : 130))), left /= shape.back();
+    return m_.input(shape);
+  }
+  void push(KernelValue v) { m_.pool.push_back(v); }
+
+  KernelValue partner(const KernelValue& x) {
+    for (const KernelValue& v : m_.pool)
+      if (v.at.index != x.at.index && v.shape() == x.shape() && rng_.chance(50)) return v;
+    Shape shape = x.shape();
+    for (std::int64_t& e : shape)
+      if (rng_.chance(30)) e = 1;
+    return m_.input(shape);
+  }
+
+  void other(OpKind kind, KernelValue x) {
+    Shape shape = x.shape();
+    const int rank = static_cast<int>(shape.size()), dim = static_cast<int>(rng_.below(rank));
+    switch (kind) {
+      case OpKind::matmul: {
+        if (rank < 2) {
+          shape = {m_.extent(40), m_.extent(40)};
+          x = m_.input(shape);
+        }
+        x = tamed(rng_, x, 2);
+        Shape other = shape;
+        const std::size_t r = shape.size();
+        other[r - 2] = shape[r - 1];
+        other[r - 1] = m_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(100, most_elements / std::max(graph::size(shape) / shape[r - 1], graph::size(shape) / shape[r - 2]))));
+        KernelValue v = derived(x, graph::matmul(x.at, m_.input(other).at));
+        v.positive = v.bounded = false, v.degree = x.degree + 1;
+        return push(v);
+      }
+      case OpKind::reduction: {
+        std::vector<std::int64_t> divisors;
+        for (std::int64_t t = 1; t <= shape[dim]; ++t)
+          if (shape[dim] % t == 0) divisors.push_back(t);
+        KernelValue v = derived(x, graph::reduction(x.at, dim, rng_.chance(50) ? 1 : rng_.pick(divisors)));
+        v.bounded = false;
+        return push(v);
+      }
+      case OpKind::rms_norm: {
+        if (x.vanishes) x = positive(rng_, x);
+        KernelValue v = derived(x, graph::rms_norm(x.at));
+        v.positive = false, v.degree = 0;
+        return push(v);
+      }
+      case OpKind::concat: {
+        std::vector<graph::Tensor> parts = {x.at};
+        for (std::int64_t n = rng_.between(1, 2); n > 0; --n) {
+          Shape other = shape;
+          other[dim] = m_.extent(std::min<std::int64_t>(40, 2 * shape[dim] + 3));
+          parts.push_back(m_.input(other).at);
+        }
+        rng_.shuffle(parts);
+        KernelValue v = derived(x, graph::concat(parts, dim));
+        v.positive = v.bounded = false, v.degree = std::max(1, x.degree);
+        return push(v);
+      }
+      default: {
+        int along = dim;
+        for (int d = 0; d < rank; ++d)
+          if (shape[along] < 2) along = d;
+        if (shape[along] < 2) return push(derived(x, graph::mul_scalar(x.at, 1.5)));
+        const std::int64_t first = rng_.between(1, shape[along] - 1);
+        for (graph::Tensor t : graph::split(x.at, along, {first, shape[along] - first})) push(derived(x, t));
+      }
+    }
+  }
+
+  Maker& m_;
+  Rng& rng_;
+};
+
+}  // namespace
+
+std::int64_t Maker::extent(std::int64_t most) {
+  static const std::vector<std::int64_t> primes = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
+  static const std::vector<std::int64_t> round = {1, 4, 8, 16, 24, 32, 48, 64, 96, 128};
+  static const std::vector<std::int64_t> other = {6, 9, 10, 12, 14, 15, 18, 20, 21, 25, 27, 33, 34, 35, 36, 40, 45, 50, 63, 65, 72, 99};
+  const auto& from = rng.chance(40) ? primes : rng.chance(60) ? round : other;
+  std::vector<std::int64_t> fits;
+  for (std::int64_t e : from)
+    if (e <= most) fits.push_back(e);
+  return fits.empty() ? 1 : rng.pick(fits);
+}
+
+graph::Strides Maker::strides(const Shape& shape) {
+  std::vector<int> order;  // fastest first
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) order.push_back(d);
+  if (rng.chance(40)) return graph::row_major(shape);
+  if (rng.chance(60)) rng.shuffle(order);
+  graph::Strides result(shape.size());
+  std::int64_t next = rng.chance(8) ? rng.between(2, 3) : 1;
+  for (int d : order) {
+    result[d] = next;
+    next *= shape[d];
+    if (rng.chance(30)) next = (next + 7) / 8 * 8;
+    else if (rng.chance(20)) next += rng.between(1, 5);
+  }
+  return result;
+}
+
+KernelValue Maker::input(const Shape& shape) {
+  KernelValue v;
+  v.at = builder.input(fmt::format("X{}", inputs_++), shape, dtype, strides(shape));
+  pool.push_back(v);
+  return v;
+}
+
+graph::KernelGraph random_graph(std::uint64_t seed) {
+  Rng rng(seed);
+  const graph::DType dtype = rng.chance(55) ? graph::DType::f16 : rng.chance(50) ? graph::DType::bf16 : graph::DType::f32;
+  graph::Builder builder(fmt::format("random_{}", seed));
+  Maker make(rng, builder, dtype);
+  const std::int64_t form = rng.below(100);  // custom only; custom then operators; the other way round; operators only
+  std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 2) : rng.between(2, 5);
+  for (; before > 0; --before) KernelStep(make).run();
+  if (form < 85) random_custom(make);
+  for (std::int64_t i = form >= 45 && form < 65 ? rng.between(1, 3) : 0; i > 0; --i) KernelStep(make).run();
+  if (form < 85 && rng.chance(8)) random_custom(make);
+
+  // What nobody reads is an output, and some of what somebody does. The last result nobody reads.
+  const auto output = [&](int t) {
+    builder.output({&builder, t}, fmt::format("Y{}", t),
+                   rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
+  };
+  const int last = make.pool.back().at.index;
+  output(last);
+  const graph::KernelGraph g = builder.build();
+  std::set<int> read{last};
+  for (const auto& op : g.ops) read.insert(op.inputs.begin(), op.inputs.end());
+  for (const auto& op : g.ops)
+    for (int t : op.outputs)
+      if (t != last && (!read.count(t) || rng.chance(15))) output(t);
+  return builder.build();
+}
+
+}  // namespace zellige::random_graphs

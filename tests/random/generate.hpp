@@ -1,0 +1,51 @@
+// Random tensor graphs, called by a seed: any operator of either level, primes, odd strides, grids, loops and blocks.
+//
+//   graph::KernelGraph g = random_graph(17);      // valid, and small enough to compile and emulate in about a second
+//   Coverage c; c.add(g); puts(c.table().c_str());
+#pragma once
+#include <map>
+
+#include "value.hpp"
+
+namespace zellige::random_graphs {
+
+graph::KernelGraph random_graph(std::uint64_t seed);
+
+/// What a set of graphs exercises.
+struct Coverage {
+  int graphs = 0, with_matmul = 0, with_prime = 0, with_loop = 0, with_strides = 0;
+  std::map<std::string, int> kernel_operators, block_operators, dtypes, threads, ranks;
+
+  void add(const graph::KernelGraph&);
+  std::string table() const;
+  /// What falls short of the demands on 2,000 graphs, in proportion; "" where nothing does.
+  std::string shortfall() const;
+};
+
+// Of the generator's own parts.
+using KernelValue = Value<graph::KernelLevel>;
+using BlockValue = Value<graph::BlockLevel>;
+
+/// Sizes and inputs, as both levels draw them.
+class Maker {
+ public:
+  Maker(Rng& rng, graph::Builder& builder, graph::DType dtype) : rng(rng), builder(builder), dtype(dtype) {}
+
+  /// An extent, often prime, of at most `most`.
+  std::int64_t extent(std::int64_t most);
+  graph::Strides strides(const Shape&);
+  KernelValue input(const Shape&);
+
+  Rng& rng;
+  graph::Builder& builder;
+  graph::DType dtype;
+  std::vector<KernelValue> pool;  // inputs and results so far
+
+ private:
+  int inputs_ = 0;
+};
+
+/// One custom operator; its results join the pool.
+void random_custom(Maker&);
+
+}  // namespace zellige::random_graphs
