@@ -13,7 +13,7 @@ std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
-  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2], c.domain[rank - 1], c.warps.b,
+  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2], c.domain[rank - 1] / c.slices, c.warps.b,
                      c.warps.m, c.warps.n, c.warps.k);
 }
 
@@ -69,13 +69,14 @@ void KernelText::mma(const Task& task) {
   out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}", n.name.empty() ? fmt::format("%{}", task.node) : n.name,
             block_.nodes[n.in[0]].name, block_.nodes[n.in[1]].name, m.m, m.n, m.k, m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
+  const std::string columns = c.slices == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.slices);
   const bool some = used_warps(c) < (threads() + 31) / 32;
   if (some) out_.open("if (warp < {}) {{", used_warps(c));
   if (m.a_from >= 0)
-    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0], operand(1));
+    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0], columns);
   else
     out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), task.node,
-              operand(0), operand(1));
+              operand(0), columns);
   if (some) out_.close();
 }
 
@@ -123,6 +124,15 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   out_.close();
 }
 
+// Whether accumulators of all `columns` may be written: those past the tile land in the padding between its rows.
+bool KernelText::has_room(const Task& task, std::int64_t columns) const {
+  if (task.kind != TaskKind::to_shared || block_.nodes[task.node].kind != NodeKind::matmul) return false;
+  const Buffer& b = plan_.buffers[task.buffer];
+  const std::size_t rank = b.padded.size();
+  return b.inner == static_cast<int>(rank) - 1 && b.swizzle.B == 0 && b.padded[rank - 1] % 2 == 0 &&
+         b.strides[rank - 2] >= columns;
+}
+
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const int context = plan_.tasks[tasks.front()].context;
   const Context& c = plan_.contexts[context];
@@ -146,6 +156,10 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     if (index != "0") out_.line("const int i{} = {};", d, index);
   }
   p.at[rank - 2] = "at.m", p.at[rank - 1] = "at.n";
+  if (c.slices > 1) {
+    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.slices);
+    p.at[rank - 1] = "n";
+  }
   if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
   // A batch, row or column beyond C belongs to nobody; padded operands take zeros there.
@@ -159,7 +173,9 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
     if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
     const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
-    if (bound[rank - 1] % (n_cover > 1 ? 16 : 8) != 0 || units % c.warps.n != 0) need(fmt::format("at.n < {}", bound[rank - 1]));
+    const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
+    if (c.slices == 1 && (bound[rank - 1] % (n_cover > 1 ? 16 : 8) != 0 || units % c.warps.n != 0) && !has_room(task, columns))
+      need(fmt::format("at.n < {}", bound[rank - 1]));
     // Tiles of warps that hold none would read beyond: clamp those too.
     Point q = p;
     const bool padded = bound != c.domain;

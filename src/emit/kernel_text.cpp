@@ -246,6 +246,20 @@ void KernelText::phase(const std::vector<int>& tasks) {
       nest(together);
       continue;
     }
+    if (t.kind == TaskKind::mma && plan_.contexts[t.context].slices > 1) {
+      std::vector<int> together;
+      while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == t.context && in_nest(plan_.tasks[tasks[i + 1]])) {
+        const Task& more = plan_.tasks[tasks[++i]];
+        if (more.kind == TaskKind::reduce && !block_.nodes[more.node].carried) sum_declaration(more);
+        together.push_back(tasks[i]);
+      }
+      out_.line("#pragma unroll 1");
+      out_.open("for (int slice = 0; slice < {}; ++slice) {{", plan_.contexts[t.context].slices);
+      mma(t);
+      nest(together);
+      out_.close();
+      continue;
+    }
     switch (t.kind) {
       case TaskKind::mma: mma(t); break;
       case TaskKind::reduce: lanes_nest(t); break;

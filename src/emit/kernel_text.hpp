@@ -60,6 +60,7 @@ class KernelText {
   void nest(const std::vector<int>& tasks);          // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
+  bool has_room(const Task&, std::int64_t columns) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);

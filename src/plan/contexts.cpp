@@ -153,8 +153,8 @@ std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
 std::string print(const Context& c) {
   switch (c.kind) {
     case ContextKind::fragment:
-      return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N)", to_string(c.domain), c.warps.b,
-                         c.warps.m, c.warps.n);
+      return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), c.warps.b,
+                         c.warps.m, c.warps.n, c.slices > 1 ? fmt::format(", {} slices of N", c.slices) : "");
     case ContextKind::sweep:
       return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector, c.inner);
     case ContextKind::lanes:

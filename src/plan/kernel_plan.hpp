@@ -38,6 +38,7 @@ struct Context {
   ContextKind kind{};
   Shape domain;                 // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
   WarpLayout warps;             // fragment
+  int slices = 1;               // fragment: N is computed in this many slices, one after another
   int inner = 0, vector = 1;    // sweep: of `domain`; lanes: vector along the reduced dimension
   std::vector<int> order;       // sweep: dimensions, fastest first; order[0] == inner
   int reduce_dim = -1;          // lanes

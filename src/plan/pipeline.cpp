@@ -88,7 +88,7 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
     b.stages = plan.stages;
-    b.bytes = (b.stage_stride * (b.stages - 1) + b.elements) * graph::bytes(b.dtype);
+    b.bytes = (b.stages > 1 ? b.stage_stride * b.stages : b.elements) * graph::bytes(b.dtype);
   }
 
   const auto owed = [&](const std::vector<int>& tasks, auto from) {

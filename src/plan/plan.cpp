@@ -7,6 +7,7 @@
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
+#include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
 
@@ -42,6 +43,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
       pipeline(kernel, target, false);
       require_buffers(kernel, target);
     }
+    slice_fragments(kernel);
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
   }

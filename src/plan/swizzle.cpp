@@ -40,8 +40,8 @@ class Arrangement {
       set_pitch(pitch + choice.shift);
       elements = std::max(rows * (pitch + choice.shift), choice.elements);
     }
-    buffer_.partial_stride = elements;
-    buffer_.elements = elements * buffer_.partials;
+    buffer_.partial_stride = round_up(elements, 16 / size);  // a last chunk may pass the last element
+    buffer_.elements = buffer_.partial_stride * buffer_.partials;
     buffer_.stage_stride = round_up(buffer_.elements * size, 128) / size;
     buffer_.bytes = buffer_.elements * size;
   }
@@ -51,7 +51,7 @@ class Arrangement {
 
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
-    if (inner > 1) return rows > 1 ? round_up(inner, multiple) : inner;
+    if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
     std::int64_t most = 1;  // rows of one element: padded_strides may have padded one of them
     for (int d = 0; d < rank(); ++d) most = std::max(most, buffer_.strides[d] * buffer_.padded[d]);
     return (most + rows - 1) / rows;

@@ -41,6 +41,16 @@ ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole 
 template <class Pointer, class Old, class Layout>
 ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {tile.data, layout}; }
 
+/// An operand's columns from `first` on.
+template <class View>
+struct ColumnsFrom {
+  View tile;
+  int first;
+  ZELLIGE_CALL auto operator()(int b, int row, int column) const { return tile(b, row, column + first); }
+};
+template <class View>
+ZELLIGE_CALL ColumnsFrom<View> columns_from(View tile, int first) { return {tile, first}; }
+
 /// N neighbouring elements in one access of at most 16 bytes, as float32.
 template <int N, class Pointer>
 ZELLIGE_CALL Vec<float, N> read(Pointer from) {

@@ -1,0 +1,74 @@
+#include "plan/slice.hpp"
+
+#include <algorithm>
+
+#include "plan/select.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t most_registers = 96, wanted_registers = 64;
+
+/// The fewest slices that bring the accumulators down and divide N into whole units for every warp; 1 where none do.
+int slices_for(const MatmulChoice& m) {
+  const std::int64_t registers = accumulator_registers(m, m.warps);
+  if (registers <= most_registers || m.n % 16 != 0) return 1;
+  const std::int64_t units = m.n / 16;
+  for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
+    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers) return static_cast<int>(s);
+  return 1;
+}
+
+bool leaves_at_once(const Task& t) {
+  return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce || (t.kind == TaskKind::to_global && t.buffer < 0);
+}
+
+void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
+  const Task& product = plan.tasks[mma];
+  const int context = product.context;
+  std::vector<int> together{mma};
+  for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
+    const Task& task = plan.tasks[t];
+    if (t == mma || task.context != context || task.kind == TaskKind::finish) continue;
+    if (!leaves_at_once(task) || std::find(phase.begin(), phase.end(), t) == phase.end()) return;
+  }
+  std::vector<int> rest;
+  for (int t : phase) {
+    if (t == mma) continue;
+    const Task& task = plan.tasks[t];
+    (task.context == context && task.kind != TaskKind::finish ? together : rest).push_back(t);
+  }
+  // What the sliced tasks wait for in this phase must come before them, what waits for them behind.
+  std::vector<int> first, last;
+  for (int t : rest) {
+    bool behind = false;
+    for (int w : plan.tasks[t].after_same)
+      behind = behind || std::find(together.begin(), together.end(), w) != together.end() ||
+               std::find(last.begin(), last.end(), w) != last.end();
+    (behind ? last : first).push_back(t);
+  }
+  for (int t : together)
+    for (int w : plan.tasks[t].after_same)
+      if (std::find(last.begin(), last.end(), w) != last.end()) return;
+  const int slices = slices_for(plan.matmuls.at(product.node));
+  if (slices == 1) return;
+  plan.contexts[context].slices = slices;
+  phase = first;
+  phase.insert(phase.end(), together.begin(), together.end());
+  phase.insert(phase.end(), last.begin(), last.end());
+}
+
+}  // namespace
+
+void slice_fragments(KernelPlan& plan) {
+  for (auto* section : {&plan.inside, &plan.after})
+    for (auto& phase : *section)
+      for (int t : std::vector<int>(phase)) {
+        const Task& task = plan.tasks[t];
+        if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried && plan.matmuls.at(task.node).a_from < 0 &&
+            plan.contexts[task.context].slices == 1)
+          slice_phase(plan, phase, t);
+      }
+}
+
+}  // namespace zellige::plan
