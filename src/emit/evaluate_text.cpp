@@ -248,7 +248,7 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   const Context& c = plan_.contexts[task.context];
   std::vector<std::string> at = p.at;
   std::string to = tile(task.buffer);
-  int w = b.inner == p.inner ? this->piece(b, p.inner, p.vector, p.at[p.inner]) : 1;
+  int w = b.inner == p.inner ? this->piece(b, p) : 1;
   std::string limit;
   if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0) w = 1, limit = std::to_string(b.padded[p.inner]);
   if (b.partials > 1) {
@@ -340,7 +340,7 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
     if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
     if (n.op == OpKind::accum_rescale) sum.text = fmt::format("{} * {} + {}", old.text, value(n.in[1], p).text, x.text);
     const std::string r = store_value(sum, p.vector);
-    write_pieces(r, p, this->piece(b, p.inner, p.vector, p.at[p.inner]), tile(task.buffer), p.at, "");
+    write_pieces(r, p, this->piece(b, p), tile(task.buffer), p.at, "");
     return;
   }
   const std::string acc = fragment ? fmt::format("acc{}.pair(i)[v]", task.node) : fmt::format("acc{}[i][v]", task.node);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include "emit/kernel_text.hpp"
 
@@ -12,10 +11,9 @@ namespace {
 
 std::string key_of(const Point& p) {
   std::string key;
-  for (const std::string& s : p.at) key += s + ",";
-  return key;
+  for (std::size_t d = 0; d < p.at.size(); ++d) key += fmt::format("{}<{},", p.at[d], p.limit[d]);
+  return key + std::to_string(p.vector);
 }
-
 
 }  // namespace
 
@@ -85,10 +83,8 @@ Value KernelText::value(int node, const Point& p) {
     case NodeKind::slice: {
       Point q = p;
       q.at[n.dim] = plus(q.at[n.dim], n.start);
-      if (q.limit[n.dim] > 0) {  // clamp in the part's own coordinates
-        q.at[n.dim] = fmt::format("at_most({}, {}) + {}", p.at[n.dim], n.shape[n.dim] - 1, n.start);
-        q.limit[n.dim] = 0;
-      }
+      if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
+      if (n.dim == q.inner) q.shift += n.start;
       result = value(n.in[0], q);
       break;
     }
@@ -104,7 +100,7 @@ Value KernelText::concat(int node, const Point& p) {
   const std::string name = fresh("r");
   out_.line("Vec<float, {}> {};", p.vector, name);
   // Along its own dimension neighbours may lie in different parts: then each is decided alone.
-  bool apart = false;
+  bool apart = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
   std::int64_t start = 0;
   if (n.dim == p.inner)
     for (int in : n.in) apart = apart || start % p.vector != 0, start += block_.nodes[in].shape[n.dim];
@@ -115,6 +111,7 @@ Value KernelText::concat(int node, const Point& p) {
       const std::int64_t extent = block_.nodes[n.in[i]].shape[n.dim];
       const bool last = i + 1 == n.in.size();
       Point q = at;
+      if (n.dim == q.inner) q.shift -= from;
       q.at[n.dim] = from == 0 ? at.at[n.dim] : fmt::format("({} - {})", at.at[n.dim], from);
       if (last) out_.open("{}{{", i ? "} else " : "");
       else out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
@@ -128,21 +125,24 @@ Value KernelText::concat(int node, const Point& p) {
     out_.close();
   };
   if (!apart) {
-    part(p, "0");
+    Point q = p;
+    if (q.limit[n.dim] > 0) q.at[n.dim] = fmt::format("at_most({}, {})", q.at[n.dim], q.limit[n.dim] - 1), q.limit[n.dim] = 0;
+    part(q, "0");
   } else {
     for (int v = 0; v < p.vector; ++v) {
       Point q = p;
       q.at[p.inner] = plus(p.at[p.inner], v);
       if (p.limit[p.inner] > 0) q.at[p.inner] = fmt::format("at_most({}, {})", q.at[p.inner], p.limit[p.inner] - 1);
       q.limit[p.inner] = 0;
-      q.vector = 1;
+      q.vector = 1, q.shift = 0;
       part(q, std::to_string(v));
     }
   }
   return {name + "[v]", true};
 }
 
-int KernelText::piece(const Buffer& b, int inner, int vector, const std::string& start) const {
+int KernelText::piece(const Buffer& b, const Point& p) const {
+  const int inner = p.inner, vector = p.vector;
   if (b.inner != inner || b.padded[inner] == 1) return 1;
   const int size = graph::bytes(b.dtype);
   int n = std::min(vector, 16 / size);
@@ -152,15 +152,9 @@ int KernelText::piece(const Buffer& b, int inner, int vector, const std::string&
     if (b.partials > 1 && b.partial_stride % w != 0) return false;
     if (b.stages > 1 && b.stage_stride % w != 0) return false;
     if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
+    if (p.shift % w != 0) return false;
     return b.padded[inner] % w == 0 || b.padded[inner] >= vector;
   };
-  // A start that a slice or a part of a concatenation shifted is aligned only as its constants say.
-  for (std::size_t i = start.find_first_of("+-"); i != std::string::npos; i = start.find_first_of("+-", i + 1)) {
-    std::size_t end = i + 2;
-    while (end < start.size() && std::isdigit(static_cast<unsigned char>(start[end]))) ++end;
-    const std::int64_t shift = end > i + 2 ? std::stoll(start.substr(i + 2, end - i - 2)) : 1;
-    while (n > 1 && shift % n != 0) n /= 2;
-  }
   while (n > 1 && !fits(n)) n /= 2;
   return n;
 }
@@ -178,7 +172,7 @@ Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const P
     }
     return text;
   };
-  int w = vector && p.limit[p.inner] == 0 ? piece(b, p.inner, p.vector, p.at[p.inner]) : 1;
+  int w = vector && p.limit[p.inner] == 0 ? piece(b, p) : 1;
   const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce && block_.nodes[b.node].op == OpKind::reduction_max;
   std::string parts;
   for (int v = 0; v < count; v += w) {
@@ -204,7 +198,7 @@ Value KernelText::read_global(int node, const Point& p) {
   int w = 1;
   if (vector && p.limit[p.inner] == 0 && tensor.strides[p.inner] == 1) {
     w = std::min(p.vector, plan_.copies.at(node).vector);
-    if (p.at[p.inner].find_first_of("+-(") != std::string::npos) w = 1;  // shifted by a slice
+    while (p.shift % w != 0) w /= 2;
   }
   const auto at = [&](int v) {
     std::string text;

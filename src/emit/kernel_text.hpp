@@ -20,6 +20,7 @@ struct Point {
   std::vector<std::int64_t> limit;    // > 0: reads in this dimension are clamped below it, the nest passes it
   int inner = 0;
   int vector = 1;
+  std::int64_t shift = 0;             // of at[inner] from a multiple of `vector`: slices and concatenations move it
   int context = -1;                   // whose registers `pair` and `state` index
   std::string index;                  // of this chunk in those registers
 };
@@ -83,7 +84,7 @@ class KernelText {
   std::string store_value(const Value&, int vector);   // a Vec<float, vector> holding it
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
-  int piece(const Buffer&, int inner, int vector, const std::string& inner_start) const;
+  int piece(const Buffer&, const Point&) const;
   std::string tile(int buffer) const { return "s" + plan_.buffers[buffer].name; }
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return "g" + program_.tensors[tensor].name; }

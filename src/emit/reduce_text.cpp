@@ -43,14 +43,13 @@ void KernelText::lanes_nest(const Task& task) {
   out_.line("const int k = {};", times(k, c.vector));
   const bool tail = chunks % group != 0;
   if (tail) out_.open("if (k < {}) {{", c.length);
-  std::string text;
   if (product) {
     Point a = p, b = p;
     const int rank = static_cast<int>(n.shape.size());
     a.at[rank - 1] = "k", b.at[rank - 2] = "k";
     a.inner = b.inner = rank - 1;
-    text = fmt::format("{} * {}", value(n.in[0], a).text, value(n.in[1], b).text);
-    out_.line("sum{}[i] += {};", task.node, text);
+    const std::string x = value(n.in[0], a).text, y = value(n.in[1], b).text;
+    out_.line("{{ const int v = 0; (void)v; sum{}[i] += {} * {}; }}", task.node, x, y);
   } else {
     p.inner = c.reduce_dim, p.vector = c.vector;
     std::string at = times("k", c.to);

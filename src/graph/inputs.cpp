@@ -55,7 +55,7 @@ class Search {
 
   RandomInputs run() {
     for (bool positive : {false, true})
-      for (double exp_limit : {4.0, std::numeric_limits<double>::infinity()}) {
+      for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
         result_.positive = positive;
         exp_limit_ = exp_limit;
         filled_.assign(g_.inputs.size(), 1);
@@ -144,7 +144,7 @@ class Search {
   const std::uint64_t seed_;
   std::vector<int> exponents_, filled_;
   RandomInputs result_;
-  double exp_limit_ = 4;
+  double exp_limit_ = exponent_limit;
 };
 
 }  // namespace

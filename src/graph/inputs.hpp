@@ -15,6 +15,8 @@
 namespace zellige::graph {
 
 constexpr double magnitude_limit = 8192;
+/// Arguments of exp stay within it where some scale keeps them there; see ReferenceOptions::exp_limit.
+constexpr double exponent_limit = 4;
 
 struct RandomInputs {
   std::vector<Array> arrays;   // one a graph input

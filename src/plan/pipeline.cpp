@@ -101,7 +101,10 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
   plan.top_barrier = copies.empty() ? plan.inside.size() > 1 : copies_cross || plan.inside.size() > 1;
   plan.before_barrier = !plan.top_barrier && !before.empty() && copies_cross;
   std::vector<int> first = plan.after.empty() ? std::vector<int>{} : plan.after.front();
-  plan.after_barrier = plan.program.loop > 1 && owed(first, [](const Task& w) { return w.section == Section::inside; });
+  const bool loaded_once_known = plan.top_barrier || plan.before_barrier;  // to every thread
+  plan.after_barrier = plan.program.loop > 1 && owed(first, [&](const Task& w) {
+    return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
+  });
 }
 
 }  // namespace zellige::plan

@@ -82,6 +82,13 @@ class Arrangement {
     return result;
   }
 
+  /// Not where another part of a concatenation is read; a dimension of 1 broadcasts.
+  bool reaches(const Shape& at) const {
+    bool inside = at.size() == buffer_.padded.size();
+    for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
+    return inside;
+  }
+
   AccessPattern swept(const Task& t) const {
     const Sweep sweep = walk(plan_.contexts[t.context], plan_.program.threads(), most_instances);
     AccessPattern p;
@@ -92,7 +99,7 @@ class Arrangement {
     for (const WarpAccess& access : sweep.accesses) {
       std::vector<std::pair<int, int>> lanes;
       for (const Shape& at : access.lanes)
-        lanes.push_back(at.size() != buffer_.padded.size() ? std::make_pair(-1, 0) : cell(at));
+        lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
       p.instances.push_back(std::move(lanes));
     }
     return p;

@@ -1,6 +1,7 @@
-// deletions [--jobs N] [--index N] [--target T] FILE...: emits the graph of each file, takes each barrier, wait, commit
-// and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only if the emulator
-// reports every one of them. docs/deletions.md says how to read the table.
+// deletions [--jobs N] [--index N] [--target T] [--verbose] [--twice] FILE...: emits the graph of each file, takes each
+// barrier, wait, commit and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only
+// if the emulator reports every one of them. --verbose prints each report. --twice doubles the barriers first, so that
+// none of them is needed: none may be reported then. docs/deletions.md has more.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ using run::Bytes;
 
 struct Options {
   int jobs = 2, index = 0;
-  bool verbose = false;
+  bool verbose = false, twice = false;
   std::string target = "sm_80";
   std::vector<std::string> files;
 };
@@ -38,11 +39,20 @@ emulate::dim3 narrow(const graph::Dim3& d) {
   return {static_cast<unsigned>(d.x), static_cast<unsigned>(d.y), static_cast<unsigned>(d.z)};
 }
 
+std::string doubled(std::string source) {
+  const std::string_view barrier = "__syncthreads();";
+  for (std::size_t at = 0; (at = source.find(barrier, at)) != source.npos; at += 2 * barrier.size()) {
+    source.insert(at, barrier);
+  }
+  return source;
+}
+
 /// A program whose sites can be switched off one at a time.
 class Subject {
  public:
   Subject(const graph::KernelGraph& g, const Options& o, const run::Cache& cache)
-      : program_(emit::transpile(g, target::find(o.target))), switched_(with_switches(program_.source)) {
+      : program_(emit::transpile(g, target::find(o.target))),
+        switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
     const emit::Manifest& m = program_.manifest;
     source_ = run::source_file(switched_.text, m.name, cache).string();
     const run::HostLibrary library = run::compile_for_emulator(switched_.text, m.name, cache);
@@ -204,8 +214,10 @@ Options parse(int argc, char** argv) {
       o.target = value();
     } else if (word == "--verbose") {
       o.verbose = true;
+    } else if (word == "--twice") {
+      o.twice = true;
     } else if (word.starts_with("--")) {
-      fail("deletions: there is no option {}; there are --jobs, --index, --target and --verbose", word);
+      fail("deletions: there is no option {}; there are --jobs, --index, --target, --verbose, --twice", word);
     } else {
       o.files.emplace_back(word);
     }

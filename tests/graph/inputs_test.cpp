@@ -50,7 +50,7 @@ TEST(Inputs, AreBellShapedAndTheirRowsDiffer) {
   EXPECT_NEAR(greatest, 4, 0.6);
 }
 
-// The scale is the greatest power of two at which all stays below the limit.
+// The scale is the greatest power of two at which all stays below the limits: here that of exp's argument.
 TEST(Inputs, AreScaledNoMoreThanNeeded) {
   const KernelGraph g = softmax_without_maximum(64);
   RandomInputs in = random_inputs(g, 3);
@@ -61,7 +61,32 @@ TEST(Inputs, AreScaledNoMoreThanNeeded) {
   EXPECT_LE(in.trials, 8);
   EXPECT_EQ(describe_scales(g, in), fmt::format("Q x 2^{}, K x 1, V x 1", in.exponents[0]));
   for (double& v : in.arrays[0].values) v *= 2;
-  EXPECT_FALSE(run(g, in.arrays).within(magnitude_limit));
+  ReferenceOptions options;
+  options.limit = magnitude_limit;
+  options.exp_limit = exponent_limit;
+  EXPECT_FALSE(run(g, in.arrays, options).within(magnitude_limit));
+}
+
+// Where no scale keeps exp's argument small (a norm does not care how its operand is scaled) the limit is given up.
+TEST(Inputs, GiveUpTheLimitOfExponentsWhereNoScaleKeepsIt) {
+  Builder c("h");
+  const Tensor Z = c.input("Z", {4, 64});
+  c.output(exp(mul_scalar(rms_norm(Z), 2)));  // up to 7
+  const RandomInputs in = random_inputs(c.build(), 1);
+  EXPECT_TRUE(in.reference.within(std::numeric_limits<double>::infinity()));
+}
+
+// A value that only a block sees must stay finite in float32.
+TEST(Inputs, KeepWhatABlockComputesWithinFloat32) {
+  Builder b("g");
+  const Tensor X = b.input("X", {8, 16});
+  const auto y = b.custom({.grid = {1}, .block = {32}}, [&](BlockBuilder& t) {
+    const Tile x = t.load(X), e = exp(mul_scalar(x, 64));
+    t.store(e / accum_red_sum(e), {});
+  });
+  b.output(y.at(0));
+  const RandomInputs in = random_inputs(b.build(), 1);
+  EXPECT_LT(in.exponents[0], 0);
 }
 
 TEST(Inputs, LogarithmsGetPositiveNumbers) {

@@ -8,7 +8,6 @@ namespace {
 
 using graph::Tile;
 
-constexpr std::int64_t most_tile = 3000;  // elements
 
 graph::Dim3 random_block(Rng& rng) {
   static const std::vector<graph::Dim3> whole = {{32},     {64},     {96},      {128},     {160},     {256},
@@ -27,9 +26,16 @@ class Body {
 
   void run() {
     const std::int64_t form = rng_.below(100);
-    if (rank_ >= 2 && form < 12) attention();
-    else {
-      if (rank_ >= 2 && form < 75) matmul(load(random_shape()));
+    if (rank_ >= 2 && form < 12) {
+      attention();
+    } else {
+      if (rank_ >= 2 && form < 75) {
+        matmul(load(random_shape()));
+        if (rng_.chance(25)) {  // a second product, whose left operand the first one's accumulators may be
+          if (rng_.chance(60)) keep(unary(rng_, rng_.pick(unary_operators()), values_.back()));
+          matmul(values_.back());
+        }
+      }
       else keep(load(random_shape()));
       for (std::int64_t n = rng_.between(0, 4); n > 0; --n) step();
     }
@@ -41,12 +47,13 @@ class Body {
  private:
   bool looped() const { return launch_.loop > 1; }
   void keep(BlockValue v) { values_.push_back(v); }
+  std::int64_t most_tile() const { return make_.large ? 16000 : 3000; }  // elements
 
   Shape random_shape() {
     Shape shape;
-    std::int64_t left = most_tile;
+    std::int64_t left = most_tile();
     for (int d = 0; d < rank_; ++d) {
-      shape.push_back(d + 2 < rank_ ? rng_.between(1, 3) : make_.extent(std::min<std::int64_t>(left, 64)));
+      shape.push_back(d + 2 < rank_ ? rng_.between(1, 3) : make_.extent(std::min<std::int64_t>(left, make_.large ? 200 : 64)));
       left /= shape.back();
     }
     return shape;
@@ -87,7 +94,7 @@ class Body {
   /// The result of an earlier kernel as it is, where grid and loop divide it.
   bool load_result() {
     const KernelValue& k = make_.pool.back();
-    if (static_cast<int>(k.shape().size()) != rank_ || graph::size(k.shape()) > most_tile) return false;
+    if (static_cast<int>(k.shape().size()) != rank_ || graph::size(k.shape()) > most_tile()) return false;
     BlockValue v;
     graph::Split split;
     for (int d = 0; d < rank_; ++d)
@@ -111,7 +118,7 @@ class Body {
   BlockValue partner(const BlockValue& x, bool may_vary) {
     for (const BlockValue& v : values_)
       if (v.at.index != x.at.index && v.after <= x.after && (may_vary || !v.varies) && broadcasts(v.shape(), x.shape()) &&
-          graph::size(v.shape()) < 2 * most_tile && rng_.chance(50))
+          graph::size(v.shape()) < 2 * most_tile() && rng_.chance(50))
         return v;
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
@@ -122,18 +129,18 @@ class Body {
   void matmul(BlockValue x) {
     const Shape shape = x.shape();
     const std::size_t r = shape.size();
-    x = tamed(rng_, x, 2);
+    x = tamed(rng_, x, 1);
     BlockValue y;
     const bool right = rng_.chance(65);  // x is the left operand
     Shape other = shape;
     const std::size_t shared = right ? r - 1 : r - 2, own = right ? r - 2 : r - 1;
     other[own] = shape[shared];
     const std::int64_t rows = graph::size(shape) / shape[shared], deep = graph::size(shape) / shape[own];
-    other[shared] = make_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(72, most_tile / std::max(rows, deep))));
+    other[shared] = make_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(72, most_tile() / std::max(rows, deep))));
     if (right) other[r - 2] = shape[r - 1]; else other[r - 1] = shape[r - 2];
     y = x.after ? load(other, false) : load(other);
     for (const BlockValue& v : values_)
-      if (v.shape() == other && v.after <= x.after && !(x.after && v.varies) && v.at.index != x.at.index) y = tamed(rng_, v, 2);
+      if (v.shape() == other && v.after <= x.after && !(x.after && v.varies) && v.at.index != x.at.index) y = tamed(rng_, v, 1);
     BlockValue v;
     v.at = right ? graph::matmul(x.at, y.at) : graph::matmul(y.at, x.at);
     v.varies = x.varies || y.varies, v.after = x.after || y.after;
@@ -208,7 +215,7 @@ class Body {
 
   void step(bool after = false) {
     BlockValue x = recent();
-    if (graph::size(x.shape()) > most_tile * 2) x = load(random_shape());
+    if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
     const std::int64_t which = rng_.below(29);
     if (which < 10) return keep(unary(rng_, unary_operators()[which], x));
     if (which < 17) return keep(binary(rng_, binary_operators()[which % 5], x, partner(x, !after)));
@@ -285,8 +292,7 @@ class Body {
     values_ = left;
   }
 
-  void after_step() { step_after(); }
-  void step_after() {
+  void after_step() {
     // What a step loads must not change with the iteration.
     const std::size_t before = values_.size();
     step(true);

@@ -28,6 +28,7 @@ class KernelStep {
     Shape shape;
     const std::int64_t rank = rng_.between(1, 4);
     std::int64_t left = 6000;
+    if (rng_.chance(8)) return m_.input({rng_.between(1, 3), rng_.pick(std::vector<std::int64_t>{4099, 2053, 4096, 4104, 3001, 5120})});
     for (std::int64_t d = 0; d < rank; ++d) shape.push_back(m_.extent(std::min<std::int64_t>(left, d + 2 < rank ? 5 : 130))), left /= shape.back();
     return m_.input(shape);
   }
@@ -51,7 +52,7 @@ class KernelStep {
           shape = {m_.extent(40), m_.extent(40)};
           x = m_.input(shape);
         }
-        x = tamed(rng_, x, 2);
+        x = tamed(rng_, x, 1);
         Shape other = shape;
         const std::size_t r = shape.size();
         other[r - 2] = shape[r - 1];
@@ -107,7 +108,8 @@ std::int64_t Maker::extent(std::int64_t most) {
   static const std::vector<std::int64_t> primes = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
   static const std::vector<std::int64_t> round = {1, 4, 8, 16, 24, 32, 48, 64, 96, 128};
   static const std::vector<std::int64_t> other = {6, 9, 10, 12, 14, 15, 18, 20, 21, 25, 27, 33, 34, 35, 36, 40, 45, 50, 63, 65, 72, 99};
-  const auto& from = rng.chance(40) ? primes : rng.chance(60) ? round : other;
+  static const std::vector<std::int64_t> divided = {8, 16, 16, 32, 32, 48, 64, 80, 96, 128};
+  const auto& from = whole && rng.chance(85) ? divided : rng.chance(40) ? primes : rng.chance(60) ? round : other;
   std::vector<std::int64_t> fits;
   for (std::int64_t e : from)
     if (e <= most) fits.push_back(e);
@@ -142,6 +144,8 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   const graph::DType dtype = rng.chance(55) ? graph::DType::f16 : rng.chance(50) ? graph::DType::bf16 : graph::DType::f32;
   graph::Builder builder(fmt::format("random_{}", seed));
   Maker make(rng, builder, dtype);
+  make.whole = rng.chance(30);
+  make.large = rng.chance(10);
   const std::int64_t form = rng.below(100);  // custom only; custom then operators; the other way round; operators only
   std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 2) : rng.between(2, 5);
   for (; before > 0; --before) KernelStep(make).run();

@@ -40,6 +40,8 @@ class Maker {
   graph::Builder& builder;
   graph::DType dtype;
   std::vector<KernelValue> pool;  // inputs and results so far
+  bool whole = false;             // extents that instructions divide
+  bool large = false;
 
  private:
   int inputs_ = 0;

@@ -30,8 +30,9 @@ Value<L> derived(const Value<L>& from, Handle<L> at) {
 }
 
 template <class L>
-Value<L> bounded(Rng& rng, const Value<L>& x) {
+Value<L> bounded(Rng& rng, Value<L> x) {
   if (x.bounded) return x;
+  if (x.degree > 1) x = derived(x, graph::mul_scalar(x.at, 0.0625));  // or nearly all would saturate
   Value<L> v;
   if (rng.chance(50)) {
     v = derived(x, graph::sigmoid(x.at));
@@ -47,7 +48,7 @@ template <class L>
 Value<L> positive(Rng& rng, const Value<L>& x) {
   if (x.positive) return x;
   Value<L> v;
-  if (rng.chance(50)) v = derived(x, graph::clamp(x.at, 0.25, 3.5));
+  if (x.degree < 2 && rng.chance(50)) v = derived(x, graph::clamp(x.at, 0.25, 3.5));
   else v = derived(x, graph::exp(bounded(rng, x).at));
   v.positive = true, v.bounded = true, v.vanishes = false, v.degree = 0;
   return v;
@@ -69,7 +70,7 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
   switch (kind) {
     case OpKind::exp:
       v = derived(x, graph::exp(bounded(rng, x).at));
-      v.positive = true, v.bounded = false, v.degree = 1, v.vanishes = false;
+      v.positive = true, v.bounded = false, v.degree = 2, v.vanishes = false;
       return v;
     case OpKind::square:
       x = tamed(rng, x, 1);
@@ -124,11 +125,11 @@ Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
   Value<L> v;
   if (kind == OpKind::mul) x = tamed(rng, x, 1), y = tamed(rng, y, 1);
   if (kind == OpKind::div) y = positive(rng, y);
-  if (kind == OpKind::pow) x = positive(rng, bounded(rng, x)), y = bounded(rng, y);
+  if (kind == OpKind::pow) x = derived(x, graph::clamp(positive(rng, x).at, 0.5, 4)), y = bounded(rng, y), x.positive = true;
   v.at = graph::append<L>(kind, {x.at, y.at})[0];
   v.varies = x.varies || y.varies, v.after = x.after || y.after;
   v.degree = kind == OpKind::mul ? x.degree + y.degree : std::max(x.degree, y.degree);
-  if (kind == OpKind::pow) v.degree = 1;
+  if (kind == OpKind::pow) v.degree = 1, v.bounded = y.degree == 0;
   v.positive = (x.positive && y.positive && kind != OpKind::sub) || kind == OpKind::pow;
   v.vanishes = kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::add ? x.vanishes || y.vanishes : x.vanishes;
   return v;

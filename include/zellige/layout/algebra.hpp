@@ -164,6 +164,18 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_layout(L const& l) {
 template <int Y, int Z>
 ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() { return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{}); }
 
+// The parts of a composed layout: what swizzles, and what would be left without it.
+template <class L>
+ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
+  if constexpr (is_composed_layout_v<L>) return l.layout_a();
+  else return Swizzle<0, 4, 3>{};
+}
+template <class L>
+ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
+  if constexpr (is_composed_layout_v<L>) return l.layout_b();
+  else return l;
+}
+
 // Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an ordinary
 // layout whose strides the coordinate decides.
 template <class Crd, class A, class O, class B>

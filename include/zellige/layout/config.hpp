@@ -9,6 +9,13 @@
 #define ZELLIGE_DEVICE
 #endif
 
+// Loops over registers must be unrolled wholly, or the registers become memory.
+#if defined(__CUDA_ARCH__)
+#define ZELLIGE_UNROLL _Pragma("unroll")
+#else
+#define ZELLIGE_UNROLL
+#endif
+
 // The algebra runs at compile time and on the host. NVRTC has no host, so there it must be annotated all the same.
 #if defined(__CUDACC_RTC__)
 #define ZELLIGE_ALGEBRA __host__ __device__

@@ -1,4 +1,4 @@
-// Operations by name on text: evaluate("composition", {"(6,2):(8,2)", "(4,3):(3,1)"}) is "((2,2),3):((24,2),8)".
+// Operations by name on text: evaluate("complement", {"_4:_2", "_24"}) is "(_2,_3):(_1,_8)".
 // Host only; the command line and the tests come in here.
 #pragma once
 #include <zellige/layout/algebra/tensors.hpp>

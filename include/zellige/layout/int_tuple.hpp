@@ -114,6 +114,36 @@ ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T const& t, F&& f) {
   else f(t);
 }
 
+// Searches: the first mode of which pred holds (rank when of none), and whether it holds of any, all, none.
+namespace detail {
+template <int I, class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto find_from(T const& t, P&& pred) {
+  if constexpr (I == tuple_size_v<T>) return Int<I>{};
+  else if constexpr (decltype(pred(get<I>(t)))::value) return Int<I>{};
+  else return find_from<I + 1>(t, pred);
+}
+template <class T, class P, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto any_of(T const& t, P&& pred, seq<I...>) {
+  return (false_type{} || ... || pred(get<I>(t)));
+}
+template <class T, class P, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto all_of(T const& t, P&& pred, seq<I...>) {
+  return (true_type{} && ... && pred(get<I>(t)));
+}
+}  // namespace detail
+template <tuple_like T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) { return detail::find_from<0>(t, pred); }
+template <tuple_like T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto any_of(T const& t, P&& pred) {
+  return detail::any_of(t, pred, make_seq<tuple_size_v<T>>{});
+}
+template <tuple_like T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto all_of(T const& t, P&& pred) {
+  return detail::all_of(t, pred, make_seq<tuple_size_v<T>>{});
+}
+template <tuple_like T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto none_of(T const& t, P&& pred) { return !any_of(t, pred); }
+
 /// The concatenation of the tuples f(t0), f(t1), ...
 template <class F, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto filter_tuple(T const& t, F&& f, seq<I...>) { return tuple_cat(f(get<I>(t))...); }
@@ -133,6 +163,20 @@ inline constexpr int depth_v<tuple<T...>> = 1 + most<0, depth_v<T>...>;
 template <class T>
 inline constexpr int rank_v = is_tuple_v<T> ? tuple_size_v<T> : 1;
 
+// The product of static leaves, without a function for every element.
+template <class T>
+inline constexpr long long static_product = 1;
+template <auto v>
+inline constexpr long long static_product<C<v>> = v;
+template <class... T>
+inline constexpr long long static_product<tuple<T...>> = (1LL * ... * static_product<T>);
+template <class T>
+inline constexpr bool all_numbers = is_constant_v<T>;
+template <class... T>
+inline constexpr bool all_numbers<tuple<T...>> = (all_numbers<T> && ...);
+template <long long v>
+using fitting = conditional_t<(v >= -2147483647 - 1 && v <= 2147483647), C<int(v)>, C<v>>;
+
 // Generic lambdas would read better below; NVRTC takes them for host functions.
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>);
@@ -143,7 +187,7 @@ ZELLIGE_HOST_DEVICE constexpr auto sum_of(T const& t, seq<I...>);
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   if constexpr (!tuple_like<T>) return t;
-  else if constexpr (tuple_size_v<T> == 0) return Int<1>{};
+  else if constexpr (detail::all_numbers<T>) return detail::fitting<detail::static_product<T>>{};
   else return detail::product_of(t, make_seq<tuple_size_v<T>>{});
 }
 template <class T>

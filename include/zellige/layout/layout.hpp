@@ -70,6 +70,23 @@ struct Layout : private tuple<S, D> {
     else return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
+  /// composition(*this, tile), and with_shape(*this, shape): see algebra.hpp.
+  template <class T, class... Ts>
+  ZELLIGE_HOST_DEVICE constexpr auto compose(T const& t, Ts const&... ts) const {
+    if constexpr (sizeof...(Ts) == 0) return composition(*this, t);
+    else return composition(*this, make_tile(t, ts...));
+  }
+  template <class T, class... Ts>
+  ZELLIGE_HOST_DEVICE constexpr auto tile(T const& t, Ts const&... ts) const {
+    if constexpr (sizeof...(Ts) == 0) return tiled_divide(*this, t);
+    else return tiled_divide(*this, make_tile(t, ts...));
+  }
+  template <class N, class... Ns>
+  ZELLIGE_HOST_DEVICE constexpr auto with_shape(N const& n, Ns const&... ns) const {
+    if constexpr (sizeof...(Ns) == 0) return composition(*this, make_layout(n));
+    else return composition(*this, make_layout(make_shape(n, ns...)));
+  }
+
   /// The coordinate whose index is idx, in the layout's own profile, flat, or as a number.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const { return idx2crd(idx, shape(), stride()); }
@@ -128,6 +145,13 @@ template <class T>
 inline constexpr auto size_v = decltype(size(T{}))::value;
 
 namespace detail {
+template <class S, class D>
+inline constexpr long long static_last = 0;
+template <auto s, auto d>
+inline constexpr long long static_last<C<s>, C<d>> = (s - 1LL) * (d < 0 ? -d : d);
+template <class... S, class... D>
+inline constexpr long long static_last<tuple<S...>, tuple<D...>> = (0LL + ... + static_last<S, D>);
+
 template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>);
 template <class S, class D>
@@ -150,9 +174,15 @@ struct plus_one {
 /// from zero that holds them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
-  auto const last = detail::last_index(l.template shape<I...>(), l.template stride<I...>());
-  if constexpr (integral<decltype(last)>) return last + Int<1>{};
-  else return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
+  using S = remove_cvref_t<decltype(l.template shape<I...>())>;
+  using D = remove_cvref_t<decltype(l.template stride<I...>())>;
+  if constexpr (detail::all_numbers<S> && detail::all_numbers<D>) {
+    return detail::fitting<detail::static_last<S, D> + 1>{};
+  } else {
+    auto const last = detail::last_index(l.template shape<I...>(), l.template stride<I...>());
+    if constexpr (integral<decltype(last)>) return last + Int<1>{};
+    else return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
+  }
 }
 template <class L>
 inline constexpr auto cosize_v = decltype(cosize(L{}))::value;

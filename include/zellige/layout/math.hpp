@@ -58,6 +58,48 @@ ZELLIGE_HOST_DEVICE constexpr auto gcd(A a, B b) {
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) { return a / gcd(a, b) * b; }
 
+/// Bits. Of a static number, static.
+namespace detail {
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr int width_of(T a) {
+  int n = 0;
+  for (; a != 0; a = T(a / 2)) ++n;
+  return n;
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr int ones_of(T a) {
+  int n = 0;
+  for (; a != 0; a = T(a / 2)) n += int(a % 2);
+  return n;
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr int zeros_below(T a) {
+  int n = 0;
+  for (; a != 0 && a % 2 == 0; a = T(a / 2)) ++n;
+  return a == 0 ? int(8 * sizeof(T)) : n;
+}
+}  // namespace detail
+template <integral A>
+ZELLIGE_HOST_DEVICE constexpr auto bit_width(A a) {
+  if constexpr (is_constant_v<A>) return Int<detail::width_of(A::value)>{};
+  else return detail::width_of(a);
+}
+template <integral A>
+ZELLIGE_HOST_DEVICE constexpr auto popcount(A a) {
+  if constexpr (is_constant_v<A>) return Int<detail::ones_of(A::value)>{};
+  else return detail::ones_of(a);
+}
+template <integral A>
+ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
+  if constexpr (is_constant_v<A>) return Int<detail::zeros_below(A::value)>{};
+  else return detail::zeros_below(a);
+}
+template <integral A>
+ZELLIGE_HOST_DEVICE constexpr auto has_single_bit(A a) { return popcount(a) == Int<1>{}; }
+/// The exponent of a power of two; of other numbers, that of the power below.
+template <integral A>
+ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) { return bit_width(a) - Int<1>{}; }
+
 /// x << n for n >= 0 and x >> -n otherwise.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {

@@ -142,6 +142,30 @@ template <Op op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
+/// How the result is made, as a number that device code may look at.
+enum class Outcome : signed char { static_layout, refused, small, big, huge };
+template <int n, int m>
+ZELLIGE_ALGEBRA constexpr Outcome outcome_of(Planned<n, m> const& p) {
+  if (p.refusal) return Outcome::refused;
+  if (p.node_count > 48 || p.step_count > 64) return Outcome::huge;
+  if (p.node_count > n || p.step_count > m) return Outcome::big;
+  return p.step_count == 0 && p.nodes[0].kind == Kind::layout ? Outcome::static_layout : Outcome::small;
+}
+template <class P>
+struct outcome {
+  static constexpr Outcome value = outcome_of(P::value);
+};
+/// The node of the i-th child of a node.
+template <int n, int m>
+ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) {
+  int at = node + 1;
+  for (; i > 0; --i) {
+    for (int open = 1; open > 0; ++at) open += (p.nodes[at].kids > 0 ? p.nodes[at].kids : 0) - 1;
+  }
+  return at;
+}
+
+// Device functions may not name a plan's value; they may call these.
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
@@ -168,14 +192,7 @@ struct at {
   ZELLIGE_ALGEBRA static consteval long long step_y(int i) { return P::value.steps[i].y.v; }
   ZELLIGE_ALGEBRA static consteval int step_x_id(int i) { return P::value.steps[i].x.id; }
   ZELLIGE_ALGEBRA static consteval int step_y_id(int i) { return P::value.steps[i].y.id; }
-  /// The node of the i-th child of a node.
-  ZELLIGE_ALGEBRA static consteval int child(int node, int i) {
-    int n = node + 1;
-    for (; i > 0; --i) {
-      for (int open = 1; open > 0; ++n) open += (P::value.nodes[n].kids > 0 ? P::value.nodes[n].kids : 0) - 1;
-    }
-    return n;
-  }
+  ZELLIGE_ALGEBRA static consteval int child(int node, int i) { return child_of(P::value, node, i); }
 };
 
 /// The run-time numbers: inputs first, then each expression as it is computed. Every slot has its width.
@@ -336,6 +353,40 @@ ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s) {
   }
 }
 
+// The type of a result without run-time leaves, made without a function: that halves the compiler's work.
+template <class P, class S, bool stride, int node>
+struct static_parts;
+template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
+struct static_part {
+  using type = typename static_parts<P, make_seq<P::value.nodes[node].kids>, stride, node>::type;
+};
+template <class P, int... I, bool stride, int node>
+struct static_parts<P, seq<I...>, stride, node> {
+  using type = tuple<typename static_part<P, child_of(P::value, node, I), stride>::type...>;
+};
+template <long long v, bool fits = fits_int(v)>
+struct static_number {
+  using type = C<int(v)>;
+};
+template <long long v>
+struct static_number<v, false> {
+  using type = C<v>;
+};
+template <class T, class Path>
+struct static_basis;
+template <class T, int... N>
+struct static_basis<T, seq<N...>> {
+  using type = ScaledBasis<T, N...>;
+};
+template <long long v, long long e>
+struct static_element : static_basis<typename static_number<v>::type, typename path_seq<e>::type> {};
+template <long long v>
+struct static_element<v, 0> : static_number<v> {};
+template <class P, int node>
+struct static_part<P, node, false, false> : static_element<P::value.nodes[node].s.v, 0> {};
+template <class P, int node>
+struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {};
+
 template <class P, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};
@@ -351,16 +402,19 @@ ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
 
 /// The operation on layouts, tuples and numbers as types.
 template <Op op, class... T>
-ZELLIGE_HOST_DEVICE constexpr auto invoke(T const&... args) {
+ZELLIGE_HOST_DEVICE constexpr auto invoke([[maybe_unused]] T const&... args) {
   using P = detail::plan<op, T...>;
-  using A = detail::at<P>;
-  if constexpr (A::rule() != Rule::none) {
-    detail::refuse<op, A::rule(), A::x(), A::y()>();
+  constexpr detail::Outcome outcome = detail::outcome<P>::value;
+  if constexpr (outcome == detail::Outcome::static_layout) {
+    return Layout<typename detail::static_part<P, 0, false>::type, typename detail::static_part<P, 0, true>::type>{};
+  } else if constexpr (outcome == detail::Outcome::refused) {
+    detail::refuse<op, detail::at<P>::rule(), detail::at<P>::x(), detail::at<P>::y()>();
     return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
-  } else if constexpr (A::node_count() > 48 || A::step_count() > 64) {
-    static_assert(A::node_count() <= 400 && A::step_count() <= 1000, "the result has more than 400 nodes");
+  } else if constexpr (outcome == detail::Outcome::huge) {
+    static_assert(detail::at<P>::node_count() <= 400 && detail::at<P>::step_count() <= 1000,
+                  "the result has more than 400 nodes");
     return detail::execute<detail::huge_plan<op, T...>>(args...);
-  } else if constexpr (A::node_count() > 12 || A::step_count() > 8) {
+  } else if constexpr (outcome == detail::Outcome::big) {
     return detail::execute<detail::big_plan<op, T...>>(args...);
   } else {
     return detail::execute<P>(args...);

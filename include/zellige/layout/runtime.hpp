@@ -1,7 +1,7 @@
 // The run-time face: layouts whose rank and numbers are known only when the program runs, with the same algebra.
 //
 //   Value a = layout_value({6, 2}, {8, 2});
-//   Value r = composition(a, parse_value("(4,3):(3,1)"));     // ((2,2),3):((24,2),8)
+//   Value r = composition(a, parse_value("(_4,_3):(_3,_1)"));   // ((_2,_2),_3):((_24,_2),_8)
 //   long long i = index(r, 5);                                // r at its sixth coordinate
 //
 // What is refused throws LayoutError with the operation, the rule and the two numbers. Host only.

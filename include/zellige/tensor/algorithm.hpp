@@ -43,6 +43,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
   detail::require_same_shape<Op::copy>(src, dst);
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(src.size()); ++i) {
     if (pred(i)) dst(i) = src(i);
   }
@@ -50,22 +51,26 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
   detail::require_same_shape<Op::copy>(src, dst);
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(src.size()); ++i) dst(i) = src(i);
 }
 template <tensor_like D, class V>
 ZELLIGE_HOST_DEVICE constexpr void fill(D&& dst, V const& value) {
   using T = typename remove_cvref_t<D>::value_type;
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(dst.size()); ++i) dst(i) = T(value);
 }
 template <tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void clear(D&& dst) {
   using T = typename remove_cvref_t<D>::value_type;
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(dst.size()); ++i) dst(i) = T{};
 }
 /// y = alpha * x + beta * y; y is not read where beta is 0.
 template <class A, tensor_like S, class B, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y) {
   detail::require_same<Op::axpby>(x.size(), y.size());
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) {
     if (beta == B(0)) y(i) = alpha * x(i);
     else y(i) = alpha * x(i) + beta * y(i);
@@ -73,22 +78,26 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
 }
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(X const& x, F&& f) {
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) f(x(i));
 }
 /// y(i) = f(x(i)), and y(i) = f(x0(i), x1(i)).
 template <tensor_like S, tensor_like D, class F> requires(!tensor_like<F>)
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
   detail::require_same<Op::transform>(x.size(), y.size());
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) y(i) = f(x(i));
 }
 template <tensor_like S, tensor_like S1, tensor_like D, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F&& f) {
   detail::require_same<Op::transform>(x0.size(), y.size());
   detail::require_same<Op::transform>(x1.size(), y.size());
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(x0.size()); ++i) y(i) = f(x0(i), x1(i));
 }
 template <tensor_like S, class V, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr V reduce(S const& x, V value, F&& f = {}) {
+  ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) value = f(value, x(i));
   return value;
 }
@@ -102,6 +111,7 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& 
   if constexpr (rc == 1) {
     detail::require_same<Op::gemm>(a.size(), c.size());
     detail::require_same<Op::gemm>(b.size(), c.size());
+    ZELLIGE_UNROLL
     for (int i = 0; i < int(c.size()); ++i) d(i) = a(i) * b(i) + c(i);
   } else {
     if constexpr (!detail::clash<decltype(size<0>(a)), decltype(size<0>(c))>) {
@@ -110,9 +120,12 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& 
     detail::require_same<Op::gemm>(size<0>(a), size<0>(c));
     if constexpr (ra == 2) detail::require_same<Op::gemm>(size<1>(a), size<1>(b));
     int const depth = ra == 2 ? int(a.size()) / int(size<0>(a)) : 1;
+    ZELLIGE_UNROLL
     for (int m = 0; m < int(size<0>(c)); ++m) {
+      ZELLIGE_UNROLL
       for (int n = 0; n < int(size<1>(c)); ++n) {
         auto sum = c(m, n);
+        ZELLIGE_UNROLL
         for (int k = 0; k < depth; ++k) {
           if constexpr (ra == 2) sum = a(m, k) * b(n, k) + sum;
           else sum = a(m) * b(n) + sum;

@@ -1,6 +1,6 @@
 // composition(A, B): the layout R with R(c) = A(B(c)) at every coordinate c of B.
 //
-//   (6, 2):(8, 2)  o  (4, 3):(3, 1)   =   ((2, 2), 3):((24, 2), 8)
+//   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
 // A mode of B, extent s and stride d, is laid through the modes of A in turn. That is possible when
 //   d is a multiple of each extent it steps over wholly                      (stride divisibility)

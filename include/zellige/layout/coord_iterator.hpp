@@ -1,0 +1,32 @@
+// Every coordinate of a shape in turn, the first mode fastest.
+//
+//   for (auto crd : make_coord_range(make_shape(2, make_shape(3, 4)))) use(layout(crd));
+#pragma once
+#include <zellige/layout/coordinate.hpp>
+
+namespace zellige {
+
+template <class S>
+class ForwardCoordIterator {
+ public:
+  ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator(S const& shape, int at) : shape_(shape), at_(at) {}
+  ZELLIGE_HOST_DEVICE constexpr auto operator*() const { return idx2crd(at_, shape_); }
+  ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator& operator++() { return ++at_, *this; }
+  ZELLIGE_HOST_DEVICE constexpr bool operator==(ForwardCoordIterator const& o) const { return at_ == o.at_; }
+
+ private:
+  S shape_;
+  int at_;
+};
+template <class S>
+struct CoordRange {
+  S shape;
+  ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> begin() const { return {shape, 0}; }
+  ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> end() const { return {shape, int(product(shape))}; }
+};
+template <class S>
+ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) { return {shape, 0}; }
+template <class S>
+ZELLIGE_HOST_DEVICE constexpr CoordRange<S> make_coord_range(S const& shape) { return {shape}; }
+
+}  // namespace zellige

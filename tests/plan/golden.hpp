@@ -1,0 +1,8 @@
+// Golden files under tests/plan/golden. `tests/plan/golden.sh --update` writes them anew.
+#pragma once
+#include <string>
+
+bool updating_goldens();
+std::string read_file(const std::string& path);  // "" where there is none
+void write_file(const std::string& path, const std::string& text);
+void expect_golden(const std::string& name, const std::string& text);

@@ -1,0 +1,134 @@
+#include "graphs.hpp"
+
+#include "graph/load.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::BlockBuilder;
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::Tensor;
+using graph::Tile;
+
+/// No extent divides an instruction's: operands are padded with zeros, the last step of K is one of 8.
+KernelGraph ragged_matmul() {
+  Builder b("ragged_matmul");
+  Tensor A = b.input("A", {15, 57}), B = b.input("B", {57, 19});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3}, [&](BlockBuilder& t) {
+    t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
+  })[0], "C", {19, 1});
+  return b.build();
+}
+
+/// More accumulators than registers: N is cut into slices.
+KernelGraph wide_matmul() {
+  Builder b("wide_matmul");
+  Tensor A = b.input("A", {64, 32}), B = b.input("B", {32, 512});
+  b.output(b.custom({.grid = {}, .block = {128}}, [&](BlockBuilder& t) {
+    t.store(relu(matmul(t.load(A), t.load(B))));
+  })[0], "C", {512, 1});
+  return b.build();
+}
+
+/// Two column-major inputs and an output that nobody asked to be row-major: the cheapest layout of all three.
+KernelGraph open_layouts() {
+  Builder b("open_layouts");
+  Tensor X = b.input("X", {48, 80}, DType::f16, {1, 48}), Y = b.input("Y", {48, 80}, DType::f16, {1, 48});
+  b.output(exp(X + Y), "Z");
+  return b.build();
+}
+
+/// float32: no tensor cores; lanes of a warp share each product.
+KernelGraph float_products() {
+  Builder b("float_products");
+  Tensor A = b.input("A", {4, 96}, DType::f32), B = b.input("B", {96, 5}, DType::f32);
+  b.output(b.custom({.grid = {}, .block = {96}}, [&](BlockBuilder& t) {
+    t.store(matmul(t.load(A), t.load(B)));
+  })[0], "C", {5, 1});
+  return b.build();
+}
+
+/// Sums of every form: whole rows, down to several elements, over the loop, and of one long row by several warps.
+KernelGraph sums() {
+  Builder b("sums");
+  Tensor X = b.input("X", {8, 512}), L = b.input("L", {1, 4096});
+  auto made = b.custom({.grid = {}, .block = {128}, .loop = 2}, [&](BlockBuilder& t) {
+    Tile x = t.load(X, {.loop = 1});
+    t.store(accum_redtox_sum(x, 64), {}, "folded", {64, 1});
+    t.store(accum(reduction(exp(x), 1)) + accum_red_mean(x), {}, "rows", {1, 1});
+    t.store(accum_red_sum(t.load(L, {.loop = 1})), {}, "total", {1, 1});
+  });
+  for (Tensor y : made) b.output(y);
+  return b.build();
+}
+
+/// A value is written and read by the same threads: no barrier is owed for it.
+KernelGraph same_threads() {
+  Builder b("same_threads");
+  Tensor X = b.input("X", {32, 64}), S = b.input("S", {32, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4}, [&](BlockBuilder& t) {
+    Tile x = t.load(X, {.loop = 0}), s = t.load(S, {.loop = 0});
+    t.store(accum(square(x) * s));
+  })[0], "Y", {64, 1});
+  return b.build();
+}
+
+/// Pieces are read from where the whole lies: nothing is copied.
+KernelGraph pieces() {
+  Builder b("pieces");
+  Tensor X = b.input("X", {16, 48}), Y = b.input("Y", {16, 16});
+  b.output(b.custom({.grid = {}, .block = {64}}, [&](BlockBuilder& t) {
+    auto parts = split(t.load(X), 1, {16, 32});
+    t.store(concat(silu(parts[1]), parts[0] * t.load(Y), 1));
+  })[0], "Z", {48, 1});
+  return b.build();
+}
+
+/// Batches along warps; both operands transposed in memory.
+KernelGraph batched_matmul() {
+  Builder b("batched_matmul");
+  Tensor A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}), B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
+  b.output(b.custom({.grid = {2}, .block = {64}}, [&](BlockBuilder& t) {
+    t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0});
+  })[0], "C", {384, 24, 1});
+  return b.build();
+}
+
+/// Two products in a row after the loop, in a block of three dimensions: buffers of the loop are used again behind it.
+KernelGraph reuse() {
+  Builder b("reuse");
+  Tensor X = b.input("X", {32, 256}), W = b.input("W", {256, 64}), V = b.input("V", {64, 48});
+  b.output(b.custom({.grid = {}, .block = {8, 8, 2}, .loop = 4}, [&](BlockBuilder& t) {
+    Tile h = gelu(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.loop = 0}))));
+    t.store(matmul(h / sqrt(reduction(square(h), 1)), t.load(V)));
+  })[0], "Y", {48, 1});
+  return b.build();
+}
+
+}  // namespace
+
+KernelGraph example(const std::string& name) { return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0]; }
+
+const std::vector<GoldenGraph>& golden_graphs() {
+  using enum Pass;
+  static const std::vector<GoldenGraph> graphs = {
+      {"lora", all_passes(), [] { return example("lora"); }},
+      {"attention", {lower, select, group, copies, swizzle, pipeline, memory, agents}, [] { return example("attention"); }},
+      {"mlp", {lower, layouts, copies, memory}, [] { return example("mlp"); }},
+      {"rmsnorm", {group, pipeline, agents}, [] { return example("rmsnorm"); }},
+      {"ragged_matmul", {lower, select, group, copies, swizzle}, ragged_matmul},
+      {"wide_matmul", {select, swizzle, slice, agents}, wide_matmul},
+      {"open_layouts", {lower, layouts, copies}, open_layouts},
+      {"float_products", {select, group, swizzle}, float_products},
+      {"sums", {lower, group, copies, pipeline}, sums},
+      {"same_threads", {group, pipeline, agents}, same_threads},
+      {"pieces", {lower, group, copies}, pieces},
+      {"batched_matmul", {select, layouts, swizzle}, batched_matmul},
+      {"reuse", {lower, pipeline, memory, agents}, reuse},
+  };
+  return graphs;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,91 @@
+// Layout resolution: no two elements of a tensor at one address, vectors aligned, operands as ldmatrix wants them.
+#include <gtest/gtest.h>
+
+#include "plan/layouts.hpp"
+#include "random_plans.hpp"
+
+namespace zellige::plan {
+namespace {
+
+bool distinct(const Shape& shape, const Strides& strides) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < graph::size(shape); ++i) {
+    std::int64_t rest = i, place = 0;
+    for (std::size_t d = shape.size(); d-- > 0;) place += rest % shape[d] * strides[d], rest /= shape[d];
+    places.push_back(place);
+  }
+  std::sort(places.begin(), places.end());
+  return std::adjacent_find(places.begin(), places.end()) == places.end();
+}
+
+void expect_aligned(const std::string& name, const Shape& shape, const Strides& strides, std::int64_t multiple) {
+  const int inner = innermost(shape, strides);
+  int wide = 0;
+  for (auto e : shape) wide += e > 1;
+  if (wide > 0) EXPECT_EQ(strides[inner], 1) << name << " " << to_string(shape) << ":" << to_string(strides);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (static_cast<int>(d) != inner && shape[d] > 1)
+      EXPECT_EQ(strides[d] % multiple, 0) << name << " " << to_string(shape) << ":" << to_string(strides);
+}
+
+TEST(Layouts, GiveEveryElementItsOwnPlace) {
+  for (const Planned& p : plans())
+    for (const auto& t : p.plan.program.tensors) {
+      ASSERT_EQ(t.strides.size(), t.shape.size()) << p.name << " " << t.name;
+      if (graph::size(t.shape) <= 100'000) EXPECT_TRUE(distinct(t.shape, t.strides)) << p.name << " " << t.name;
+    }
+}
+
+TEST(Layouts, AlignTheVectorsOfWhatIsOpen) {
+  int open = 0;
+  for (const Planned& p : plans())
+    for (std::size_t t = 0; t < p.graph.tensors.size(); ++t) {
+      if (!p.graph.tensors[t].strides.empty()) {
+        EXPECT_EQ(p.graph.tensors[t].strides, p.plan.program.tensors[t].strides) << p.name << ": a given layout changed";
+        continue;
+      }
+      const auto& tensor = p.plan.program.tensors[t];
+      expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides, 16 / graph::bytes(tensor.dtype));
+      ++open;
+    }
+  EXPECT_GE(open, 20);
+}
+
+TEST(Layouts, PaddedStridesOfEveryShape) {
+  const Shape extents = {1, 2, 3, 8, 19};
+  for (auto a : extents)
+    for (auto b : extents)
+      for (auto c : extents)
+        for (int inner = 0; inner < 3; ++inner)
+          for (std::int64_t multiple : {4, 8}) {
+            const Shape shape{a, b, c};
+            const Strides strides = padded_strides(shape, inner, multiple);
+            EXPECT_EQ(strides[inner], 1);
+            EXPECT_TRUE(distinct(shape, strides)) << to_string(shape) << ":" << to_string(strides);
+            expect_aligned("padded_strides", shape, strides, multiple);
+          }
+}
+
+TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const auto& [node, m] : k.matmuls)
+      if (m.tensor_core)
+        for (int in : k.program.nodes[node].in)
+          EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size())) << name << " %" << in;
+  });
+}
+
+// The planner pays for every element that must move alone: with all layouts given, tiles follow their tensors.
+TEST(Layouts, TilesRunAsTheirTensorsDo) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan& plan) {
+    for (const auto& [node, inner] : k.inner) {
+      const Node& n = k.program.nodes[node];
+      if (n.kind != NodeKind::load || n.shape.size() != 2) continue;
+      const auto& t = plan.program.tensors[n.tensor];
+      EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace zellige::plan

@@ -1,0 +1,93 @@
+// Lowering, by enumeration: the blocks' tiles cover every output once, and read nothing but their tensors.
+#include <gtest/gtest.h>
+
+#include "random_plans.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The tile's first element along `dim` for one block.
+std::int64_t start(const Split& s, const Shape& block, std::int64_t loop, std::int64_t iteration) {
+  std::int64_t index = s.axis >= 0 ? block[s.axis] / s.div : 0;
+  if (s.mod > 0) index %= s.mod;
+  if (s.loop) index = index * loop + iteration;
+  return index * s.tile;  // from s.offset
+}
+
+template <class F>
+void for_each_block(const BlockProgram& p, F visit) {
+  for (std::int64_t z = 0; z < p.grid.z; ++z)
+    for (std::int64_t y = 0; y < p.grid.y; ++y)
+      for (std::int64_t x = 0; x < p.grid.x; ++x) visit(Shape{x, y, z});
+}
+
+TEST(Lower, WritesEveryOutputOnce) {
+  for (const Planned& planned : plans()) {
+    const Program& p = planned.plan.program;
+    std::vector<std::vector<int>> written(p.tensors.size());
+    for (const BlockProgram& k : p.kernels)
+      for (const Node& n : k.nodes) {
+        if (n.kind != NodeKind::store) continue;
+        const Shape& whole = p.tensors[n.tensor].shape;
+        auto& count = written[n.tensor];
+        count.resize(static_cast<std::size_t>(graph::size(whole)));
+        if (graph::size(whole) > 400'000) count.assign(count.size(), 1);
+        else for_each_block(k, [&](const Shape& block) {
+          for (std::int64_t i = 0; i < graph::size(n.shape); ++i) {
+            std::int64_t rest = i, at = 0, pitch = 1;
+            bool inside = true;
+            for (std::size_t d = whole.size(); d-- > 0;) {
+              const Split& s = n.splits[d];
+              const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
+              EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
+              inside = inside && c < s.extent;
+              at += (s.offset + c) * pitch;
+              pitch *= whole[d], rest /= n.shape[d];
+            }
+            if (inside) ++count[static_cast<std::size_t>(at)];
+          }
+        });
+      }
+    for (std::size_t t = 0; t < written.size(); ++t) {
+      std::size_t wrong = 0;
+      for (int c : written[t]) wrong += c != 1;
+      EXPECT_EQ(wrong, 0u) << planned.name << ": elements of " << p.tensors[t].name << " not written once";
+    }
+    for (int t : p.outputs) EXPECT_FALSE(written[t].empty()) << planned.name << ": " << p.tensors[t].name;
+  }
+}
+
+TEST(Lower, ReadsInsideTheTensors) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan& plan) {
+    const BlockProgram& p = k.program;
+    for (const Node& n : p.nodes) {
+      if (n.kind != NodeKind::load) continue;
+      const Shape& whole = plan.program.tensors[n.tensor].shape;
+      for (std::size_t d = 0; d < whole.size(); ++d) {
+        const Split& s = n.splits[d];
+        ASSERT_LE(s.offset + s.extent, whole[d]) << name;
+        ASSERT_EQ(s.tile, n.shape[d]) << name;
+        std::int64_t last = 0;
+        for_each_block(p, [&](const Shape& block) { last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0)); });
+        EXPECT_LT(last, s.extent) << name << ": a tile of " << n.name << " begins behind its tensor";
+        EXPECT_TRUE(s.overhang || last + s.tile <= s.extent) << name << ": " << n.name << " passes its edge along " << d;
+      }
+    }
+  });
+}
+
+TEST(Lower, OrdersItsNodesAndRoundsWhatMatmulsRead) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    const BlockProgram& p = k.program;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      for (int in : p.nodes[i].in) EXPECT_LT(in, static_cast<int>(i)) << name;
+      if (p.nodes[i].kind != NodeKind::matmul) continue;
+      for (int in : p.nodes[i].in)
+        EXPECT_TRUE(p.nodes[in].kind == NodeKind::load || p.nodes[in].kind == NodeKind::round || p.nodes[in].dtype == DType::f32)
+            << name << ": matmul %" << i << " reads %" << in << " unrounded";
+    }
+  });
+}
+
+}  // namespace
+}  // namespace zellige::plan

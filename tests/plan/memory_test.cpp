@@ -1,0 +1,73 @@
+// Memory: no two buffers, and no two intermediate tensors, that are alive together share a byte.
+#include <gtest/gtest.h>
+
+#include "random_plans.hpp"
+#include "timeline.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The stretches in which each buffer holds something: from its first touch to its last.
+std::vector<std::pair<int, int>> lifetimes(const KernelPlan& k) {
+  std::vector<std::pair<int, int>> alive(k.buffers.size(), {1 << 30, -1});
+  for (const Moment& m : timeline(k).moments) {
+    const auto touch = [&](int b, int stretch) {
+      alive[b].first = std::min(alive[b].first, stretch);
+      alive[b].second = std::max(alive[b].second, stretch);
+    };
+    const Task& t = k.tasks[m.task];
+    for (int b : t.reads) touch(b, m.stretch);
+    if (t.buffer >= 0) touch(t.buffer, m.stretch), touch(t.buffer, m.arrives);
+    if (t.kind == TaskKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
+  }
+  return alive;
+}
+
+TEST(Memory, KeepsApartWhatIsAliveTogether) {
+  int shared = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    const auto alive = lifetimes(k);
+    for (std::size_t a = 0; a < k.buffers.size(); ++a) {
+      const Buffer& x = k.buffers[a];
+      EXPECT_EQ(x.offset % 128, 0) << name << " " << x.name;
+      EXPECT_TRUE(x.offset >= 0 && x.offset + x.bytes <= k.shared_bytes) << name << " " << x.name;
+      for (std::size_t b = 0; b < a; ++b) {
+        const Buffer& y = k.buffers[b];
+        if (x.offset + x.bytes <= y.offset || y.offset + y.bytes <= x.offset) continue;
+        ++shared;
+        EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)
+            << name << ": " << x.name << " and " << y.name << " share memory and are alive together";
+      }
+    }
+  });
+  EXPECT_GE(shared, 5);
+}
+
+TEST(Memory, KeepsApartTensorsOfTheWorkspace) {
+  int placed = 0;
+  for (const Planned& p : plans()) {
+    const Program& program = p.plan.program;
+    const DevicePlacement& device = p.plan.device;
+    const int n = static_cast<int>(program.tensors.size());
+    std::vector<std::pair<int, int>> alive(n, {1 << 30, -1});
+    for (int k = 0; k < static_cast<int>(program.kernels.size()); ++k)
+      for (const Node& node : program.kernels[k].nodes)
+        if (node.tensor >= 0) alive[node.tensor] = {std::min(alive[node.tensor].first, k), k};
+    for (int a = 0; a < n; ++a) {
+      const bool callers = std::count(program.inputs.begin(), program.inputs.end(), a) + std::count(program.outputs.begin(), program.outputs.end(), a);
+      EXPECT_EQ(device.offset[a] < 0, callers) << p.name << " " << program.tensors[a].name;
+      if (device.offset[a] < 0) continue;
+      ++placed;
+      EXPECT_LE(device.offset[a] + device.bytes[a], device.total) << p.name;
+      for (int b = 0; b < a; ++b) {
+        if (device.offset[b] < 0 || device.offset[a] + device.bytes[a] <= device.offset[b] || device.offset[b] + device.bytes[b] <= device.offset[a]) continue;
+        EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)
+            << p.name << ": " << program.tensors[a].name << " and " << program.tensors[b].name;
+      }
+    }
+  }
+  EXPECT_GE(placed, 5);
+}
+
+}  // namespace
+}  // namespace zellige::plan

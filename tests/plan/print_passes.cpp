@@ -1,0 +1,192 @@
+#include "passes.hpp"
+#include "plan/contexts.hpp"
+#include "plan/select.hpp"
+
+namespace zellige::plan {
+namespace {
+
+std::string value_name(const BlockProgram& p, int node) {
+  return p.nodes[node].name.empty() ? fmt::format("%{}", node) : fmt::format("%{} {}", node, p.nodes[node].name);
+}
+
+std::string list(const std::vector<int>& indices) {
+  std::string text;
+  for (int i : indices) text += fmt::format("{}{}", text.empty() ? "" : " ", i);
+  return text;
+}
+
+std::string print_split(const Split& s, std::int64_t loop) {
+  std::string index;
+  if (s.axis >= 0) {
+    index = std::string("block.") + "xyz"[s.axis];
+    if (s.div > 1) index += fmt::format(" / {}", s.div);
+    if (s.mod > 0) index += fmt::format(" % {}", s.mod);
+  }
+  if (s.loop) index = index.empty() ? "i" : fmt::format("({}) * {} + i", index, loop);
+  std::string text = fmt::format("{} of {}", s.tile, s.extent);
+  if (!index.empty()) text += " at " + index;
+  if (s.offset) text += fmt::format(" from {}", s.offset);
+  return text + (s.overhang ? ", overhanging" : "");
+}
+
+std::string print_lower(const KernelPlan& k, const Program& program) {
+  std::string out = print(k.program, program);
+  for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
+    const Node& n = k.program.nodes[i];
+    if (n.tensor < 0) continue;
+    out += fmt::format("  %{} {} {}:", i, n.kind == NodeKind::store ? "to" : "from", program.tensors[n.tensor].name);
+    for (std::size_t d = 0; d < n.splits.size(); ++d)
+      out += fmt::format("{} {}", d ? ";" : "", print_split(n.splits[d], k.program.loop));
+    out += "\n";
+  }
+  return out;
+}
+
+std::string print_select(const KernelPlan& k) {
+  std::string out;
+  for (const auto& [node, m] : k.matmuls) {
+    out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node), m.batch, m.m, m.n, m.k);
+    if (!m.tensor_core) {
+      out += "ordinary products\n";
+      continue;
+    }
+    out += fmt::format("mma.sync, warps {} x {} x {} x {}, {} accumulators a thread{}\n", m.warps.b, m.warps.m, m.warps.n,
+                       m.warps.k, accumulator_registers(m, m.warps),
+                       m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
+  }
+  return out;
+}
+
+std::string print_layouts(const KernelPlan& k) {
+  std::string out;
+  for (const auto& [node, inner] : k.inner) {
+    const Node& n = k.program.nodes[node];
+    out += fmt::format("  {} {} {}: stride 1 along {}\n", name(n.kind), value_name(k.program, node), to_string(n.shape), inner);
+  }
+  return out;
+}
+
+std::string print_group(const KernelPlan& k) {
+  std::string out;
+  for (std::size_t i = 0; i < k.contexts.size(); ++i) out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
+  for (std::size_t i = 0; i < k.buffers.size(); ++i) {
+    const Buffer& b = k.buffers[i];
+    out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
+    if (b.padded != b.shape) out += " padded to " + to_string(b.padded);
+    if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
+    out += b.matmul_operand ? ", a matmul's operand\n" : "\n";
+  }
+  for (std::size_t i = 0; i < k.tasks.size(); ++i) {
+    const Task& t = k.tasks[i];
+    out += fmt::format("  task {}: {}, {} {} in context {}", i, name(t.section), name(t.kind), value_name(k.program, t.node), t.context);
+    if (!t.reads.empty()) out += fmt::format(", reads buffers {}", list(t.reads));
+    if (t.buffer >= 0 && t.kind != TaskKind::to_global) out += fmt::format(", writes buffer {}", t.buffer);
+    if (!t.after.empty()) out += fmt::format(", behind a barrier after {}", list(t.after));
+    if (!t.after_same.empty()) out += fmt::format(", in the same threads after {}", list(t.after_same));
+    out += "\n";
+  }
+  for (const auto& [node, context] : k.context_of)
+    out += fmt::format("  {} stays in registers of context {}\n", value_name(k.program, node), context);
+  return out;
+}
+
+std::string print_copies(const KernelPlan& k) {
+  std::string out;
+  for (const auto& [node, copy] : k.copies) {
+    const auto direct = k.direct.find(node);
+    const bool load = k.program.nodes[node].kind == NodeKind::load;
+    out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store", value_name(k.program, node), copy.vector, copy.bytes,
+                       direct != k.direct.end() && direct->second ? ", read where it is used" : copy.async ? ", cp.async" : "");
+  }
+  return out;
+}
+
+std::string print_swizzle(const KernelPlan& k) {
+  std::string out;
+  for (const Buffer& b : k.buffers) {
+    out += fmt::format("  {}: {}{}:{}", b.name, graph::name(b.dtype), to_string(b.padded), to_string(b.strides));
+    if (b.swizzle.B > 0) out += fmt::format(" under Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
+    if (b.partials > 1) out += fmt::format(", {} parts of {}", b.partials, b.partial_stride);
+    out += fmt::format(", {} elements\n    {}\n", b.elements, b.swizzle_reason.empty() ? "nothing to choose" : b.swizzle_reason);
+  }
+  return out;
+}
+
+std::string task_line(const KernelPlan& k, int t) {
+  const Task& task = k.tasks[t];
+  std::string text = fmt::format("{} {}", name(task.kind), value_name(k.program, task.node));
+  if (task.kind == TaskKind::to_shared) text += " in " + k.buffers[task.buffer].name;
+  return text;
+}
+
+std::string print_phases(const char* where, const KernelPlan& k, const std::vector<std::vector<int>>& phases) {
+  std::string out;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].empty()) continue;
+    if (i > 0) out += "  barrier\n";
+    for (int t : phases[i]) out += fmt::format("  {}: {}\n", where, task_line(k, t));
+  }
+  return out;
+}
+
+std::string print_pipeline(const KernelPlan& k) {
+  std::string out = print_phases("before", k, k.before);
+  if (k.before_barrier) out += "  barrier\n";
+  if (k.program.loop > 1) {
+    out += fmt::format("  loop of {}, {} stage{}{}\n", k.program.loop, k.stages, k.stages == 1 ? "" : "s",
+                       k.top_barrier ? ", a barrier at its top" : "");
+    for (int t : k.loop_copies) out += fmt::format("  loop copy: {}\n", task_line(k, t));
+    out += print_phases("inside", k, k.inside);
+    if (k.after_barrier) out += "  barrier\n";
+  }
+  return out + print_phases("after", k, k.after);
+}
+
+std::string print_memory(const KernelPlan& k) {
+  std::string out = fmt::format("  {} bytes of shared memory\n", k.shared_bytes);
+  for (const Buffer& b : k.buffers)
+    out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes, b.name, b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
+  for (const std::string& note : k.notes) out += "  note: " + note + "\n";
+  return out;
+}
+
+std::string print_slice(const KernelPlan& k) {
+  std::string out;
+  for (std::size_t i = 0; i < k.contexts.size(); ++i)
+    if (k.contexts[i].slices > 1) out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
+  return out.empty() ? "  nothing is sliced\n" : out + print_pipeline(k);
+}
+
+std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program) {
+  switch (pass) {
+    case Pass::lower: return print_lower(k, program);
+    case Pass::select: return print_select(k);
+    case Pass::layouts: return print_layouts(k);
+    case Pass::group: return print_group(k);
+    case Pass::copies: return print_copies(k);
+    case Pass::swizzle: return print_swizzle(k);
+    case Pass::pipeline: return print_pipeline(k);
+    case Pass::memory: return print_memory(k);
+    case Pass::slice: return print_slice(k);
+    case Pass::agents: return print(k.schedule);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string print_pass(Pass pass, const Plan& plan) {
+  std::string out;
+  const Program& p = plan.program;
+  if (pass == Pass::layouts)
+    for (const auto& t : p.tensors) out += fmt::format("{} {}{}:{}\n", t.name, graph::name(t.dtype), to_string(t.shape), to_string(t.strides));
+  for (const KernelPlan& k : plan.kernels)
+    out += (pass == Pass::lower ? "" : k.program.name + "\n") + print_kernel(pass, k, p);
+  if (pass == Pass::memory)
+    for (std::size_t t = 0; t < p.tensors.size(); ++t)
+      if (plan.device.offset[t] >= 0)
+        out += fmt::format("workspace [{}, {}) {}\n", plan.device.offset[t], plan.device.offset[t] + plan.device.bytes[t], p.tensors[t].name);
+  return out;
+}
+
+}  // namespace zellige::plan

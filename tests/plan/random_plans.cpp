@@ -1,0 +1,30 @@
+#include "random_plans.hpp"
+
+#include "generate.hpp"
+
+namespace zellige::plan {
+
+const std::vector<Planned>& plans() {
+  static const std::vector<Planned> all = [] {
+    std::vector<Planned> result;
+    const auto add = [&](std::string name, graph::KernelGraph graph, const char* target) {
+      Plan plan = plan_until(graph, target::find(target), Pass::agents);
+      result.push_back({std::move(name), std::move(graph), std::move(plan)});
+    };
+    for (const GoldenGraph& g : golden_graphs()) add(g.name, g.graph(), "sm_80");
+    for (int seed = 1; seed <= 60; ++seed)
+      add(fmt::format("random_{}", seed), random_graphs::random_graph(seed), seed % 2 ? "sm_80" : "sm_90a");
+    return result;
+  }();
+  return all;
+}
+
+std::int64_t place(const Buffer& b, int stage, int partial, const Shape& at) {
+  std::int64_t x = partial * b.partial_stride;
+  for (std::size_t d = 0; d < at.size(); ++d) x += at[d] * b.strides[d];
+  const Swizzle& s = b.swizzle;  // CuTe's: the B bits from M + S on, xored into those from M on
+  if (s.B > 0) x ^= (x & (((std::int64_t{1} << s.B) - 1) << (s.M + s.S))) >> s.S;
+  return b.offset + (x + stage * b.stage_stride) * graph::bytes(b.dtype);
+}
+
+}  // namespace zellige::plan

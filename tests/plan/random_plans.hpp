@@ -1,0 +1,25 @@
+// The plans that properties are judged on: a few dozen random graphs, and the graphs of the goldens.
+#pragma once
+#include "graphs.hpp"
+
+namespace zellige::plan {
+
+struct Planned {
+  std::string name;
+  graph::KernelGraph graph;
+  Plan plan;  // up to the agents
+};
+
+const std::vector<Planned>& plans();
+
+/// Calls visit(name, kernel, whole plan) for every kernel of plans().
+template <class F>
+void for_each_kernel(F visit) {
+  for (const Planned& p : plans())
+    for (const KernelPlan& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
+}
+
+/// Where a buffer's element lies, in bytes of shared memory.
+std::int64_t place(const Buffer&, int stage, int partial, const Shape& at);
+
+}  // namespace zellige::plan

@@ -1,0 +1,71 @@
+// Instruction selection: the warps of a matmul cover its output once for each of those along K, and none is idle.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "random_plans.hpp"
+#include "touches.hpp"
+
+namespace zellige::plan {
+namespace {
+
+TEST(Select, WarpsCoverEveryElementOnce) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const auto& [node, m] : k.matmuls) {
+      if (!m.tensor_core) continue;
+      const Shape shape = k.program.nodes[node].shape;
+      const Context c{.kind = ContextKind::fragment, .domain = shape, .warps = m.warps};
+      // Thread by thread: held once for each warp along K, by different threads.
+      std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
+      std::size_t held = 0;
+      for_each_held(c, k.program.threads(), shape, [&](int thread, const Shape& at) {
+        std::size_t index = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) index = index * shape[d] + at[d];
+        threads[index].insert(thread), ++held;
+        EXPECT_LT(thread, k.program.threads()) << name << " %" << node;
+      });
+      EXPECT_EQ(held, threads.size() * m.warps.k) << name << " %" << node;
+      std::set<int> warps;
+      for (const auto& t : threads) {
+        ASSERT_EQ(t.size(), static_cast<std::size_t>(m.warps.k)) << name << " %" << node;
+        for (int thread : t) warps.insert(thread / 32);
+      }
+      EXPECT_EQ(static_cast<int>(warps.size()), m.warps.count()) << name << " %" << node << ": a warp of the layout is idle";
+      EXPECT_LE(m.warps.k, (m.k + 15) / 16) << name << " %" << node << ": a warp has no slice of K";
+    }
+  });
+}
+
+TEST(Select, TensorCoresMultiplyWhatIsNotFloat) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
+      if (k.program.nodes[i].kind != NodeKind::matmul) continue;
+      const MatmulChoice& m = k.matmuls.at(static_cast<int>(i));
+      EXPECT_EQ(m.tensor_core, k.program.nodes[k.program.nodes[i].in[0]].dtype != DType::f32) << name;
+      EXPECT_EQ(m.batch * m.m * m.n, graph::size(k.program.nodes[i].shape)) << name;
+    }
+  });
+}
+
+// What stays in registers between two matmuls is where the second wants it: the warps along N become those along K.
+TEST(Select, ChainsAgree) {
+  int chains = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const auto& [node, m] : k.matmuls) {
+      if (m.a_from < 0) continue;
+      const MatmulChoice& from = k.matmuls.at(m.a_from);
+      EXPECT_EQ(from.warps.b, m.warps.b) << name;
+      EXPECT_EQ(from.warps.m, m.warps.m) << name;
+      EXPECT_EQ(from.warps.n, m.warps.k) << name;
+      EXPECT_EQ(m.warps.n, 1) << name;
+      EXPECT_EQ(from.warps.k, 1) << name;
+      EXPECT_EQ(from.n, m.k) << name;
+      EXPECT_EQ(from.n % 16, 0) << name;
+      ++chains;
+    }
+  });
+  EXPECT_GE(chains, 1);
+}
+
+}  // namespace
+}  // namespace zellige::plan

@@ -1,0 +1,63 @@
+// Buffers' layouts: every element of every stage and part has its own place, inside the buffer, in aligned vectors.
+#include <gtest/gtest.h>
+
+#include "random_plans.hpp"
+
+namespace zellige::plan {
+namespace {
+
+Shape digits(std::int64_t index, const Shape& shape) {
+  Shape at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) at[d] = index % shape[d], index /= shape[d];
+  return at;
+}
+
+TEST(Swizzle, GivesEveryElementItsOwnPlace) {
+  int swizzled = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const Buffer& b : k.buffers) {
+      swizzled += b.swizzle.B > 0;
+      std::vector<char> taken(static_cast<std::size_t>(b.bytes), 0);
+      for (int stage = 0; stage < b.stages; ++stage)
+        for (int part = 0; part < b.partials; ++part)
+          for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
+            const std::int64_t at = place(b, stage, part, digits(i, b.padded)) - b.offset;
+            ASSERT_TRUE(at >= 0 && at + graph::bytes(b.dtype) <= b.bytes) << name << " " << b.name << ": byte " << at << " of " << b.bytes;
+            ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++) << name << " " << b.name << ": two elements at byte " << at;
+          }
+    }
+  });
+  EXPECT_GE(swizzled, 20);
+}
+
+// ldmatrix, cp.async and 16-byte accesses of a matmul's operand: eight neighbours from a multiple of eight on.
+TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
+  int operands = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const Buffer& b : k.buffers) {
+      if (!b.matmul_operand) continue;
+      ++operands;
+      for (int stage = 0; stage < b.stages; ++stage)
+        for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
+          Shape at = digits(i, b.padded);
+          const std::int64_t from = at[b.inner] % 8;
+          const std::int64_t here = place(b, stage, 0, at);
+          at[b.inner] -= from;
+          const std::int64_t first = place(b, stage, 0, at);
+          ASSERT_EQ(first % 16, 0) << name << " " << b.name << " " << to_string(at);
+          ASSERT_EQ(here, first + from * graph::bytes(b.dtype)) << name << " " << b.name << " " << to_string(at);
+        }
+    }
+  });
+  EXPECT_GE(operands, 20);
+}
+
+TEST(Swizzle, SaysWhatItChose) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const Buffer& b : k.buffers)
+      if (b.swizzle.B > 0) EXPECT_FALSE(b.swizzle_reason.empty()) << name << " " << b.name;
+  });
+}
+
+}  // namespace
+}  // namespace zellige::plan

@@ -1,0 +1,25 @@
+// A plan's tasks in the order in which one block runs them, with the barriers between them; long loops are shortened to
+// a few iterations, enough to meet every stage twice.
+#pragma once
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+struct Moment {
+  int task = -1;
+  std::int64_t iteration = 0;
+  int stage = 0;          // of what it writes
+  int read_stage = 0;     // of the pipelined buffers that it reads
+  int stretch = 0;        // how many barriers lie before it
+  int arrives = 0;        // asynchronous copies: the stretch in which the copying threads have waited for the data
+  std::size_t arrives_before = 0;  // and the first moment after that wait
+};
+
+struct Timeline {
+  std::vector<Moment> moments;
+  int barriers = 0;
+};
+
+Timeline timeline(const KernelPlan&);
+
+}  // namespace zellige::plan

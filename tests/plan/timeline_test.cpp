@@ -1,0 +1,152 @@
+// The plan, run: every access of every thread to every byte of shared memory, in order, with the barriers between.
+// What is read must be what was written for it, and no byte is touched by two threads between two barriers when one of
+// them writes it. This judges grouping (same threads), layouts, stages, phases and addresses together.
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include "random_plans.hpp"
+#include "timeline.hpp"
+#include "touches.hpp"
+
+namespace zellige::plan {
+namespace {
+
+struct Cell {  // two bytes
+  int buffer = -1, stage = 0, partial = 0;
+  std::int64_t element = -1;
+  int writer = everyone, reader = everyone;
+  int written = -1, read = -1;    // the stretch of the last write (of its arrival) and read
+  std::size_t from = 0;           // the first moment at which its own writer may read it
+};
+
+class Simulation {
+ public:
+  Simulation(const std::string& name, const KernelPlan& plan)
+      : name_(name), plan_(plan), cells_(static_cast<std::size_t>(plan.shared_bytes / 2 + 1)) {}
+
+  void run() {
+    const Timeline line = timeline(plan_);
+    for (std::size_t t = 0; t < plan_.tasks.size(); ++t)  // accumulators in shared memory start before the loop
+      if (plan_.tasks[t].kind == TaskKind::accumulate && plan_.tasks[t].buffer >= 0)
+        for_each_write(plan_, static_cast<int>(t), [&](const Touch& w) { write(w, {}, 0); });
+    for (std::size_t i = 0; i < line.moments.size() && findings_ == 0; ++i) {
+      const Moment& m = line.moments[i];
+      const Task& task = plan_.tasks[m.task];
+      what_ = fmt::format("{} of %{}, iteration {}", name_of(task), task.node, m.iteration);
+      for_each_read(plan_, m.task, [&](const Touch& r) { read(r, m, i); });
+      for_each_write(plan_, m.task, [&](const Touch& w) { write(w, m, i); });
+    }
+  }
+
+ private:
+  static std::string name_of(const Task& t) { return std::string(zellige::plan::name(t.kind)); }
+
+  template <class F>
+  void cells(const Touch& t, int stage, F visit) {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
+    if (at < b.offset || at + graph::bytes(b.dtype) > b.offset + b.bytes)
+      return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes));
+    for (int k = 0; k < graph::bytes(b.dtype); k += 2) visit(cells_[static_cast<std::size_t>(at + k) / 2]);
+  }
+
+  std::int64_t element(const Touch& t) const {
+    std::int64_t index = 0;
+    for (std::size_t d = 0; d < t.at.size(); ++d) index = index * (plan_.buffers[t.buffer].padded[d] + 16) + t.at[d];
+    return index;
+  }
+
+  void read(const Touch& t, const Moment& m, std::size_t now) {
+    const bool staged = plan_.buffers[t.buffer].stages > 1;
+    cells(t, m.read_stage, [&](Cell& c) {
+      if (c.buffer != t.buffer || c.element != element(t) || c.partial != t.partial || (staged && c.stage != m.read_stage))
+        return find(t, c.buffer < 0 ? "reads what nobody wrote"
+                                    : fmt::format("finds element {} of {}", c.element, plan_.buffers[c.buffer].name));
+      if (t.thread == everyone || t.thread != c.writer ? m.stretch <= c.written : now < c.from)
+        return find(t, fmt::format("reads what thread {} wrote without a barrier or wait between", c.writer));
+      c.reader = c.read < m.stretch ? t.thread : c.reader == t.thread ? t.thread : everyone;
+      c.read = m.stretch;
+    });
+  }
+
+  void write(const Touch& t, const Moment& m, std::size_t now) {
+    cells(t, m.stage, [&](Cell& c) {
+      if (c.written >= m.stretch && c.writer != t.thread && now > 0)
+        return find(t, fmt::format("overwrites what thread {} wrote since the last barrier", c.writer));
+      if (c.read == m.stretch && (c.reader == everyone || c.reader != t.thread))
+        return find(t, fmt::format("overwrites what thread {} reads since the last barrier", c.reader));
+      c = {t.buffer, m.stage, t.partial, element(t), t.thread, everyone, m.arrives, -1, m.arrives_before};
+    });
+  }
+
+  void find(const Touch& t, const std::string& finding) {
+    if (findings_++ > 0) return;  // one is enough
+    ADD_FAILURE() << name_ << ": " << what_ << ": thread " << t.thread << " at " << to_string(t.at) << " of "
+                  << plan_.buffers[t.buffer].name << " " << finding;
+  }
+
+  const std::string& name_;
+  const KernelPlan& plan_;
+  std::vector<Cell> cells_;
+  std::string what_ = "start";
+  int findings_ = 0;
+};
+
+TEST(Timeline, EveryReadFindsItsValueAndNobodyRaces) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) { Simulation(name, k).run(); });
+}
+
+// The agents' schedule has the barriers of the timeline, no more and no fewer.
+TEST(Timeline, HasTheBarriersOfTheSchedule) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    const std::int64_t trips = std::min<std::int64_t>(k.program.loop, 2 * k.stages + 2);
+    std::int64_t barriers = 0, times = 1;
+    for (const Step& s : k.schedule.agents.at(0).steps) {
+      if (s.kind == StepKind::loop_begin) times = trips;
+      if (s.kind == StepKind::loop_end) times = 1;
+      if (s.kind == StepKind::barrier) barriers += times;
+    }
+    EXPECT_EQ(timeline(k).barriers, barriers) << name;
+  });
+}
+
+// Every task runs once an iteration, and no dependency is met in the same stretch but in the same threads.
+TEST(Timeline, EveryDependencyCrossesABarrier) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    const Timeline line = timeline(k);
+    std::vector<int> runs(k.tasks.size(), 0), done(k.tasks.size(), -1);
+    for (const Moment& m : line.moments) {
+      const Task& t = k.tasks[m.task];
+      for (int w : t.after) EXPECT_TRUE(done[w] >= 0 && done[w] < m.stretch) << name << ": task " << m.task << " after " << w;
+      for (int w : t.after_same) EXPECT_GE(done[w], 0) << name << ": task " << m.task << " after " << w;
+      ++runs[m.task], done[m.task] = t.kind == TaskKind::copy_in ? std::max(m.stretch, 0) : m.stretch;
+    }
+    const std::int64_t trips = k.program.loop > 1 ? std::min<std::int64_t>(k.program.loop, 2 * k.stages + 2) : 1;
+    for (std::size_t t = 0; t < k.tasks.size(); ++t)
+      EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trips : 1) << name << ": task " << t;
+  });
+}
+
+// Barriers are owed: a plan that loses one of those inside its sections races. So the simulation above can fail.
+TEST(Timeline, FindsAMissingBarrier) {
+  int lost = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    if (k.after.size() < 2 || lost >= 12) return;
+    KernelPlan without = k;
+    auto& phases = without.after;
+    phases[0].insert(phases[0].end(), phases[1].begin(), phases[1].end());
+    phases.erase(phases.begin() + 1);
+    testing::TestPartResultArray found;
+    {
+      testing::ScopedFakeTestPartResultReporter intercept(
+          testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &found);
+      Simulation(name, without).run();
+    }
+    EXPECT_GT(found.size(), 0) << name << ": the first barrier after the loop is not owed";
+    ++lost;
+  });
+  EXPECT_GE(lost, 8);
+}
+
+}  // namespace
+}  // namespace zellige::plan

@@ -1,0 +1,188 @@
+#include "touches.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+/// Row-major, last dimension fastest.
+Shape digits(std::int64_t index, const Shape& shape) {
+  Shape at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) at[d] = index % shape[d], index /= shape[d];
+  return at;
+}
+
+void held_in_sweep(const Context& c, int threads, const std::function<void(int, const Shape&)>& visit) {
+  Shape chunks = c.domain;
+  chunks[c.inner] = (chunks[c.inner] + c.vector - 1) / c.vector;
+  const std::int64_t total = graph::size(chunks);
+  for (std::int64_t chunk = 0; chunk < total; ++chunk) {
+    Shape at(chunks.size());
+    std::int64_t rest = chunk;
+    for (int d : c.order) at[d] = rest % chunks[d], rest /= chunks[d];
+    at[c.inner] *= c.vector;
+    for (int v = 0; v < c.vector; ++v, ++at[c.inner]) visit(static_cast<int>(chunk % threads), at);
+  }
+}
+
+void held_in_fragment(const Context& c, const Shape& bound, const std::function<void(int, const Shape&)>& visit) {
+  const std::size_t rank = c.domain.size();
+  const Shape batches(c.domain.begin(), c.domain.end() - 2);
+  for (std::int64_t b = 0; b < graph::size(batches); ++b)
+    for (std::int64_t m = 0; m < bound[rank - 2]; ++m)
+      for (std::int64_t n = 0; n < bound[rank - 1]; ++n)
+        for (int k = 0; k < c.warps.k; ++k) {
+          Shape at = digits(b, batches);
+          at.push_back(m), at.push_back(n);
+          // PTX ISA, accumulators of m16n8: a lane holds row lane / 4 (and 8 below) and columns 2 (lane % 4) and the next.
+          visit(warp_of(c, b, m, n, k) * 32 + static_cast<int>(m % 8 * 4 + n % 8 / 2), at);
+        }
+}
+
+/// The value of `node` at `at`: which shared elements its evaluation in task t reads.
+class Evaluation {
+ public:
+  Evaluation(const KernelPlan& plan, const Task& task, int thread, const Visit& visit)
+      : plan_(plan), p_(plan.program), task_(task), thread_(thread), visit_(visit) {}
+
+  void value(int node, Shape at) const {
+    const Node& n = p_.nodes[node];
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
+    switch (n.kind) {
+      case NodeKind::map:
+        for (int in : n.in) value(in, at);
+        return;
+      case NodeKind::slice:
+        at[n.dim] += n.start;
+        return value(n.in[0], at);
+      case NodeKind::concat:
+        for (int in : n.in) {
+          const std::int64_t extent = p_.nodes[in].shape[n.dim];
+          if (at[n.dim] < extent) return value(in, at);
+          at[n.dim] -= extent;
+        }
+        return;
+      default: return leaf(node, at);
+    }
+  }
+
+ private:
+  void leaf(int node, const Shape& at) const {
+    const Node& n = p_.nodes[node];
+    if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
+    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && c->second == task_.context) {
+      const bool late = n.carried || n.kind == NodeKind::accumulate;
+      if ((late ? Section::after : n.section) == task_.section && n.shape == plan_.contexts[task_.context].domain) return;
+    }
+    const int b = plan_.buffer_of.at(node);
+    for (int part = 0; part < plan_.buffers[b].partials; ++part) visit_({thread_, b, part, at});
+  }
+
+  const KernelPlan& plan_;
+  const BlockProgram& p_;
+  const Task& task_;
+  int thread_;
+  const Visit& visit_;
+};
+
+void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
+  const Context& c = plan.contexts[t.context];
+  const Node& n = plan.program.nodes[t.node];
+  const int group = c.lanes * c.splits, groups = plan.program.threads() / 32 * 32 / group;
+  for (std::int64_t o = 0; o < graph::size(c.domain); ++o)
+    for (std::int64_t k = 0; k < c.length; ++k) {
+      const int thread = static_cast<int>(o % groups * group + k / c.vector % group);
+      const Evaluation e(plan, t, thread, visit);
+      Shape at = digits(o, c.domain);
+      if (n.kind == NodeKind::matmul) {
+        Shape a = at, b = at;
+        a.back() = k, b[b.size() - 2] = k;
+        e.value(n.in[0], a), e.value(n.in[1], b);
+      } else {
+        at[c.reduce_dim] += k * c.to;
+        e.value(n.in[0], at);
+      }
+    }
+}
+
+}  // namespace
+
+int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, int k) {
+  const WarpLayout& w = c.warps;
+  const std::int64_t columns = c.domain.back() / c.slices;  // of one slice: slices follow one another in time
+  const std::int64_t unit = n % columns / (columns > 8 ? 16 : 8);
+  return static_cast<int>(m / 16 % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
+}
+
+void for_each_held(const Context& c, int threads, const Shape& bound,
+                   const std::function<void(int, const Shape&)>& visit) {
+  if (c.kind == ContextKind::sweep) held_in_sweep(c, threads, visit);
+  if (c.kind == ContextKind::fragment) held_in_fragment(c, bound, visit);
+}
+
+void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
+  const Task& t = plan.tasks[task];
+  const Context& c = plan.contexts[t.context];
+  const Node& n = plan.program.nodes[t.node];
+  const int threads = plan.program.threads();
+  if (t.kind == TaskKind::copy_in || t.kind == TaskKind::finish) return;
+  if (t.kind == TaskKind::mma) {
+    for (int side = plan.matmuls.at(t.node).a_from >= 0 ? 1 : 0; side < 2; ++side) {
+      const int b = plan.buffer_of.at(n.in[side]);
+      const Shape& padded = plan.buffers[b].padded;
+      for (std::int64_t i = 0; i < graph::size(padded); ++i) visit({everyone, b, 0, digits(i, padded)});
+    }
+    return;
+  }
+  if (t.kind == TaskKind::reduce && c.kind == ContextKind::lanes) return lanes_reads(plan, t, visit);
+  const bool spilled = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  if (spilled) return;
+  const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
+  for_each_held(c, threads, bound, [&](int thread, const Shape& at) {
+    if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
+    const Evaluation e(plan, t, thread, visit);
+    for (int in : n.in) e.value(in, at);
+    if (t.kind == TaskKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
+  });
+}
+
+void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
+  const Task& t = plan.tasks[task];
+  if (t.buffer < 0 || t.kind == TaskKind::to_global) return;
+  const Buffer& b = plan.buffers[t.buffer];
+  const Context& c = plan.contexts[t.context];
+  const int threads = plan.program.threads();
+  if (t.kind == TaskKind::finish && c.kind == ContextKind::fragment) {
+    // Four lanes hold a row of eight columns; the first of them writes, into the part of its warp along N.
+    Context line = c;
+    line.domain.back() = 1, line.slices = 1;
+    const Shape batches(c.domain.begin(), c.domain.end() - 2);
+    for (std::int64_t row = 0; row < graph::size(line.domain); ++row) {
+      const Shape at = digits(row, line.domain);
+      std::int64_t batch = 0;
+      for (std::size_t d = 0; d < batches.size(); ++d) batch = batch * batches[d] + at[d];
+      const std::int64_t m = at[at.size() - 2];
+      for (int wn = 0; wn < c.warps.n; ++wn) {
+        const int warp = static_cast<int>(m / 16 % c.warps.m + c.warps.m * (batch % c.warps.b + c.warps.b * wn));
+        visit({static_cast<int>(warp * 32 + m % 8 * 4), t.buffer, wn, at});
+      }
+    }
+    return;
+  }
+  if (t.kind == TaskKind::finish) {
+    const int group = c.lanes * c.splits, groups = threads / 32 * 32 / group;
+    for (std::int64_t o = 0; o < graph::size(c.domain); ++o)
+      for (int part = 0; part < c.splits; ++part)
+        visit({static_cast<int>(o % groups * group + part * c.lanes), t.buffer, part, digits(o, c.domain)});
+    return;
+  }
+  const bool parts = c.kind == ContextKind::fragment && c.warps.k > 1;
+  for_each_held(c, threads, b.padded, [&](int thread, const Shape& at) {
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner) return;
+    const int part = parts ? thread / 32 / (c.warps.b * c.warps.m * c.warps.n) : 0;
+    visit({thread, t.buffer, part, at});
+  });
+}
+
+}  // namespace zellige::plan

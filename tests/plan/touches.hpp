@@ -1,0 +1,33 @@
+// Who touches what: the elements of shared memory that each thread reads and writes in one task, by enumeration.
+//
+// An executable definition of the (thread, value) layouts and of evaluation: it shares no code with the passes that it
+// judges. One warp's mma reads are laid to no thread: `everyone`.
+#pragma once
+#include <functional>
+
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+constexpr int everyone = -1;
+
+struct Touch {
+  int thread = everyone;
+  int buffer = -1;
+  int partial = 0;
+  Shape at;  // an element of the buffer's padded tile
+};
+using Visit = std::function<void(const Touch&)>;
+
+/// In no particular order within the task.
+void for_each_read(const KernelPlan&, int task, const Visit&);
+void for_each_write(const KernelPlan&, int task, const Visit&);
+
+/// The elements of the context's domain that a thread holds; a fragment's may lie beyond the domain, up to `bound`.
+void for_each_held(const Context&, int threads, const Shape& bound,
+                   const std::function<void(int thread, const Shape& at)>&);
+
+/// The warp that holds element (b, m, n) of a fragment: one for each of the layout's warps along K.
+int warp_of(const Context&, std::int64_t b, std::int64_t m, std::int64_t n, int k);
+
+}  // namespace zellige::plan
