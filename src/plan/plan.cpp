@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include "plan/agents.hpp"
+#include "plan/bounds.hpp"
 #include "plan/contexts.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
@@ -46,6 +47,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     slice_fragments(kernel);
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
+    verify_bounds(kernel, plan.program);
   }
   plan.device = place_tensors(plan.program);
   return plan;

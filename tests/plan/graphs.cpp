@@ -107,6 +107,16 @@ KernelGraph reuse() {
   return b.build();
 }
 
+/// The threads that write a padded operand's zeros hold no element of the tile that it is computed from.
+KernelGraph padded_operand() {
+  Builder b("padded_operand");
+  Tensor A = b.input("A", {16, 38}), X = b.input("X", {38, 64});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 2}, [&](BlockBuilder& t) {
+    t.store(accum(matmul(t.load(A, {.loop = 1}), exp(t.load(X, {.loop = 0})))));
+  })[0], "C", {64, 1});
+  return b.build();
+}
+
 }  // namespace
 
 KernelGraph example(const std::string& name) { return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0]; }
@@ -126,6 +136,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"same_threads", {group, pipeline, agents}, same_threads},
       {"pieces", {lower, group, copies}, pieces},
       {"batched_matmul", {select, layouts, swizzle}, batched_matmul},
+      {"padded_operand", {group, swizzle, agents}, padded_operand},
       {"reuse", {lower, pipeline, memory, agents}, reuse},
   };
   return graphs;

@@ -29,19 +29,19 @@ KernelGraph square_matmul(std::int64_t tile, const graph::Launch& launch = {.gri
 
 TEST(Refusal, TilesLargerThanSharedMemory) {
   EXPECT_EQ(refusal(square_matmul(256), target::find("sm_80")),
-            "squares_k0: its tiles need 262144 bytes of shared memory, sm_80 has 166912 for a block; smaller tiles or a "
+            "squares_k0: its tiles need 393216 bytes of shared memory, sm_80 has 166912 for a block; smaller tiles or a "
             "longer loop would fit");
   EXPECT_EQ(refusal(square_matmul(256), target::find("sm_90a")),
-            "squares_k0: its tiles need 262144 bytes of shared memory, sm_90a has 232448 for a block; smaller tiles or a "
+            "squares_k0: its tiles need 393216 bytes of shared memory, sm_90a has 232448 for a block; smaller tiles or a "
             "longer loop would fit");
   EXPECT_EQ(refusal(square_matmul(128), target::find("sm_86")), "planned");
 }
 
 TEST(Refusal, TheSameTilesFitALargerTarget) {
-  EXPECT_EQ(refusal(square_matmul(200), target::find("sm_89")),
-            "squares_k0: its tiles need 166400 bytes of shared memory, sm_89 has 101376 for a block; smaller tiles or a "
+  EXPECT_EQ(refusal(square_matmul(160), target::find("sm_89")),
+            "squares_k0: its tiles need 153600 bytes of shared memory, sm_89 has 101376 for a block; smaller tiles or a "
             "longer loop would fit");
-  EXPECT_EQ(refusal(square_matmul(200), target::find("sm_80")), "planned");
+  EXPECT_EQ(refusal(square_matmul(160), target::find("sm_80")), "planned");
 }
 
 KernelGraph columns(const graph::Dim3& grid, int axis) {

@@ -155,7 +155,7 @@ class Body {
     for (std::int64_t t = 1; t <= shape[dim]; ++t)
       if (shape[dim] % t == 0) divisors.push_back(t);
     BlockValue v = derived(x, graph::reduction(x.at, dim, rng_.chance(50) ? 1 : rng_.pick(divisors)));
-    v.bounded = false;
+    v.bounded = false, v.degree = std::max(2, v.degree);
     keep(v);
   }
 
@@ -260,7 +260,7 @@ class Body {
         if (rng_.chance(40)) e = 1;
       return graph::sigmoid(load(shape).at);
     };
-    v.bounded = false;
+    v.bounded = false, v.degree = std::max(2, v.degree);
     if (which < 4) v.at = graph::accum(x.at);
     else if (which == 4) v.at = graph::accum_red_sum(x.at);
     else if (which == 5) v.at = graph::accum_red_mean(x.at);

@@ -66,7 +66,7 @@ class KernelStep {
         for (std::int64_t t = 1; t <= shape[dim]; ++t)
           if (shape[dim] % t == 0) divisors.push_back(t);
         KernelValue v = derived(x, graph::reduction(x.at, dim, rng_.chance(50) ? 1 : rng_.pick(divisors)));
-        v.bounded = false;
+        v.bounded = false, v.degree = std::max(2, v.degree);
         return push(v);
       }
       case OpKind::rms_norm: {

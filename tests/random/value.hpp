@@ -67,6 +67,8 @@ inline const std::vector<OpKind>& unary_operators() {
 template <class L>
 Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
   Value<L> v;
+  // Far below zero these are tiny, and no float32 has their digits.
+  if (kind == OpKind::silu || kind == OpKind::gelu || kind == OpKind::sigmoid) x = tamed(rng, x, 1);
   switch (kind) {
     case OpKind::exp:
       v = derived(x, graph::exp(bounded(rng, x).at));

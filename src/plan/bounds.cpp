@@ -1,0 +1,75 @@
+#include "plan/bounds.hpp"
+
+#include <algorithm>
+
+#include "plan/contexts.hpp"
+
+namespace zellige::plan {
+namespace {
+
+void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
+  const BlockProgram& p = plan.program;
+  for (std::size_t d = 0; d < n.splits.size(); ++d) {
+    const Split& s = n.splits[d];
+    std::int64_t blocks = s.axis < 0 ? 1 : (p.grid[s.axis] + s.div - 1) / s.div;
+    if (s.axis >= 0 && s.mod > 0) blocks = std::min(blocks, s.mod);
+    const std::int64_t end = s.offset + blocks * (s.loop ? p.loop : 1) * s.tile;
+    if (s.offset + s.extent > tensor.shape[d])
+      fail("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, s.offset + s.extent, d,
+           tensor.shape[d]);
+    if (end > s.offset + s.extent && !s.overhang)
+      fail("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
+           name(n.kind), n.name, end, d, s.offset + s.extent);
+  }
+}
+
+void check_buffer(const KernelPlan& plan, const Buffer& b) {
+  std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
+  for (std::int64_t part = 0; part < b.partials; ++part)
+    for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
+      const Shape at = coordinates(i, b.padded);
+      const std::int64_t offset = offset_of(b, at, part);
+      if (offset < 0 || offset >= b.elements)
+        fail("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at), b.name, offset, b.elements);
+      if (taken[static_cast<std::size_t>(offset)])
+        fail("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at), b.name, offset);
+      taken[static_cast<std::size_t>(offset)] = true;
+    }
+  const std::int64_t need = ((b.stages - 1) * b.stage_stride + b.elements) * graph::bytes(b.dtype);
+  if (need > b.bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
+    fail("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset, b.bytes, plan.shared_bytes);
+}
+
+void check_alignment(const KernelPlan& plan, const Task& t) {
+  const Buffer& b = plan.buffers[t.buffer];
+  const Copy& copy = plan.copies.at(t.node);
+  if (copy.vector == 1) return;
+  for (const WarpAccess& access : walk(plan.contexts[t.context], plan.program.threads(), 64).accesses)
+    for (const Shape& at : access.lanes) {
+      if (at.empty()) continue;
+      const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
+      if (byte % copy.bytes != 0)
+        fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name, copy.bytes, b.name,
+             to_string(at), byte);
+    }
+}
+
+}  // namespace
+
+std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
+  std::int64_t offset = part * b.partial_stride;
+  for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
+  if (b.swizzle.B == 0) return offset;
+  const std::int64_t mask = ((std::int64_t{1} << b.swizzle.B) - 1) << (b.swizzle.M + b.swizzle.S);
+  return offset ^ ((offset & mask) >> b.swizzle.S);
+}
+
+void verify_bounds(const KernelPlan& plan, const Program& program) {
+  for (const Node& n : plan.program.nodes)
+    if (n.kind == NodeKind::load || n.kind == NodeKind::store) check_splits(plan, n, program.tensors[n.tensor]);
+  for (const Buffer& b : plan.buffers) check_buffer(plan, b);
+  for (const Task& t : plan.tasks)
+    if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
+}
+
+}  // namespace zellige::plan

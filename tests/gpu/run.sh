@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, on demand: tests/gpu/run.sh ZELLIGE MUGRAPHS OUT [SANITIZERS]
+# 1. every graph on the GPU; 2. the same on the emulator; 3. their arrays compared; 4. compute-sanitizer on the first graph
+# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph.
+set -uo pipefail
+zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
+here=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+"$zellige" run "$graphs"/*.json --all --on gpu --target sm_90a --json "$out/gpu.jsonl" --dump "$work/gpu" >"$out/gpu.txt" 2>&1 || failed=1
+tail -11 "$out/gpu.txt"
+"$zellige" run "$graphs"/*.json --all --on emulator --target sm_90a --json "$out/emulator.jsonl" --dump "$work/emulator" >"$out/emulator.txt" 2>&1 || failed=1
+tail -11 "$out/emulator.txt"
+python3 "$here/tests/gpu/compare_dumps.py" "$work/gpu" "$work/emulator" | tee "$out/compare.txt" || failed=1
+for tool in $sanitizers; do
+  for file in "$graphs"/*.json; do
+    line=$(timeout 120 compute-sanitizer --tool "$tool" "$zellige" run "$file" --index 0 --on gpu --target sm_90a 2>&1 | grep -E "SUMMARY|not supported|wrong|refused" | tr '\n' ' ')
+    echo "$tool $(basename "$file" .json): ${line:-no summary}" | tee -a "$out/sanitizer.txt"
+    [[ $line == *" 0 errors"* || $line == *"0 hazards"* ]] || failed=1
+  done
+done
+"$zellige" transpile "$here/examples/lora.json" --target sm_90a -o "$work" &&
+  nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -I "$here/include" -include "$work"/lora_0.cu "$here/tests/gpu/host_entry.cu" -o "$work/host_entry" -diag-suppress 177 &&
+  "$work/host_entry" || failed=1
+[ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
+exit $failed
