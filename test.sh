@@ -5,4 +5,8 @@ cd "$(dirname "$0")"
 ./setup.sh test
 cmake --preset release -DZELLIGE_TESTS=ON
 cmake --build build
+# The parsers' fuzz targets, briefly; they need clang, which brings libFuzzer.
+cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++ -DZELLIGE_TESTS=ON -DZELLIGE_FUZZ=ON >/dev/null
+cmake --build build-fuzz --target fuzz_own_json fuzz_mirage
+ctest --test-dir build-fuzz -R '^fuzz_' --output-on-failure -j "$(nproc)"
 ctest --test-dir build --output-on-failure --timeout 900 -j "$(nproc)" "$@"

@@ -338,7 +338,7 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
     Value sum = old;
     if (n.op == OpKind::accum) sum.text = fmt::format("{} + {}", old.text, x.text);
     if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
-    if (n.op == OpKind::accum_rescale) sum.text = fmt::format("{} * {} + {}", old.text, value(n.in[1], p).text, x.text);
+    if (n.op == OpKind::accum_rescale) sum.text = fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
     const std::string r = store_value(sum, p.vector);
     write_pieces(r, p, this->piece(b, p), tile(task.buffer), p.at, "");
     return;
@@ -347,14 +347,7 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
   std::string update = fmt::format("{} += {}", acc, x.text);
   if (n.op == OpKind::accum_max) update = fmt::format("{} = zellige::max({}, {})", acc, acc, x.text);
   if (n.op == OpKind::accum_rescale) {
-    const Value r = n.in[1] >= 0 ? [&] {
-      Point q = p;
-      const Node& scale = block_.nodes[n.in[1]];
-      for (std::size_t d = 0; d < q.at.size(); ++d)
-        if (scale.shape[d] == 1) q.at[d] = "0", q.limit[d] = 0;
-      if (scale.shape[q.inner] == 1) q.vector = 1;
-      return value(n.in[1], q);
-    }() : Value{};
+    const Value r = value(n.in[1], narrowed(n.in[1], task.node, p));
     update = fmt::format("{} = {} * {} + {}", acc, acc, r.text, x.text);
   }
   out_.line("for (int v = 0; v < {}; ++v) {};", p.vector, update);

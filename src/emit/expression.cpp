@@ -45,24 +45,28 @@ std::string KernelText::call(const Node& n, const std::vector<std::string>& in) 
   }
 }
 
+/// A broadcast operand is read at coordinate 0 of its dimensions of extent 1.
+Point KernelText::narrowed(int operand, int node, const Point& p) const {
+  const plan::Shape &from = block_.nodes[operand].shape, &to = block_.nodes[node].shape;
+  Point q = p;
+  for (std::size_t d = 0; d < q.at.size(); ++d) {
+    if (from[d] == to[d]) continue;
+    q.at[d] = "0", q.limit[d] = 0, q.own = false;
+    if (static_cast<int>(d) == q.inner) q.vector = 1, q.shift = 0;
+  }
+  return q;
+}
+
 Value KernelText::value(int node, const Point& p) {
   const Node& n = block_.nodes[node];
   const auto key = std::make_pair(node, key_of(p));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   Value result;
-  // A broadcast operand is read at coordinate 0 of its dimensions of extent 1.
-  const auto narrowed = [&](int in) {
-    Point q = p;
-    for (std::size_t d = 0; d < q.at.size(); ++d)
-      if (block_.nodes[in].shape[d] == 1) q.at[d] = "0", q.limit[d] = 0;
-    if (block_.nodes[in].shape[q.inner] == 1) q.vector = 1;
-    return q;
-  };
   switch (n.kind) {
     case NodeKind::map: {
       std::vector<std::string> in;
       for (int i : n.in) {
-        const Value v = value(i, narrowed(i));
+        const Value v = value(i, narrowed(i, node, p));
         in.push_back(v.text);
         result.vector = result.vector || v.vector;
       }
@@ -85,6 +89,7 @@ Value KernelText::value(int node, const Point& p) {
       q.at[n.dim] = plus(q.at[n.dim], n.start);
       if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
       if (n.dim == q.inner) q.shift += n.start;
+      q.own = false;
       result = value(n.in[0], q);
       break;
     }
@@ -112,6 +117,7 @@ Value KernelText::concat(int node, const Point& p) {
       const bool last = i + 1 == n.in.size();
       Point q = at;
       if (n.dim == q.inner) q.shift -= from;
+      q.own = false;
       q.at[n.dim] = from == 0 ? at.at[n.dim] : fmt::format("({} - {})", at.at[n.dim], from);
       if (last) out_.open("{}{{", i ? "} else " : "");
       else out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
@@ -228,7 +234,7 @@ Value KernelText::leaf(int node, const Point& p) {
   if (const auto direct = plan_.direct.find(node); direct != plan_.direct.end() && direct->second) return read_global(node, p);
   const auto where = plan_.context_of.find(node);
   if (node == spilled_) return {fmt::format("acc{}{}[v]", node, plan_.contexts[p.context].kind == plan::ContextKind::fragment ? ".pair(i)" : "[i]"), true};
-  bool here = where != plan_.context_of.end() && where->second == p.context && !p.index.empty();
+  bool here = where != plan_.context_of.end() && where->second == p.context && !p.index.empty() && p.own;
   if (here) {
     const bool after = n.carried || n.kind == NodeKind::accumulate;
     here = after ? section_ == plan::Section::after : n.section == section_;

@@ -23,6 +23,7 @@ struct Point {
   std::int64_t shift = 0;             // of at[inner] from a multiple of `vector`: slices and concatenations move it
   int context = -1;                   // whose registers `pair` and `state` index
   std::string index;                  // of this chunk in those registers
+  bool own = true;                    // the nest's own coordinate: what its registers hold is at hand
 };
 
 /// A node's value: text for one of the neighbours ("t3[v]"), or one value for all.
@@ -76,6 +77,7 @@ class KernelText {
 
   // expression.cpp
   Value value(int node, const Point&);
+  Point narrowed(int operand, int node, const Point&) const;
   Value leaf(int node, const Point&);
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);

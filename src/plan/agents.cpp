@@ -47,9 +47,8 @@ class Builder {
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
       s.reads.push_back({b, 0, same});
     }
-    // A context gives each element to the same thread in every iteration. Copies complete in no order of their own.
-    if (task.buffer >= 0 && task.kind != TaskKind::to_global)
-      s.writes.push_back({task.buffer, lag, task.kind != TaskKind::copy_in});
+    // A context gives each element to the same thread in every iteration.
+    if (task.buffer >= 0 && task.kind != TaskKind::to_global) s.writes.push_back({task.buffer, lag, true});
     if (task.kind == TaskKind::copy_in && plan_.tasks[t].section == Section::inside && plan_.stages > 1) s.guard_lag = lag;
   }
 

@@ -25,8 +25,8 @@ void collect(const BlockProgram& p, int node, const Shape& domain, bool identity
 
 class Grouping {
  public:
-  Grouping(KernelPlan& plan, const Program& whole, const target::Target& target)
-      : plan_(plan), program_(plan.program), whole_(whole), target_(target) {}
+  Grouping(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads)
+      : plan_(plan), program_(plan.program), whole_(whole), target_(target), loads_(loads) {}
 
   void run() {
     mark_live();
@@ -333,8 +333,8 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
       const Copy wide = widest_copy(n, tensor(n), gmem_inner);
-      bool direct = program_.loop == 1 && !is_operand(load);
-      if (direct && !(too_big && n.kind == NodeKind::load)) {
+      bool direct = (program_.loop == 1 || loads_ == Loads::in_place) && !is_operand(load);
+      if (direct && !too_big && loads_ == Loads::as_fits) {
         direct = reads.size() == 1;
         for (const auto& [t, identity] : reads) {
           const Context& c = plan_.contexts[plan_.tasks[t].context];
@@ -421,6 +421,7 @@ class Grouping {
   const BlockProgram& program_;
   const Program& whole_;
   const target::Target& target_;
+  Loads loads_;
   std::vector<bool> live_;
   std::map<int, int> producer_;  // register-resident node -> the task that leaves it there
   std::map<int, int> writer_;    // buffer -> task
@@ -452,6 +453,8 @@ std::string_view name(TaskKind kind) {
   return "?";
 }
 
-void group(KernelPlan& plan, const Program& whole, const target::Target& target) { Grouping(plan, whole, target).run(); }
+void group(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads) {
+  Grouping(plan, whole, target, loads).run();
+}
 
 }  // namespace zellige::plan

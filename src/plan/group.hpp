@@ -13,7 +13,11 @@
 
 namespace zellige::plan {
 
-void group(KernelPlan&, const Program&, const target::Target&);
+/// Whether tiles that no tensor core reads go through shared memory where that pays, or never: the latter where they
+/// would not fit. (Shared memory also turns a tile around; read in place, it is read along the tensor's own strides.)
+enum class Loads : std::uint8_t { as_fits, in_place };
+
+void group(KernelPlan&, const Program&, const target::Target&, Loads = Loads::as_fits);
 
 /// Values that a root's evaluation reads: stored or register-resident nodes below it. `identity`: at the root's own
 /// coordinates, same shape.

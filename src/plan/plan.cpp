@@ -37,13 +37,17 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
   }
   resolve_layouts(plan.program, plan.kernels);
   for (KernelPlan& kernel : plan.kernels) {
-    group(kernel, plan.program, target);
-    arrange_buffers(kernel);
-    pipeline(kernel, target, true);
-    if (!place_buffers(kernel, target)) {
+    const KernelPlan selected = kernel;
+    const auto fits = [&](Loads loads) {
+      kernel = selected;
+      group(kernel, plan.program, target, loads);
+      arrange_buffers(kernel);
+      pipeline(kernel, target, true);
+      if (place_buffers(kernel, target)) return true;
       pipeline(kernel, target, false);
-      require_buffers(kernel, target);
-    }
+      return place_buffers(kernel, target);
+    };
+    if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
     slice_fragments(kernel);
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);

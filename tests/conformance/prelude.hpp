@@ -1,10 +1,9 @@
 // What every generated translation unit of the static face includes: the library, and element types to print.
 #pragma once
-#include <zellige/layout/gmma_atoms.hpp>
-#include <zellige/tensor/print.hpp>
-
 #include <iostream>
 #include <sstream>
+#include <zellige/layout/gmma_atoms.hpp>
+#include <zellige/tensor/print.hpp>
 
 using namespace zellige;
 
@@ -35,9 +34,12 @@ using bfloat16_t = half_like<1>;
 inline void answer(char const* id, std::string const& text) {
   std::cout << id << '\t';
   for (char c : text) {
-    if (c == '\n') std::cout << "\\n";
-    else if (c == '\\') std::cout << "\\\\";
-    else std::cout << c;
+    if (c == '\n')
+      std::cout << "\\n";
+    else if (c == '\\')
+      std::cout << "\\\\";
+    else
+      std::cout << c;
   }
   std::cout << '\n';
 }

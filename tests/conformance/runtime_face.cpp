@@ -1,15 +1,16 @@
 // Reads lines of "op<TAB>arg<TAB>arg..." and answers each with "=result" or "!refusal", newlines as \n.
-#include <zellige/layout/evaluate.hpp>
-
 #include <iostream>
+#include <zellige/layout/evaluate.hpp>
 
 int main() {
   std::ios::sync_with_stdio(false);
   for (std::string line; std::getline(std::cin, line);) {
     std::vector<std::string> fields(1);
     for (char c : line) {
-      if (c == '\t') fields.emplace_back();
-      else fields.back() += c;
+      if (c == '\t')
+        fields.emplace_back();
+      else
+        fields.back() += c;
     }
     std::string const op = fields[0];
     fields.erase(fields.begin());
@@ -20,9 +21,12 @@ int main() {
       answer = std::string("!") + e.what();
     }
     for (char c : answer) {
-      if (c == '\n') std::cout << "\\n";
-      else if (c == '\\') std::cout << "\\\\";
-      else std::cout << c;
+      if (c == '\n')
+        std::cout << "\\n";
+      else if (c == '\\')
+        std::cout << "\\\\";
+      else
+        std::cout << c;
     }
     std::cout << '\n';
   }

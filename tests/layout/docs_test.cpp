@@ -1,9 +1,9 @@
 // docs/layouts.md: its code compiles, its tables are what the library computes, its refusals are refused.
 #include <gtest/gtest.h>
-#include <zellige/layout/evaluate.hpp>
 
 #include <cstdio>
 #include <fstream>
+#include <zellige/layout/evaluate.hpp>
 
 namespace zellige {
 namespace {
@@ -47,7 +47,9 @@ TEST(Docs, TablesAreComputed) {
     for (std::string const& line : b.lines) {
       auto const name = line.find(' '), equals = line.find(" = ");
       ASSERT_NE(equals, std::string::npos) << line;
-      EXPECT_EQ(evaluate(line.substr(0, name), split(line.substr(name, equals - name))), trim(line.substr(equals + 3))) << line;
+      EXPECT_EQ(evaluate(line.substr(0, name), split(line.substr(name, equals - name))),
+                trim(line.substr(equals + 3)))
+          << line;
       ++lines;
     }
   }
@@ -73,7 +75,8 @@ TEST(Docs, RefusalsAreRefused) {
 }
 
 TEST(Docs, CodeCompiles) {
-  std::string text = "#include <zellige/layout.hpp>\n#include <zellige/layout/runtime.hpp>\nusing namespace zellige;\n";
+  std::string text =
+      "#include <zellige/layout.hpp>\n#include <zellige/layout/runtime.hpp>\nusing namespace zellige;\n";
   int count = 0;
   for (Block const& b : blocks()) {
     if (b.kind != "cpp" && b.kind != "host") continue;
@@ -84,7 +87,8 @@ TEST(Docs, CodeCompiles) {
   ASSERT_EQ(count, 2);
   std::string const file = testing::TempDir() + "zellige_docs.cpp";
   std::ofstream(file) << text;
-  std::string const command = ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include " + file;
+  std::string const command =
+      ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include " + file;
   EXPECT_EQ(std::system(command.c_str()), 0) << text;
 }
 

@@ -1,7 +1,8 @@
 // One algebra, two faces: the same operation on types and on run-time values, printed, is the same text.
 #include <gtest/gtest.h>
-#include <zellige/layout/print.hpp>
+
 #include <zellige/layout/evaluate.hpp>
+#include <zellige/layout/print.hpp>
 
 namespace zellige {
 namespace {
@@ -10,7 +11,8 @@ namespace {
 
 TEST(Faces, AgreeOnStaticNumbers) {
   constexpr auto a = make_layout(Shape<_6, _2>{}, Stride<_8, _2>{});
-  SAME("composition", composition(a, make_layout(Shape<_4, _3>{}, Stride<_3, _1>{})), "(_6,_2):(_8,_2)", "(_4,_3):(_3,_1)");
+  SAME("composition", composition(a, make_layout(Shape<_4, _3>{}, Stride<_3, _1>{})), "(_6,_2):(_8,_2)",
+       "(_4,_3):(_3,_1)");
   SAME("zipped_divide", zipped_divide(a, Shape<_3, _2>{}), "(_6,_2):(_8,_2)", "(_3,_2)");
   SAME("complement", complement(Layout<_4, _2>{}, _24{}), "_4:_2", "_24");
   SAME("blocked_product", blocked_product(Layout<Shape<_2, _5>, Stride<_5, _1>>{}, Layout<Shape<_3, _4>>{}),
@@ -35,8 +37,10 @@ TEST(Faces, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
     FAIL() << "nothing was refused";
   } catch (LayoutError const& e) {
     EXPECT_EQ(e.refusal.rule, Rule::composition_crossing);
-    EXPECT_STREQ(e.what(), "stride 3 of the right operand does not divide extent 4 of the mode of the left operand that "
-                           "it continues past");
+    EXPECT_STREQ(
+        e.what(),
+        "stride 3 of the right operand does not divide extent 4 of the mode of the left operand that "
+        "it continues past");
   }
 }
 

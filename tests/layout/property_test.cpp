@@ -1,5 +1,5 @@
-// Every law by brute force over random layouts, admissible and not, of static and run-time numbers: an operation that
-// answers satisfies its definition at every coordinate.
+// Every law by brute force over random layouts, admissible and not, of static and run-time numbers: an
+// operation that answers satisfies its definition at every coordinate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ struct Tally {
   int accepted = 0;
   int refused = 0;
 };
-/// Runs a law on random layouts; the law returns false where the result is wrong and throws where it is refused.
+/// Runs a law on random layouts; the law returns false where the result is wrong and throws where it is
+/// refused.
 template <class Law>
 Tally over(int cases, unsigned seed, Law law) {
   Random random(seed);
@@ -115,7 +116,8 @@ TEST(Laws, Nullspace) {
   });
 }
 
-// A divided by a tile of n consecutive elements: the tile comes first, and tile and tiles together are all of A.
+// A divided by a tile of n consecutive elements: the tile comes first, and tile and tiles together are all of
+// A.
 TEST(Laws, DivideCoversTheLayout) {
   over(5000, 7, [](Random& random, std::string& what) {
     Value const a = random.layout(3, true);
@@ -188,7 +190,8 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
     bool const row = random.below(2);
     int const at = random.below(row ? rows : columns);
     Value const fixed_at = number(random.number(at)), mark = underscore();
-    Value const crd = row ? bundle(Kind::tuple, fixed_at, mark) : bundle(Kind::tuple, mark, fixed_at);
+    Value const crd =
+        row ? bundle(ValueKind::tuple, fixed_at, mark) : bundle(ValueKind::tuple, mark, fixed_at);
     Value const both = run(Op::slice_and_offset, "slice_and_offset", {crd, c});
     what = to_text(c) + to_text(crd) + " = " + to_text(both);
     Indexer const whole(c), part(both[0]);
@@ -201,8 +204,8 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
   });
 }
 
-// With basis elements for strides a layout is its integer twin in another module: their dot product with any weights is
-// the twin with these weights for strides.
+// With basis elements for strides a layout is its integer twin in another module: their dot product with any
+// weights is the twin with these weights for strides.
 TEST(Laws, BasisStridesBehaveAsTheirIntegerTwins) {
   over(3000, 12, [](Random& random, std::string& what) {
     Value a = random.layout(3, false), twin = a;

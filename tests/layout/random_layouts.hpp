@@ -1,8 +1,7 @@
 // Random layouts, admissible and not, for the property tests.
 #pragma once
-#include <zellige/layout/runtime.hpp>
-
 #include <random>
+#include <zellige/layout/runtime.hpp>
 
 namespace zellige::test {
 
@@ -26,7 +25,7 @@ class Random {
     } else {
       for (long long& d : strides) d = pick({0, 1, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24});
     }
-    Value l = empty(Kind::layout);
+    Value l = empty(ValueKind::layout);
     for (std::size_t i = 0; i < extents.size(); ++i) l.add(mode(number(extents[i]), {number(strides[i])}));
     if (modes == 1 && below(2)) return l[0];
     if (modes > 2 && below(2)) {

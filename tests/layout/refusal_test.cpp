@@ -1,4 +1,5 @@
-// Mistakes that the compiler must report: one error, on whose line stand the mistake in words and the numbers.
+// Mistakes that the compiler must report: one error, on whose line stand the mistake in words and the
+// numbers.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -14,10 +15,14 @@ struct Report {
 Report compile(std::string const& statement) {
   std::string const file = testing::TempDir() + "zellige_refusal.cpp";
   std::FILE* f = std::fopen(file.c_str(), "w");
-  std::fprintf(f, "#include <zellige/tensor.hpp>\nusing namespace zellige;\n"
-                  "void mistake([[maybe_unused]] int n) {\n  Layout<Shape<_4, _8>> l;\n  (void)l;\n  %s\n}\n", statement.c_str());
+  std::fprintf(f,
+               "#include <zellige/tensor.hpp>\nusing namespace zellige;\n"
+               "void mistake([[maybe_unused]] int n) {\n  Layout<Shape<_4, _8>> l;\n  (void)l;\n  %s\n}\n",
+               statement.c_str());
   std::fclose(f);
-  std::string const command = std::string(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include ") + file + " 2>&1";
+  std::string const command =
+      std::string(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include ") + file +
+      " 2>&1";
   std::FILE* out = popen(command.c_str(), "r");
   Report r;
   char line[4000];
@@ -33,28 +38,33 @@ void expect(std::string const& statement, std::initializer_list<char const*> wor
   Report const r = compile(statement);
   EXPECT_EQ(r.errors, 1) << statement;
   EXPECT_LE(r.lines, 26) << statement;
-  for (char const* w : words) EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << "\nlacks " << w;
+  for (char const* w : words)
+    EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << "\nlacks " << w;
 }
 
 TEST(Refusal, TheBaselineCompiles) { EXPECT_EQ(compile("").errors, 0); }
 TEST(Refusal, UnsoundComposition) {
-  expect("composition(make_layout(Shape<_4, _6, _8>{}, Stride<_2, _3, _5>{}), Layout<_6, _3>{});",
-         {"stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past", "composition", "3", "4"});
+  expect(
+      "composition(make_layout(Shape<_4, _6, _8>{}, Stride<_2, _3, _5>{}), Layout<_6, _3>{});",
+      {"stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past", "composition", "3", "4"});
 }
 TEST(Refusal, RankMismatchInACopy) {
   expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_32>{}));",
          {"tensors_differ_in_rank", "copy", "2", "1"});
 }
 TEST(Refusal, SizeMismatchInACopy) {
-  expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));", {"sizes_differ", "copy", "8", "4"});
+  expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",
+         {"sizes_differ", "copy", "8", "4"});
 }
 TEST(Refusal, TooManyCoordinates) { expect("l(1, 2, 3);", {"wrong_number_of_coordinates", "3", "2"}); }
 TEST(Refusal, RunTimeShapeOfAnOwningTensor) {
   expect("make_tensor<float>(make_shape(n, _4{}));", {"owns its elements", "static layout"});
 }
 TEST(Refusal, SwappedOperandsOfGemm) {
-  expect("auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16, _4>{}); "
-         "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(b, a, c);", {"sizes_differ", "gemm", "16", "8"});
+  expect(
+      "auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16, _4>{}); "
+      "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(b, a, c);",
+      {"sizes_differ", "gemm", "16", "8"});
 }
 TEST(Refusal, ModeOutOfRange) { expect("get<5>(l);", {"mode_is_out_of_range", "5", "2"}); }
 TEST(Refusal, ShapeAndStrideNotCongruent) {
@@ -64,7 +74,8 @@ TEST(Refusal, SliceOfTheWrongProfile) {
   expect("l(make_coord(_, make_coord(_, 2)));", {"coordinate_and_layout_differ_in_rank", "2", "1"});
 }
 TEST(Refusal, DivideByMoreModesThanThereAre) {
-  expect("zipped_divide(l, Shape<_2, _2, _2>{});", {"the_tiler_has_more_modes_than_the_layout", "zipped_divide", "3", "2"});
+  expect("zipped_divide(l, Shape<_2, _2, _2>{});",
+         {"the_tiler_has_more_modes_than_the_layout", "zipped_divide", "3", "2"});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The compile-time face: numbers, tuples, layouts, coordinates and slices, mostly as static assertions.
 #include <gtest/gtest.h>
+
 #include <zellige/layout.hpp>
 
 namespace zellige {
@@ -19,7 +20,8 @@ static_assert(sizeof(make_shape(_4{}, 5)) == sizeof(int));
 
 // Compact strides by default, on either side.
 static_assert(is_same_v<Layout<Shape<_2, _3>>, Layout<Shape<_2, _3>, Stride<_1, _2>>>);
-static_assert(is_same_v<decltype(make_layout(Shape<_2, _3>{}, LayoutRight{})), Layout<Shape<_2, _3>, Stride<_3, _1>>>);
+static_assert(
+    is_same_v<decltype(make_layout(Shape<_2, _3>{}, LayoutRight{})), Layout<Shape<_2, _3>, Stride<_3, _1>>>);
 
 // Coordinates whole, flat and nested; queries.
 constexpr Layout<Shape<Shape<_2, _3>, _4>, Stride<Stride<_1, _8>, _2>> nested{};

@@ -1,13 +1,15 @@
 // Values as text: what is read is printed alike, and what cannot be read says where.
 #include <gtest/gtest.h>
+
 #include <zellige/layout/evaluate.hpp>
 
 namespace zellige {
 namespace {
 
 TEST(Text, RoundTrips) {
-  for (char const* s : {"_4", "-3", "_-3", "()", "(1)", "(_4,(2,_3))", "_8:_2", "((_4,3),_2):((_1,5@1@0),_-4)",
-                        "(_4:_1,(2,3):(1,2),_)", "Sw<2,1,3> o _0 o (_4,_2):(_2,_1)", "ArithTuple(0,_0) o 4:_1@0"}) {
+  for (char const* s :
+       {"_4", "-3", "_-3", "()", "(1)", "(_4,(2,_3))", "_8:_2", "((_4,3),_2):((_1,5@1@0),_-4)",
+        "(_4:_1,(2,3):(1,2),_)", "Sw<2,1,3> o _0 o (_4,_2):(_2,_1)", "ArithTuple(0,_0) o 4:_1@0"}) {
     EXPECT_EQ(to_text(parse_value(s)), s);
   }
 }
@@ -32,14 +34,17 @@ TEST(Text, RefusalsNameOperationRuleAndNumbers) {
     evaluate("composition", {"(6,2):(8,2)", "4:4"});
     FAIL();
   } catch (LayoutError const& e) {
-    EXPECT_STREQ(e.what(), "composition: stride 4 of the right operand does not divide extent 6 of the mode of the left "
-                           "operand that it continues past");
+    EXPECT_STREQ(
+        e.what(),
+        "composition: stride 4 of the right operand does not divide extent 6 of the mode of the left "
+        "operand that it continues past");
   }
 }
 
 TEST(Text, DrawsTables) {
   EXPECT_EQ(evaluate("print_layout", {"(2,2):(2,1)"}),
-            "(2,2):(2,1)\n      0   1 \n    +---+---+\n 0  | 0 | 1 |\n    +---+---+\n 1  | 2 | 3 |\n    +---+---+\n");
+            "(2,2):(2,1)\n      0   1 \n    +---+---+\n 0  | 0 | 1 |\n    +---+---+\n 1  | 2 | 3 |\n    "
+            "+---+---+\n");
 }
 
 }  // namespace

@@ -117,6 +117,49 @@ KernelGraph padded_operand() {
   return b.build();
 }
 
+/// A part of a product is read at other coordinates than the thread's own: not from its registers.
+KernelGraph part_of_product() {
+  Builder b("part_of_product");
+  Tensor A = b.input("A", {16, 16}), B = b.input("B", {16, 8});
+  b.output(b.custom({.grid = {}, .block = {64}}, [&](BlockBuilder& t) {
+    Tile product = matmul(t.load(A), t.load(B));
+    t.store(product - split(product, 1, {1, 7})[0]);
+  })[0], "Y", {8, 1});
+  return b.build();
+}
+
+/// The threads read what they copied themselves, yet sums cross: a barrier is owed for the loop's back edge alone.
+KernelGraph back_edge() {
+  Builder b("back_edge");
+  Tensor X = b.input("X", {2, 512});
+  b.output(b.custom({.grid = {}, .block = {32}, .loop = 4}, [&](BlockBuilder& t) {
+    Tile x = t.load(X, {.loop = 1});
+    t.store(accum(x / reduction(x, 1)));
+  })[0], "Y", {128, 1});
+  return b.build();
+}
+
+/// A loop that copies nothing: its sums still cross, and its back edge too.
+KernelGraph no_loop_copies() {
+  Builder b("no_loop_copies");
+  Tensor X = b.input("X", {16, 64});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3}, [&](BlockBuilder& t) {
+    Tile x = t.load(X);
+    t.store(accum(exp(x) / reduction(exp(x), 1)));
+  })[0], "Y", {64, 1});
+  return b.build();
+}
+
+/// No barrier in the loop, and behind it a reader of what others copied before it.
+KernelGraph late_reader() {
+  Builder b("late_reader");
+  Tensor X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4}, [&](BlockBuilder& t) {
+    t.store(accum(square(t.load(X, {.loop = 0}))) + t.load(V));
+  })[0], "Y", {64, 1});
+  return b.build();
+}
+
 }  // namespace
 
 KernelGraph example(const std::string& name) { return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0]; }
@@ -137,6 +180,10 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"pieces", {lower, group, copies}, pieces},
       {"batched_matmul", {select, layouts, swizzle}, batched_matmul},
       {"padded_operand", {group, swizzle, agents}, padded_operand},
+      {"part_of_product", {group, pipeline}, part_of_product},
+      {"back_edge", {group, pipeline, agents}, back_edge},
+      {"no_loop_copies", {pipeline}, no_loop_copies},
+      {"late_reader", {pipeline, agents}, late_reader},
       {"reuse", {lower, pipeline, memory, agents}, reuse},
   };
   return graphs;

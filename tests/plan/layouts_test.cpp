@@ -82,7 +82,7 @@ TEST(Layouts, TilesRunAsTheirTensorsDo) {
       const Node& n = k.program.nodes[node];
       if (n.kind != NodeKind::load || n.shape.size() != 2) continue;
       const auto& t = plan.program.tensors[n.tensor];
-      EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
+      if (t.shape[0] > 1 && t.shape[1] > 1) EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
     }
   });
 }

@@ -2,24 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "random_plans.hpp"
+#include "tiles.hpp"
 
 namespace zellige::plan {
 namespace {
-
-/// The tile's first element along `dim` for one block.
-std::int64_t start(const Split& s, const Shape& block, std::int64_t loop, std::int64_t iteration) {
-  std::int64_t index = s.axis >= 0 ? block[s.axis] / s.div : 0;
-  if (s.mod > 0) index %= s.mod;
-  if (s.loop) index = index * loop + iteration;
-  return index * s.tile;  // from s.offset
-}
-
-template <class F>
-void for_each_block(const BlockProgram& p, F visit) {
-  for (std::int64_t z = 0; z < p.grid.z; ++z)
-    for (std::int64_t y = 0; y < p.grid.y; ++y)
-      for (std::int64_t x = 0; x < p.grid.x; ++x) visit(Shape{x, y, z});
-}
 
 TEST(Lower, WritesEveryOutputOnce) {
   for (const Planned& planned : plans()) {

@@ -1,5 +1,7 @@
 #include "random_plans.hpp"
 
+#include <cstdlib>
+
 #include "generate.hpp"
 
 namespace zellige::plan {
@@ -12,7 +14,9 @@ const std::vector<Planned>& plans() {
       result.push_back({std::move(name), std::move(graph), std::move(plan)});
     };
     for (const GoldenGraph& g : golden_graphs()) add(g.name, g.graph(), "sm_80");
-    for (int seed = 1; seed <= 60; ++seed)
+    const char* many = std::getenv("ZELLIGE_RANDOM_PLANS");
+    const int count = many ? std::atoi(many) : 60;
+    for (int seed = 1; seed <= count; ++seed)
       add(fmt::format("random_{}", seed), random_graphs::random_graph(seed), seed % 2 ? "sm_80" : "sm_90a");
     return result;
   }();

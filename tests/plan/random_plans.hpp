@@ -1,4 +1,5 @@
-// The plans that properties are judged on: a few dozen random graphs, and the graphs of the goldens.
+// The plans that properties are judged on: 60 random graphs (ZELLIGE_RANDOM_PLANS says how many),
+// and the graphs of the goldens.
 #pragma once
 #include "graphs.hpp"
 

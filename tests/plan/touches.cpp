@@ -45,32 +45,33 @@ class Evaluation {
   Evaluation(const KernelPlan& plan, const Task& task, int thread, const Visit& visit)
       : plan_(plan), p_(plan.program), task_(task), thread_(thread), visit_(visit) {}
 
-  void value(int node, Shape at) const {
+  /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
+  void value(int node, Shape at, bool moved = false) const {
     const Node& n = p_.nodes[node];
     for (std::size_t d = 0; d < at.size(); ++d) at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
     switch (n.kind) {
       case NodeKind::map:
-        for (int in : n.in) value(in, at);
+        for (int in : n.in) value(in, at, moved);
         return;
       case NodeKind::slice:
         at[n.dim] += n.start;
-        return value(n.in[0], at);
+        return value(n.in[0], at, true);
       case NodeKind::concat:
         for (int in : n.in) {
           const std::int64_t extent = p_.nodes[in].shape[n.dim];
-          if (at[n.dim] < extent) return value(in, at);
+          if (at[n.dim] < extent) return value(in, at, true);
           at[n.dim] -= extent;
         }
         return;
-      default: return leaf(node, at);
+      default: return leaf(node, at, moved);
     }
   }
 
  private:
-  void leaf(int node, const Shape& at) const {
+  void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
     if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
-    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && c->second == task_.context) {
+    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && c->second == task_.context && !moved) {
       const bool late = n.carried || n.kind == NodeKind::accumulate;
       if ((late ? Section::after : n.section) == task_.section && n.shape == plan_.contexts[task_.context].domain) return;
     }

@@ -2,9 +2,8 @@
 //
 //   zellige_random --count 2000 --seed 1 --jobs 2 [--target sm_80] [--keep FOLDER] [--coverage] [--print SEED]
 //
-// A graph is called by its seed. What is wrong is printed and kept as JSON. A result that only leaves its tolerance, and
-// does so with one set of inputs of three, is reported as borderline: a value next to a rounding boundary, seen in an
-// output of few elements, costs a whole ulp of the storage type, which no float32 kernel can avoid.
+// A graph is called by its seed. What is wrong is printed and kept as JSON. docs/random_graphs.md says what is drawn, and what
+// counts as borderline.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -49,13 +48,27 @@ Arguments parse(int count, char** words) {
   return a;
 }
 
+/// Out of tolerance by no more than what a rounding to the other side can cost: near, in few elements.
+bool near(const run::RunResult& r) {
+  if (r.status == run::Status::correct) return true;
+  if (r.status != run::Status::wrong || !r.findings.empty()) return false;
+  for (const run::TensorResult& t : r.tensors) {
+    const double norm = t.dtype == "f16" ? 2.5e-4 : t.dtype == "bf16" ? 2e-3 : 3e-6;
+    if (!t.fault.empty() && !(t.norm_error <= norm && t.worst <= 8)) return false;
+  }
+  return true;
+}
+
 run::RunResult check(const graph::KernelGraph& g, const Arguments& a, const run::Cache& cache) {
   run::RunResult first = run::run(g, {.on = run::Engine::emulator, .target = a.target, .workers = 1}, cache);
   if (first.status != run::Status::wrong || !first.findings.empty()) return first;
+  bool once = true, always_near = near(first);  // wrong with this set of inputs alone; near with all
   for (std::uint64_t seed : {2, 3}) {
     const run::RunResult again = run::run(g, {.on = run::Engine::emulator, .target = a.target, .seed = seed, .workers = 1}, cache);
-    if (again.status != run::Status::correct) return first;
+    once = once && again.status == run::Status::correct;
+    always_near = always_near && near(again);
   }
+  if (!once && !always_near) return first;
   first.status = run::Status::correct;
   first.reason = "borderline: " + first.reason;
   return first;

@@ -1,8 +1,8 @@
 // The examples of the tutorials on coordinate tensors and on tensors: what they build prints what they show.
 #include <gtest/gtest.h>
-#include <zellige/tensor/print.hpp>
 
 #include <sstream>
+#include <zellige/tensor/print.hpp>
 
 namespace zellige {
 namespace {
@@ -10,7 +10,8 @@ namespace {
 TEST(TmaTensors, CountingIterator) {
   EXPECT_EQ(table_text(make_tensor(counting_iterator<int>(42), make_shape(4, 5)), false, true),
             "counting_iter(42) o (4,5):(_1,4):\n"
-            "   42   46   50   54   58\n   43   47   51   55   59\n   44   48   52   56   60\n   45   49   53   57   61\n");
+            "   42   46   50   54   58\n   43   47   51   55   59\n   44   48   52   56   60\n   45   49   "
+            "53   57   61\n");
 }
 TEST(TmaTensors, IteratorsOverCoordinatesAreOffsetByCoordinates) {
   ArithmeticTupleIterator const a = make_inttuple_iter(42, Int<2>{}, Int<7>{});
@@ -24,7 +25,8 @@ TEST(TmaTensors, BasisElements) {
 }
 TEST(TmaTensors, StridesDecideTheOrderOfCoordinates) {
   auto const a = make_tensor(make_inttuple_iter(0, 0), make_shape(4, 5), make_stride(E<0>{}, E<1>{}));
-  auto const b = make_tensor(make_inttuple_iter(make_tuple(0, 0)), make_shape(4, 5), make_stride(E<1>{}, E<0>{}));
+  auto const b =
+      make_tensor(make_inttuple_iter(make_tuple(0, 0)), make_shape(4, 5), make_stride(E<1>{}, E<0>{}));
   EXPECT_EQ(table_text(a, false, true),
             "ArithTuple(0,0) o (4,5):(_1@0,_1@1):\n"
             "  (0,0)  (0,1)  (0,2)  (0,3)  (0,4)\n  (1,0)  (1,1)  (1,2)  (1,3)  (1,4)\n"

@@ -1,5 +1,5 @@
-// Headers are layered by what they cost: the layout header knows no tensor, and neither knows the standard library but
-// for the base of its exception.
+// Headers are layered by what they cost: the layout header knows no tensor, and neither knows the standard
+// library but for the base of its exception.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,8 +8,9 @@
 namespace {
 
 std::string included_by(std::string const& header) {
-  std::string const command =
-      "echo '#include <" + header + ">' | " ZELLIGE_CXX " -std=c++20 -I " ZELLIGE_SOURCE_DIR "/include -x c++ -M - 2>&1";
+  std::string const command = "echo '#include <" + header +
+                              ">' | " ZELLIGE_CXX " -std=c++20 -I " ZELLIGE_SOURCE_DIR
+                              "/include -x c++ -M - 2>&1";
   std::string text;
   std::FILE* out = popen(command.c_str(), "r");
   for (int c; (c = std::fgetc(out)) != EOF;) text += char(c);

@@ -1,11 +1,11 @@
 // Tensors: views and owners, slices, tiles and parts, and the algorithms on them.
 #include <gtest/gtest.h>
-#include <zellige/tensor.hpp>
 
 #include <cmath>
 #include <numeric>
 #include <set>
 #include <vector>
+#include <zellige/tensor.hpp>
 
 namespace zellige {
 namespace {

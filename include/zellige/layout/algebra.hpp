@@ -1,10 +1,11 @@
 // The algebra on layouts: each function is one operation of algebra/operation.hpp, on types.
 //
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
-//   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))     is  ((_2,_2),_3):((_24,_2),_8)
-//   zipped_divide(a, make_tile(_3{}, _2{}))                                          is  the tile and the tiles
+//   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))     is
+//   ((_2,_2),_3):((_24,_2),_8) zipped_divide(a, make_tile(_3{}, _2{})) is  the tile and the tiles
 //
-// What does not hold at every coordinate is refused: by the compiler where the numbers are static, else at run time.
+// What does not hold at every coordinate is refused: by the compiler where the numbers are static, else at
+// run time.
 #pragma once
 #include <zellige/layout/plan.hpp>
 
@@ -15,21 +16,29 @@ concept int_tuple = tuple_like<T> || integral<T> || basis_like<T>;
 
 // Simplification.
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l) { return invoke<Op::coalesce>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l) {
+  return invoke<Op::coalesce>(l);
+}
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l, P const& profile) {
   return invoke<Op::coalesce_profile>(l, profile);
 }
 template <int_tuple S>
-ZELLIGE_HOST_DEVICE constexpr auto coalesce(S const& shape) { return invoke<Op::coalesce_shape>(shape); }
+ZELLIGE_HOST_DEVICE constexpr auto coalesce(S const& shape) {
+  return invoke<Op::coalesce_shape>(shape);
+}
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) { return invoke<Op::filter>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) {
+  return invoke<Op::filter>(l);
+}
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l, P const& profile) {
   return invoke<Op::filter_profile>(l, profile);
 }
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) { return invoke<Op::filter_zeros>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) {
+  return invoke<Op::filter_zeros>(l);
+}
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(A const& zeros, B const& t) {
   return invoke<Op::filter_zeros_tuple>(zeros, t);
@@ -38,25 +47,37 @@ ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(A const& zeros, B const& t) {
 // Composition and inverses.
 /// r(c) = a(b(c)); b is a layout, a number, `_`, or a tuple of them, mode by mode.
 template <layout_like A, class B>
-ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) { return invoke<Op::composition>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
+  return invoke<Op::composition>(a, b);
+}
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
 }
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) { return invoke<Op::complement1>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) {
+  return invoke<Op::complement1>(l);
+}
 template <layout_like L, class M>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l, M const& cotarget) {
   return invoke<Op::complement>(l, cotarget);
 }
-template <class L> requires(layout_like<L> || swizzle_like<L>)
-ZELLIGE_HOST_DEVICE constexpr auto right_inverse(L const& l) { return invoke<Op::right_inverse>(l); }
-template <class L> requires(layout_like<L> || swizzle_like<L>)
-ZELLIGE_HOST_DEVICE constexpr auto left_inverse(L const& l) { return invoke<Op::left_inverse>(l); }
+template <class L>
+requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto right_inverse(L const& l) {
+  return invoke<Op::right_inverse>(l);
+}
+template <class L>
+requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto left_inverse(L const& l) {
+  return invoke<Op::left_inverse>(l);
+}
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto nullspace(L const& l) { return invoke<Op::nullspace>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto nullspace(L const& l) {
+  return invoke<Op::nullspace>(l);
+}
 template <layout_like L, int_tuple S>
-ZELLIGE_HOST_DEVICE constexpr auto with_shape(L const& l, S const& shape) { return invoke<Op::with_shape>(l, shape); }
+ZELLIGE_HOST_DEVICE constexpr auto with_shape(L const& l, S const& shape) {
+  return invoke<Op::with_shape>(l, shape);
+}
 
 // Divides and products.
 template <layout_like L, class T>
@@ -101,16 +122,21 @@ ZELLIGE_HOST_DEVICE constexpr auto raked_product(L const& block, T const& tiler)
 }
 namespace detail {
 template <int... I>
-ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
+  return {};
+}
 }  // namespace detail
 /// The block repeated to fill the shape, the blocks in LayoutLeft, LayoutRight or a given order.
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& shape, Order const& order = {}) {
   constexpr int n = detail::rank_v<S>;
-  if constexpr (is_same_v<Order, LayoutLeft>) return invoke<Op::tile_to_shape>(block, shape);
+  if constexpr (is_same_v<Order, LayoutLeft>)
+    return invoke<Op::tile_to_shape>(block, shape);
   else if constexpr (is_same_v<Order, LayoutRight>) {
-    return invoke<Op::tile_to_shape>(block, shape, detail::counted(decltype(detail::reversed<n>(make_seq<n>{})){}));
-  } else return invoke<Op::tile_to_shape>(block, shape, order);
+    return invoke<Op::tile_to_shape>(block, shape,
+                                     detail::counted(decltype(detail::reversed<n>(make_seq<n>{})){}));
+  } else
+    return invoke<Op::tile_to_shape>(block, shape, order);
 }
 
 // Construction after a model.
@@ -123,11 +149,17 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_order(S const& shape, O const& order)
   return invoke<Op::make_ordered_layout>(shape, order).stride();
 }
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto make_layout_like(L const& l) { return invoke<Op::make_layout_like>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto make_layout_like(L const& l) {
+  return invoke<Op::make_layout_like>(l);
+}
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(L const& l) { return invoke<Op::make_fragment_like>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(L const& l) {
+  return invoke<Op::make_fragment_like>(l);
+}
 template <int_tuple S>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(S const& shape) { return make_layout(shape); }
+ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(S const& shape) {
+  return make_layout(shape);
+}
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
@@ -143,15 +175,21 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   return invoke<Op::max_common_vector>(a, b);
 }
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) { return invoke<Op::max_alignment>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) {
+  return invoke<Op::max_alignment>(l);
+}
 template <int_tuple S, int_tuple N>
 ZELLIGE_HOST_DEVICE constexpr auto domain_distribute(S const& shape, N const& n) {
   return invoke<Op::domain_distribute>(shape, n);
 }
-template <int N, class L> requires(layout_like<L> || swizzle_like<L>)
-ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) { return invoke<Op::upcast>(l, Int<N>{}); }
-template <int N, class L> requires(layout_like<L> || swizzle_like<L>)
-ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) { return invoke<Op::downcast>(l, Int<N>{}); }
+template <int N, class L>
+requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
+  return invoke<Op::upcast>(l, Int<N>{});
+}
+template <int N, class L>
+requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) {
+  return invoke<Op::downcast>(l, Int<N>{});
+}
 
 /// The bits of an element; specialised for those that are smaller than a byte.
 template <class T>
@@ -162,22 +200,28 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_layout(L const& l) {
 }
 /// make_swizzle<0b1100, 0b0011>() xors the bits of the first mask into those of the second.
 template <int Y, int Z>
-ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() { return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() {
+  return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{});
+}
 
 // The parts of a composed layout: what swizzles, and what would be left without it.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
-  if constexpr (is_composed_layout_v<L>) return l.layout_a();
-  else return Swizzle<0, 4, 3>{};
+  if constexpr (is_composed_layout_v<L>)
+    return l.layout_a();
+  else
+    return Swizzle<0, 4, 3>{};
 }
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
-  if constexpr (is_composed_layout_v<L>) return l.layout_b();
-  else return l;
+  if constexpr (is_composed_layout_v<L>)
+    return l.layout_b();
+  else
+    return l;
 }
 
-// Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an ordinary
-// layout whose strides the coordinate decides.
+// Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an
+// ordinary layout whose strides the coordinate decides.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return invoke<Op::slice_and_offset>(crd, l);
@@ -189,8 +233,12 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B>
 
 // Codomain.
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) { return invoke<Op::coshape>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
+  return invoke<Op::coshape>(l);
+}
 template <layout_like L>
-ZELLIGE_HOST_DEVICE constexpr auto coprofile(L const& l) { return invoke<Op::coprofile>(l); }
+ZELLIGE_HOST_DEVICE constexpr auto coprofile(L const& l) {
+  return invoke<Op::coprofile>(l);
+}
 
 }  // namespace zellige

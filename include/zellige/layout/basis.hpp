@@ -1,5 +1,5 @@
-// The integer-module of coordinates. E<0, 1>{} is the basis element "one in mode 1 of mode 0"; multiples of it are
-// ScaledBasis, sums are ArithmeticTuple, a coordinate continued by zeros:
+// The integer-module of coordinates. E<0, 1>{} is the basis element "one in mode 1 of mode 0"; multiples of
+// it are ScaledBasis, sums are ArithmeticTuple, a coordinate continued by zeros:
 //
 //   2 * E<0>{} + 3 * E<1>{}   is  (2, 3)           5 * E<0, 1>{}   prints as  5@1@0  and is  ((0, 5))
 //
@@ -13,13 +13,17 @@ template <class T, int... N>
 struct ScaledBasis : private tuple<T> {
   static constexpr bool basis_tag = true;
   ZELLIGE_HOST_DEVICE constexpr ScaledBasis(T const& t = {}) : tuple<T>(t) {}
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const { return get<0>(static_cast<tuple<T> const&>(*this)); }
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
+    return get<0>(static_cast<tuple<T> const&>(*this));
+  }
 };
 template <int... N>
 using E = ScaledBasis<Int<1>, N...>;
 
 template <class T>
-concept basis_like = requires { remove_cvref_t<T>::basis_tag; };
+concept basis_like = requires {
+  remove_cvref_t<T>::basis_tag;
+};
 template <class T>
 struct is_scaled_basis : bool_constant<basis_like<T>> {};
 
@@ -43,14 +47,20 @@ template <class T>
 concept module_element = basis_like<T> || arithmetic_tuple<T>;
 
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> make_arithmetic_tuple(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> make_arithmetic_tuple(T const&... t) {
+  return {t...};
+}
 
 namespace detail {
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> arithmetic(tuple<T...> const& t) { return t; }
+ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> arithmetic(tuple<T...> const& t) {
+  return t;
+}
 // The zeros before mode N of a basis element, and the value in it.
 template <class T>
-ZELLIGE_HOST_DEVICE constexpr T place(T const& value, seq<>) { return value; }
+ZELLIGE_HOST_DEVICE constexpr T place(T const& value, seq<>) {
+  return value;
+}
 template <class T, int... Z, class U>
 ZELLIGE_HOST_DEVICE constexpr auto after_zeros(U const& last, seq<Z...>) {
   return make_arithmetic_tuple(Int<0 * Z>{}..., last);
@@ -63,9 +73,12 @@ ZELLIGE_HOST_DEVICE constexpr auto place(T const& value, seq<N, R...>) {
 
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(T const& t) {
-  if constexpr (arithmetic_tuple<T>) return t;
-  else if constexpr (tuple_like<T>) return detail::arithmetic(t);
-  else return t;
+  if constexpr (arithmetic_tuple<T>)
+    return t;
+  else if constexpr (tuple_like<T>)
+    return detail::arithmetic(t);
+  else
+    return t;
 }
 template <class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(ScaledBasis<T, N...> const& e) {
@@ -83,7 +96,9 @@ ZELLIGE_HOST_DEVICE constexpr auto operator*(ScaledBasis<T, N...> const& e, A co
   return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
 }
 template <class T, int... N>
-ZELLIGE_HOST_DEVICE constexpr auto operator-(ScaledBasis<T, N...> const& e) { return Int<-1>{} * e; }
+ZELLIGE_HOST_DEVICE constexpr auto operator-(ScaledBasis<T, N...> const& e) {
+  return Int<-1>{} * e;
+}
 template <class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto abs(ScaledBasis<T, N...> const& e) {
   auto const r = abs(e.value());
@@ -91,16 +106,22 @@ ZELLIGE_HOST_DEVICE constexpr auto abs(ScaledBasis<T, N...> const& e) {
 }
 template <class T, int... N, class U, int... M>
 ZELLIGE_HOST_DEVICE constexpr auto operator==(ScaledBasis<T, N...> const& a, ScaledBasis<U, M...> const& b) {
-  if constexpr (is_same_v<seq<N...>, seq<M...>>) return a.value() == b.value();
-  else return false_type{};
+  if constexpr (is_same_v<seq<N...>, seq<M...>>)
+    return a.value() == b.value();
+  else
+    return false_type{};
 }
 template <class T, int... N>
-ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) { return e.value(); }
+ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) {
+  return e.value();
+}
 /// The part of t that the basis element names.
 template <class S, int... N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto basis_get(ScaledBasis<S, N...> const&, T const& t) {
-  if constexpr (sizeof...(N) == 0) return t;
-  else return get<N...>(t);
+  if constexpr (sizeof...(N) == 0)
+    return t;
+  else
+    return get<N...>(t);
 }
 
 namespace detail {
@@ -108,9 +129,12 @@ template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto module_add(A const& a, B const& b);
 template <int I, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto add_mode(A const& a, B const& b) {
-  if constexpr (I >= tuple_size_v<A>) return get<I>(b);
-  else if constexpr (I >= tuple_size_v<B>) return get<I>(a);
-  else return module_add(get<I>(a), get<I>(b));
+  if constexpr (I >= tuple_size_v<A>)
+    return get<I>(b);
+  else if constexpr (I >= tuple_size_v<B>)
+    return get<I>(a);
+  else
+    return module_add(get<I>(a), get<I>(b));
 }
 template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto add_modes(A const& a, B const& b, seq<I...>) {
@@ -132,16 +156,20 @@ ZELLIGE_HOST_DEVICE constexpr auto module_add(A const& a, B const& b) {
   } else {
     static_assert(tuple_like<A> == tuple_like<B>,
                   "a coordinate and a number are added: elements of different integer-modules have no sum");
-    if constexpr (tuple_like<A> == tuple_like<B>) return a + b;
-    else return Int<0>{};
+    if constexpr (tuple_like<A> == tuple_like<B>)
+      return a + b;
+    else
+      return Int<0>{};
   }
 }
 template <class A, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto negative_of(A const& a, seq<I...>);
 template <class A>
 ZELLIGE_HOST_DEVICE constexpr auto negative(A const& a) {
-  if constexpr (tuple_like<A>) return negative_of(a, make_seq<tuple_size_v<A>>{});
-  else return -a;
+  if constexpr (tuple_like<A>)
+    return negative_of(a, make_seq<tuple_size_v<A>>{});
+  else
+    return -a;
 }
 template <class A, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto negative_of(A const& a, seq<I...>) {
@@ -149,13 +177,19 @@ ZELLIGE_HOST_DEVICE constexpr auto negative_of(A const& a, seq<I...>) {
 }
 }  // namespace detail
 
-template <class A, class B> requires((module_element<A> && (module_element<B> || tuple_like<B> || integral<B>)) ||
-                                     (module_element<B> && (tuple_like<A> || integral<A>)))
-ZELLIGE_HOST_DEVICE constexpr auto operator+(A const& a, B const& b) { return detail::module_add(a, b); }
+template <class A, class B>
+requires((module_element<A> && (module_element<B> || tuple_like<B> || integral<B>)) ||
+         (module_element<B> && (tuple_like<A> || integral<A>))) ZELLIGE_HOST_DEVICE constexpr auto
+operator+(A const& a, B const& b) {
+  return detail::module_add(a, b);
+}
 template <arithmetic_tuple A>
-ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a) { return detail::negative(a); }
-template <class A, class B> requires(arithmetic_tuple<A> && (module_element<B> || tuple_like<B>))
-ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a, B const& b) {
+ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a) {
+  return detail::negative(a);
+}
+template <class A, class B>
+requires(arithmetic_tuple<A> && (module_element<B> || tuple_like<B>)) ZELLIGE_HOST_DEVICE constexpr auto
+operator-(A const& a, B const& b) {
   return detail::module_add(a, detail::negative(as_arithmetic_tuple(b)));
 }
 
@@ -168,13 +202,18 @@ ZELLIGE_HOST_DEVICE constexpr auto basis_modes(S const& shape, seq<N...>, seq<I.
 }
 template <class S, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto basis_over(S const& shape, seq<N...> path) {
-  if constexpr (tuple_like<S>) return basis_modes(shape, path, make_seq<tuple_size_v<S>>{});
-  else if constexpr (sizeof...(N) == 0) return Int<1>{};
-  else return E<N...>{};
+  if constexpr (tuple_like<S>)
+    return basis_modes(shape, path, make_seq<tuple_size_v<S>>{});
+  else if constexpr (sizeof...(N) == 0)
+    return Int<1>{};
+  else
+    return E<N...>{};
 }
 }  // namespace detail
 /// (_1@0, _1@1, ...) in the profile of the shape: the strides of the identity.
 template <class S>
-ZELLIGE_HOST_DEVICE constexpr auto make_basis_like(S const& shape) { return detail::basis_over(shape, seq<>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto make_basis_like(S const& shape) {
+  return detail::basis_over(shape, seq<>{});
+}
 
 }  // namespace zellige

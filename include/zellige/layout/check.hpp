@@ -1,6 +1,6 @@
-// Refusals. At compile time: a deleted function named after the rule, with the two numbers as its arguments, so that
-// the compiler's first line says what is wrong. At run time: an exception on the host (ZELLIGE_CHECK 0 turns the checks
-// off), a trap on the device where ZELLIGE_CHECK is 1.
+// Refusals. At compile time: a deleted function named after the rule, with the two numbers as its arguments,
+// so that the compiler's first line says what is wrong. At run time: an exception on the host (ZELLIGE_CHECK
+// 0 turns the checks off), a trap on the device where ZELLIGE_CHECK is 1.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 
@@ -27,7 +27,8 @@ class LayoutError : public std::exception {
     for (; text[i] != 0 && i + 1 < int(sizeof text_); ++i) text_[i] = text[i];
     text_[i] = 0;
   }
-  template <class String> requires requires(String s) { s.c_str(); }
+  template <class String>
+  requires requires(String s) { s.c_str(); }
   LayoutError(String const& text, Refusal r) : LayoutError(text.c_str(), r) {}
   char const* what() const noexcept override { return text_; }
   Refusal refusal;
@@ -46,7 +47,8 @@ namespace detail {
   auto put_number = [&](long long v) {
     char digits[24];
     int d = 0;
-    unsigned long long u = v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
+    unsigned long long u =
+        v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
     do digits[d++] = char('0' + u % 10);
     while ((u /= 10) != 0);
     if (v < 0) put('-');

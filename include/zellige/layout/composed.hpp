@@ -21,17 +21,23 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) layout_b() const { return get<2>(parts()); }
   ZELLIGE_HOST_DEVICE constexpr ComposedLayout layout() const { return *this; }
   template <int... I>
-  ZELLIGE_HOST_DEVICE constexpr auto shape() const { return layout_b().template shape<I...>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto shape() const {
+    return layout_b().template shape<I...>();
+  }
 
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
-    if constexpr (has_underscore_v<Crd>) return slice(crd, *this);
-    else return layout_a()(offset() + layout_b()(crd));
+    if constexpr (has_underscore_v<Crd>)
+      return slice(crd, *this);
+    else
+      return layout_a()(offset() + layout_b()(crd));
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
-    else return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
+    if constexpr (rank == 2 + int(sizeof...(Crd)))
+      return (*this)(make_coord(c0, c1, c...));
+    else
+      return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
  private:
@@ -54,8 +60,10 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B co
 /// The swizzle after the layout. A swizzle of no bits is the identity.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
-  if constexpr (B == 0) return l;
-  else return make_composed_layout(swizzle, Int<0>{}, l);
+  if constexpr (B == 0)
+    return l;
+  else
+    return make_composed_layout(swizzle, Int<0>{}, l);
 }
 
 template <int I, class A, class O, class B>

@@ -16,7 +16,8 @@
 #define ZELLIGE_UNROLL
 #endif
 
-// The algebra runs at compile time and on the host. NVRTC has no host, so there it must be annotated all the same.
+// The algebra runs at compile time and on the host. NVRTC has no host, so there it must be annotated all the
+// same.
 #if defined(__CUDACC_RTC__)
 #define ZELLIGE_ALGEBRA __host__ __device__
 #else
@@ -110,7 +111,8 @@ using make_seq = typename detail::count_to<N>::type;
 template <int B, int E>
 using make_range = typename detail::shift_seq<B, make_seq<(E > B ? E - B : 0)>>::type;
 
-/// True for a dependent T never: the condition of a static_assert that always fires, once, when its branch is chosen.
+/// True for a dependent T never: the condition of a static_assert that always fires, once, when its branch is
+/// chosen.
 template <class...>
 inline constexpr bool never = false;
 

@@ -25,8 +25,12 @@ struct CoordRange {
   ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> end() const { return {shape, int(product(shape))}; }
 };
 template <class S>
-ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) { return {shape, 0}; }
+ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) {
+  return {shape, 0};
+}
 template <class S>
-ZELLIGE_HOST_DEVICE constexpr CoordRange<S> make_coord_range(S const& shape) { return {shape}; }
+ZELLIGE_HOST_DEVICE constexpr CoordRange<S> make_coord_range(S const& shape) {
+  return {shape};
+}
 
 }  // namespace zellige

@@ -17,11 +17,13 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_modes(Crd const& crd, S const& shape,
   return (... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)));
 }
 template <class Crd, class S, class D, int I, int... R>
-ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride, seq<I, R...>) {
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride,
+                                                 seq<I, R...>) {
   if constexpr (sizeof...(R) == 0) {
     return crd2idx(crd, get<I>(shape), get<I>(stride));
   } else if constexpr (is_constant<0, Crd>::value) {
-    return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) + crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
+    return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) +
+           crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
   } else {
     auto const extent = product(get<I>(shape));
     return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) +
@@ -42,8 +44,10 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
       return detail::crd2idx_modes(crd, shape, stride, make_seq<tuple_size_v<S>>{});
     }
   } else if constexpr (tuple_like<S>) {
-    if constexpr (tuple_size_v<S> == 0) return Int<0>{};
-    else return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
+    if constexpr (tuple_size_v<S> == 0)
+      return Int<0>{};
+    else
+      return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
   } else {
     return crd * stride;
   }
@@ -62,7 +66,8 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const&, Cur const& current, D
   return make_tuple(done, current);
 }
 template <class Major, class S, class Cur, class Done, int I, int... R>
-ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done, seq<I, R...>) {
+ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done,
+                                                 seq<I, R...>) {
   auto const mode = compact<Major>(get<I>(shape), current);
   if constexpr (is_same_v<Major, LayoutLeft>) {
     return compact_modes<Major>(shape, get<1>(mode), tuple_cat(done, make_tuple(get<0>(mode))), seq<R...>{});
@@ -71,7 +76,9 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& curr
   }
 }
 template <int N, int... I>
-ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) {
+  return {};
+}
 
 /// (strides, the stride after the last).
 template <class Major, class S, class Cur>
@@ -118,8 +125,10 @@ using GenRowMajor = LayoutRight;
 /// The colexicographic index of a coordinate.
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape) {
-  if constexpr (tuple_like<Crd>) return crd2idx(crd, shape, compact_col_major(shape));
-  else return crd;
+  if constexpr (tuple_like<Crd>)
+    return crd2idx(crd, shape, compact_col_major(shape));
+  else
+    return crd;
 }
 
 namespace detail {
@@ -137,7 +146,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2crd_modes(Crd const& crd, S const& from, 
 template <class Idx, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D const& stride) {
   if constexpr (tuple_like<S>) {
-    static_assert(!tuple_like<Idx> || detail::rank_v<Idx> == detail::rank_v<S>, "idx2crd: index and shape differ in rank");
+    static_assert(!tuple_like<Idx> || detail::rank_v<Idx> == detail::rank_v<S>,
+                  "idx2crd: index and shape differ in rank");
     return detail::idx2crd_modes(idx, shape, stride, make_seq<tuple_size_v<S>>{});
   } else if constexpr (is_constant<1, S>::value) {
     return Int<0>{};
@@ -153,8 +163,10 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
     static_assert(detail::rank_v<Idx> == detail::rank_v<S>, "idx2crd: index and shape differ in rank");
     return detail::idx2crd_modes(idx, shape, make_seq<tuple_size_v<Idx>>{});
   } else if constexpr (tuple_like<S>) {
-    if constexpr (tuple_size_v<S> == 0) return tuple<>{};
-    else return detail::count_off(idx, shape, tuple<>{}, make_seq<tuple_size_v<S>>{});
+    if constexpr (tuple_size_v<S> == 0)
+      return tuple<>{};
+    else
+      return detail::count_off(idx, shape, tuple<>{}, make_seq<tuple_size_v<S>>{});
   } else {
     return idx;
   }
@@ -175,8 +187,10 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2crd(Crd const& crd, S const& from, T cons
 namespace detail {
 template <class Idx, class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, D const& stride, seq<I...>) {
-  if constexpr (tuple_like<Idx>) return make_tuple(idx2crd(get<I>(idx), get<I>(shape), get<I>(stride))...);
-  else return make_tuple(idx2crd(idx, get<I>(shape), get<I>(stride))...);
+  if constexpr (tuple_like<Idx>)
+    return make_tuple(idx2crd(get<I>(idx), get<I>(shape), get<I>(stride))...);
+  else
+    return make_tuple(idx2crd(idx, get<I>(shape), get<I>(stride))...);
 }
 template <class Idx, class S, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd_modes(Idx const& idx, S const& shape, seq<I...>) {

@@ -1,13 +1,12 @@
 // Operations by name on text: evaluate("complement", {"_4:_2", "_24"}) is "(_2,_3):(_1,_8)".
 // Host only; the command line and the tests come in here.
 #pragma once
-#include <zellige/layout/algebra/tensors.hpp>
-#include <zellige/layout/picture.hpp>
-#include <zellige/layout/text.hpp>
-
 #include <array>
 #include <cstring>
 #include <vector>
+#include <zellige/layout/algebra/tensors.hpp>
+#include <zellige/layout/picture.hpp>
+#include <zellige/layout/text.hpp>
 
 namespace zellige {
 
@@ -15,54 +14,147 @@ struct OpName {
   char const* name;
   Op op;
 };
-/// Names under which operations are called; prefixes t_, i_, composed_, swizzle_ and the ending _mode are understood.
+/// Names under which operations are called; prefixes t_, i_, composed_, swizzle_ and the ending _mode are
+/// understood.
 inline constexpr OpName op_names[] = {
-    {"coalesce", Op::coalesce}, {"coalesce_profile", Op::coalesce_profile}, {"coalesce_shape", Op::coalesce_shape},
-    {"composition", Op::composition}, {"composition_tiler", Op::composition},
-    {"composition_basis_rhs", Op::composition}, {"complement", Op::complement}, {"complement1", Op::complement1},
-    {"right_inverse", Op::right_inverse}, {"left_inverse", Op::left_inverse}, {"nullspace", Op::nullspace},
-    {"filter", Op::filter}, {"filter_profile", Op::filter_profile}, {"filter_zeros", Op::filter_zeros},
-    {"logical_divide", Op::logical_divide}, {"zipped_divide", Op::zipped_divide}, {"tiled_divide", Op::tiled_divide},
-    {"flat_divide", Op::flat_divide}, {"logical_product", Op::logical_product},
-    {"zipped_product", Op::zipped_product}, {"tiled_product", Op::tiled_product}, {"flat_product", Op::flat_product},
-    {"blocked_product", Op::blocked_product}, {"raked_product", Op::raked_product},
-    {"tile_to_shape", Op::tile_to_shape}, {"tile_to_shape_order", Op::tile_to_shape},
-    {"make_layout_left", Op::make_layout_left}, {"make_layout_right", Op::make_layout_right},
-    {"make_layout", Op::make_layout}, {"make_layout_concat", Op::make_layout_concat},
-    {"make_ordered_layout", Op::make_ordered_layout}, {"make_layout_like", Op::make_layout_like},
-    {"make_fragment_like", Op::make_fragment_like}, {"make_identity_layout", Op::make_identity_layout},
-    {"with_shape", Op::with_shape}, {"max_common_layout", Op::max_common_layout},
-    {"max_common_vector", Op::max_common_vector}, {"max_alignment", Op::max_alignment},
-    {"domain_distribute", Op::domain_distribute}, {"upcast", Op::upcast}, {"downcast", Op::downcast},
-    {"append", Op::append}, {"append_N", Op::append_to}, {"prepend", Op::prepend}, {"prepend_N", Op::prepend_to},
-    {"take", Op::take}, {"group", Op::group}, {"get", Op::get}, {"layout_mode", Op::get}, {"replace", Op::replace},
-    {"flatten", Op::flatten}, {"unflatten", Op::unflatten}, {"zip1", Op::zip1}, {"zip2", Op::zip2},
-    {"slice", Op::slice}, {"dice", Op::dice}, {"slice_tuple", Op::slice}, {"dice_tuple", Op::dice},
-    {"slice_and_offset", Op::slice_and_offset}, {"size", Op::size}, {"cosize", Op::cosize}, {"coshape", Op::coshape},
-    {"coprofile", Op::coprofile}, {"rank", Op::rank}, {"depth", Op::depth}, {"shape", Op::shape},
-    {"stride", Op::stride}, {"crd2idx", Op::crd2idx}, {"crd2idx2", Op::crd2idx}, {"idx2crd", Op::idx2crd},
-    {"idx2crd2", Op::idx2crd}, {"crd2crd", Op::crd2crd}, {"layout_call", Op::layout_call},
-    {"layout_eval", Op::layout_call}, {"eval", Op::layout_call}, {"get_1d_coord", Op::get_1d_coord},
-    {"get_flat_coord", Op::get_flat_coord}, {"get_hier_coord", Op::get_hier_coord}, {"i_add", Op::add},
-    {"i_sub", Op::sub}, {"i_mul", Op::mul}, {"i_div", Op::div}, {"i_mod", Op::mod}, {"at_add", Op::add},
-    {"at_sub", Op::sub}, {"at_neg", Op::neg}, {"basis_add", Op::add}, {"basis_abs", Op::abs},
-    {"basis_ceil_div", Op::ceil_div}, {"basis_eq", Op::equal}, {"basis_print", Op::identity},
-    {"basis_safe_div", Op::safe_div}, {"basis_scale", Op::mul}, {"basis_scale_r", Op::mul},
-    {"layout_print", Op::identity}, {"composed_print", Op::identity}, {"tensor_print", Op::identity},
-    {"as_arithmetic_tuple", Op::as_arithmetic_tuple}, {"make_basis_like", Op::make_basis_like},
-    {"make_swizzle", Op::make_swizzle}, {"swizzle_apply", Op::swizzle_apply}, {"compose2", Op::composition},
-    {"ceil_div_layout", Op::ceil_div}, {"t_append", Op::append_to}, {"t_prepend", Op::prepend_to},
-    {"t_ceil_div", Op::ceil_div}, {"t_colex_less", Op::colex_less}, {"t_compact_col_major", Op::make_layout_left},
-    {"t_compact_row_major", Op::make_layout_right}, {"t_compatible", Op::compatible},
-    {"t_congruent", Op::congruent}, {"t_elem_leq", Op::elem_leq}, {"t_elem_less", Op::elem_less},
-    {"t_elem_scale", Op::elem_scale}, {"t_escan", Op::escan}, {"t_evenly_divides", Op::evenly_divides},
-    {"t_filter_zeros", Op::filter_zeros_tuple}, {"t_flatten_to_tuple", Op::flatten_to_tuple}, {"t_gcd", Op::gcd},
-    {"t_inner_product", Op::inner_product}, {"t_insert", Op::insert}, {"t_iscan", Op::iscan},
-    {"t_lex_less", Op::lex_less}, {"t_max", Op::max}, {"t_min", Op::min}, {"t_product", Op::product},
-    {"t_product_each", Op::product_each}, {"t_product_like", Op::product_like}, {"t_remove", Op::remove},
-    {"t_repeat_like", Op::repeat_like}, {"t_reverse", Op::reverse}, {"t_round_up", Op::round_up},
-    {"t_shape_div", Op::shape_div}, {"t_sum", Op::sum}, {"t_unwrap", Op::unwrap},
-    {"t_weakly_congruent", Op::weakly_congruent}, {"t_wrap", Op::wrap}, {"t_zip", Op::zip1},
+    {"coalesce", Op::coalesce},
+    {"coalesce_profile", Op::coalesce_profile},
+    {"coalesce_shape", Op::coalesce_shape},
+    {"composition", Op::composition},
+    {"composition_tiler", Op::composition},
+    {"composition_basis_rhs", Op::composition},
+    {"complement", Op::complement},
+    {"complement1", Op::complement1},
+    {"right_inverse", Op::right_inverse},
+    {"left_inverse", Op::left_inverse},
+    {"nullspace", Op::nullspace},
+    {"filter", Op::filter},
+    {"filter_profile", Op::filter_profile},
+    {"filter_zeros", Op::filter_zeros},
+    {"logical_divide", Op::logical_divide},
+    {"zipped_divide", Op::zipped_divide},
+    {"tiled_divide", Op::tiled_divide},
+    {"flat_divide", Op::flat_divide},
+    {"logical_product", Op::logical_product},
+    {"zipped_product", Op::zipped_product},
+    {"tiled_product", Op::tiled_product},
+    {"flat_product", Op::flat_product},
+    {"blocked_product", Op::blocked_product},
+    {"raked_product", Op::raked_product},
+    {"tile_to_shape", Op::tile_to_shape},
+    {"tile_to_shape_order", Op::tile_to_shape},
+    {"make_layout_left", Op::make_layout_left},
+    {"make_layout_right", Op::make_layout_right},
+    {"make_layout", Op::make_layout},
+    {"make_layout_concat", Op::make_layout_concat},
+    {"make_ordered_layout", Op::make_ordered_layout},
+    {"make_layout_like", Op::make_layout_like},
+    {"make_fragment_like", Op::make_fragment_like},
+    {"make_identity_layout", Op::make_identity_layout},
+    {"with_shape", Op::with_shape},
+    {"max_common_layout", Op::max_common_layout},
+    {"max_common_vector", Op::max_common_vector},
+    {"max_alignment", Op::max_alignment},
+    {"domain_distribute", Op::domain_distribute},
+    {"upcast", Op::upcast},
+    {"downcast", Op::downcast},
+    {"append", Op::append},
+    {"append_N", Op::append_to},
+    {"prepend", Op::prepend},
+    {"prepend_N", Op::prepend_to},
+    {"take", Op::take},
+    {"group", Op::group},
+    {"get", Op::get},
+    {"layout_mode", Op::get},
+    {"replace", Op::replace},
+    {"flatten", Op::flatten},
+    {"unflatten", Op::unflatten},
+    {"zip1", Op::zip1},
+    {"zip2", Op::zip2},
+    {"slice", Op::slice},
+    {"dice", Op::dice},
+    {"slice_tuple", Op::slice},
+    {"dice_tuple", Op::dice},
+    {"slice_and_offset", Op::slice_and_offset},
+    {"size", Op::size},
+    {"cosize", Op::cosize},
+    {"coshape", Op::coshape},
+    {"coprofile", Op::coprofile},
+    {"rank", Op::rank},
+    {"depth", Op::depth},
+    {"shape", Op::shape},
+    {"stride", Op::stride},
+    {"crd2idx", Op::crd2idx},
+    {"crd2idx2", Op::crd2idx},
+    {"idx2crd", Op::idx2crd},
+    {"idx2crd2", Op::idx2crd},
+    {"crd2crd", Op::crd2crd},
+    {"layout_call", Op::layout_call},
+    {"layout_eval", Op::layout_call},
+    {"eval", Op::layout_call},
+    {"get_1d_coord", Op::get_1d_coord},
+    {"get_flat_coord", Op::get_flat_coord},
+    {"get_hier_coord", Op::get_hier_coord},
+    {"i_add", Op::add},
+    {"i_sub", Op::sub},
+    {"i_mul", Op::mul},
+    {"i_div", Op::div},
+    {"i_mod", Op::mod},
+    {"at_add", Op::add},
+    {"at_sub", Op::sub},
+    {"at_neg", Op::neg},
+    {"basis_add", Op::add},
+    {"basis_abs", Op::abs},
+    {"basis_ceil_div", Op::ceil_div},
+    {"basis_eq", Op::equal},
+    {"basis_print", Op::identity},
+    {"basis_safe_div", Op::safe_div},
+    {"basis_scale", Op::mul},
+    {"basis_scale_r", Op::mul},
+    {"layout_print", Op::identity},
+    {"composed_print", Op::identity},
+    {"tensor_print", Op::identity},
+    {"as_arithmetic_tuple", Op::as_arithmetic_tuple},
+    {"make_basis_like", Op::make_basis_like},
+    {"make_swizzle", Op::make_swizzle},
+    {"swizzle_apply", Op::swizzle_apply},
+    {"compose2", Op::composition},
+    {"ceil_div_layout", Op::ceil_div},
+    {"t_append", Op::append_to},
+    {"t_prepend", Op::prepend_to},
+    {"t_ceil_div", Op::ceil_div},
+    {"t_colex_less", Op::colex_less},
+    {"t_compact_col_major", Op::make_layout_left},
+    {"t_compact_row_major", Op::make_layout_right},
+    {"t_compatible", Op::compatible},
+    {"t_congruent", Op::congruent},
+    {"t_elem_leq", Op::elem_leq},
+    {"t_elem_less", Op::elem_less},
+    {"t_elem_scale", Op::elem_scale},
+    {"t_escan", Op::escan},
+    {"t_evenly_divides", Op::evenly_divides},
+    {"t_filter_zeros", Op::filter_zeros_tuple},
+    {"t_flatten_to_tuple", Op::flatten_to_tuple},
+    {"t_gcd", Op::gcd},
+    {"t_inner_product", Op::inner_product},
+    {"t_insert", Op::insert},
+    {"t_iscan", Op::iscan},
+    {"t_lex_less", Op::lex_less},
+    {"t_max", Op::max},
+    {"t_min", Op::min},
+    {"t_product", Op::product},
+    {"t_product_each", Op::product_each},
+    {"t_product_like", Op::product_like},
+    {"t_remove", Op::remove},
+    {"t_repeat_like", Op::repeat_like},
+    {"t_reverse", Op::reverse},
+    {"t_round_up", Op::round_up},
+    {"t_shape_div", Op::shape_div},
+    {"t_sum", Op::sum},
+    {"t_unwrap", Op::unwrap},
+    {"t_weakly_congruent", Op::weakly_congruent},
+    {"t_wrap", Op::wrap},
+    {"t_zip", Op::zip1},
 };
 
 namespace detail {
@@ -81,10 +173,11 @@ inline Op find_op(std::string_view name) {
 }
 inline long long bits_of_type(std::string_view type) {
   constexpr std::pair<char const*, int> known[] = {
-      {"bool", 8}, {"int8", 8}, {"uint8", 8}, {"float8", 8}, {"fp8", 8}, {"e4m3", 8}, {"e5m2", 8}, {"half", 16},
-      {"bfloat16", 16}, {"bf16", 16}, {"int16", 16}, {"uint16", 16}, {"float", 32}, {"tf", 32}, {"tfloat32", 32},
-      {"int", 32}, {"int32", 32}, {"uint32", 32}, {"unsigned", 32}, {"double", 64}, {"int64", 64}, {"uint64", 64},
-      {"uint128", 128}, {"int4", 4}, {"uint4", 4}, {"int2", 2}, {"uint2", 2}, {"uint1", 1}, {"int1", 1}};
+      {"bool", 8},      {"int8", 8},    {"uint8", 8},     {"float8", 8},  {"fp8", 8},       {"e4m3", 8},
+      {"e5m2", 8},      {"half", 16},   {"bfloat16", 16}, {"bf16", 16},   {"int16", 16},    {"uint16", 16},
+      {"float", 32},    {"tf", 32},     {"tfloat32", 32}, {"int", 32},    {"int32", 32},    {"uint32", 32},
+      {"unsigned", 32}, {"double", 64}, {"int64", 64},    {"uint64", 64}, {"uint128", 128}, {"int4", 4},
+      {"uint4", 4},     {"int2", 2},    {"uint2", 2},     {"uint1", 1},   {"int1", 1}};
   if (type.ends_with("_t")) type.remove_suffix(2);
   for (auto [name, bits] : known) {
     if (type == name) return bits;
@@ -96,13 +189,14 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
   int const swizzle = kind == "SW128" ? 3 : kind == "SW64" ? 2 : kind == "SW32" ? 1 : 0;
   Num const line = fixed(128LL << swizzle);
   bool const k = major == "K";
-  Value const raw = k ? bundle(Kind::layout, mode(fixed(8), {line}), mode(line, {fixed(1)}))
-                      : bundle(Kind::layout, mode(line, {fixed(1)}), mode(fixed(8), {line}));
-  return algebra::composed(algebra::swizzle_value({swizzle, 4, 3}), leaf({-1, Kind::flag, fixed(bits), {}, 0}),
-                           algebra::upcast(t, raw, bits));
+  Value const raw = k ? bundle(ValueKind::layout, mode(fixed(8), {line}), mode(line, {fixed(1)}))
+                      : bundle(ValueKind::layout, mode(line, {fixed(1)}), mode(fixed(8), {line}));
+  return algebra::composed(algebra::swizzle_value({swizzle, 4, 3}),
+                           leaf({-1, ValueKind::flag, fixed(bits), {}, 0}), algebra::upcast(t, raw, bits));
 }
 
-/// Operations on tensors, and those whose arguments are not all values. `done` says whether the name was one of them.
+/// Operations on tensors, and those whose arguments are not all values. `done` says whether the name was one
+/// of them.
 inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::string> const& args, bool& done) {
   using namespace algebra;
   auto arg = [&](std::size_t i) { return parse_value(args.at(i)); };
@@ -122,7 +216,8 @@ inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::stri
   if (op == "make_coord_tensor") return coord_tensor(arg(0));
   if (op == "make_identity_tensor") return identity_tensor(arg(0));
   if (op == "tensor_eval" || op == "tensor_slice") return tensor_call(t, arg(0), arg(1));
-  if (op == "local_tile" || op == "inner_partition") return local_tile(t, identity_tensor(arg(0)), arg(1), arg(2));
+  if (op == "local_tile" || op == "inner_partition")
+    return local_tile(t, identity_tensor(arg(0)), arg(1), arg(2));
   if (op == "outer_partition") return partition(t, identity_tensor(arg(0)), arg(1), arg(2), false);
   if (op == "local_tile_proj") {
     Value const tiler = dice(t, arg(3), arg(1)), crd = dice(t, arg(3), arg(2));
@@ -141,7 +236,7 @@ inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::stri
     Op const o = find_op(op.substr(0, op.size() - 7));
     if (o != Op::count) return on_layout(o, identity_tensor(arg(0)), more(1));
   }
-  if (op == "inttuple_iter_add") return add(t, retag(arg(0), Kind::arithmetic), arg(1));
+  if (op == "inttuple_iter_add") return add(t, retag(arg(0), ValueKind::arithmetic), arg(1));
   if (op == "basis_sum4") {
     Value sum = number(0);
     for (std::size_t i = 0; i < args.size(); ++i) {
@@ -182,7 +277,8 @@ inline std::string evaluate(std::string_view op, std::vector<std::string> const&
   auto refuse_if = [&](Tape const& t) {
     if (t.failed()) throw LayoutError(std::string(op) + ": " + to_text(t.refusal()), t.refusal());
   };
-  if (op == "print_tensor" || op == "ostream_tensor") return tensor_text(parse_value(args.at(0)), op[0] == 'o');
+  if (op == "print_tensor" || op == "ostream_tensor")
+    return tensor_text(parse_value(args.at(0)), op[0] == 'o');
   if (op == "print_layout") return layout_table(parse_value(args.at(0)));
   if (op == "print_latex") return layout_latex(parse_value(args.at(0)));
   if (op == "print_tensor_values") return values_text(args.at(0), parse_value(args.at(1)), args.at(2));
@@ -202,7 +298,8 @@ inline std::string evaluate(std::string_view op, std::vector<std::string> const&
     if (!mode.empty()) v[0] = algebra::get(t, v[0], int(std::stol(std::string(mode))));
     refuse_if(t);
     result = apply(o, t, v);
-    if (!t.failed() && (name == "t_compact_col_major" || name == "t_compact_row_major")) result = stride_of(result);
+    if (!t.failed() && (name == "t_compact_col_major" || name == "t_compact_row_major"))
+      result = stride_of(result);
     if (!t.failed() && name == "flatten" && v[0].is_number()) result = v[0];
   }
   refuse_if(t);

@@ -1,4 +1,5 @@
-// Static integers. `Int<4>{}` (alias `_4`) is the number 4 as a type; arithmetic on static integers stays static:
+// Static integers. `Int<4>{}` (alias `_4`) is the number 4 as a type; arithmetic on static integers stays
+// static:
 //
 //   Int<4>{} * Int<2>{}   is  Int<8>         Int<4>{} * n   is an int
 //   Int<0>{} * n          is  Int<0>         n % Int<1>{}   is  Int<0>
@@ -38,18 +39,30 @@ template <class T>
 inline constexpr bool is_builtin_integer = false;
 template <class T>
 inline constexpr bool is_builtin_integer<T const> = is_builtin_integer<T>;
-template <> inline constexpr bool is_builtin_integer<bool> = true;
-template <> inline constexpr bool is_builtin_integer<char> = true;
-template <> inline constexpr bool is_builtin_integer<signed char> = true;
-template <> inline constexpr bool is_builtin_integer<unsigned char> = true;
-template <> inline constexpr bool is_builtin_integer<short> = true;
-template <> inline constexpr bool is_builtin_integer<unsigned short> = true;
-template <> inline constexpr bool is_builtin_integer<int> = true;
-template <> inline constexpr bool is_builtin_integer<unsigned> = true;
-template <> inline constexpr bool is_builtin_integer<long> = true;
-template <> inline constexpr bool is_builtin_integer<unsigned long> = true;
-template <> inline constexpr bool is_builtin_integer<long long> = true;
-template <> inline constexpr bool is_builtin_integer<unsigned long long> = true;
+template <>
+inline constexpr bool is_builtin_integer<bool> = true;
+template <>
+inline constexpr bool is_builtin_integer<char> = true;
+template <>
+inline constexpr bool is_builtin_integer<signed char> = true;
+template <>
+inline constexpr bool is_builtin_integer<unsigned char> = true;
+template <>
+inline constexpr bool is_builtin_integer<short> = true;
+template <>
+inline constexpr bool is_builtin_integer<unsigned short> = true;
+template <>
+inline constexpr bool is_builtin_integer<int> = true;
+template <>
+inline constexpr bool is_builtin_integer<unsigned> = true;
+template <>
+inline constexpr bool is_builtin_integer<long> = true;
+template <>
+inline constexpr bool is_builtin_integer<unsigned long> = true;
+template <>
+inline constexpr bool is_builtin_integer<long long> = true;
+template <>
+inline constexpr bool is_builtin_integer<unsigned long long> = true;
 
 /// A run-time number of a built-in type.
 template <class T>
@@ -72,18 +85,28 @@ template <class T>
 struct is_integral : bool_constant<integral<T>> {};
 
 template <auto v>
-ZELLIGE_HOST_DEVICE constexpr C<(+v)> operator+(C<v>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(+v)> operator+(C<v>) {
+  return {};
+}
 template <auto v>
-ZELLIGE_HOST_DEVICE constexpr C<(-v)> operator-(C<v>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(-v)> operator-(C<v>) {
+  return {};
+}
 template <auto v>
-ZELLIGE_HOST_DEVICE constexpr C<(~v)> operator~(C<v>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(~v)> operator~(C<v>) {
+  return {};
+}
 template <auto v>
-ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) {
+  return {};
+}
 
 // One line per operator; nvcc offers no other way to define sixteen of them alike.
-#define ZELLIGE_STATIC_OPERATOR(op) \
-  template <auto a, auto b>         \
-  ZELLIGE_HOST_DEVICE constexpr C<(a op b)> operator op(C<a>, C<b>) { return {}; }
+#define ZELLIGE_STATIC_OPERATOR(op)                                   \
+  template <auto a, auto b>                                           \
+  ZELLIGE_HOST_DEVICE constexpr C<(a op b)> operator op(C<a>, C<b>) { \
+    return {};                                                        \
+  }
 ZELLIGE_STATIC_OPERATOR(+)
 ZELLIGE_STATIC_OPERATOR(-)
 ZELLIGE_STATIC_OPERATOR(*)
@@ -104,28 +127,28 @@ ZELLIGE_STATIC_OPERATOR(>)
 ZELLIGE_STATIC_OPERATOR(>=)
 #undef ZELLIGE_STATIC_OPERATOR
 
-template <auto a, dynamic_integer T> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator*(C<a>, T) { return {}; }
-template <dynamic_integer T, auto a> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator*(T, C<a>) { return {}; }
-template <auto a, dynamic_integer T> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator/(C<a>, T) { return {}; }
-template <auto a, dynamic_integer T> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator%(C<a>, T) { return {}; }
-template <dynamic_integer T, auto a> requires(a == 1 || a == -1)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator%(T, C<a>) { return {}; }
-template <auto a, dynamic_integer T> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator&(C<a>, T) { return {}; }
-template <dynamic_integer T, auto a> requires(a == 0)
-ZELLIGE_HOST_DEVICE constexpr C<0> operator&(T, C<a>) { return {}; }
-template <auto a, dynamic_integer T> requires(!a)
-ZELLIGE_HOST_DEVICE constexpr false_type operator&&(C<a>, T) { return {}; }
-template <dynamic_integer T, auto a> requires(!a)
-ZELLIGE_HOST_DEVICE constexpr false_type operator&&(T, C<a>) { return {}; }
-template <auto a, dynamic_integer T> requires(!!a)
-ZELLIGE_HOST_DEVICE constexpr true_type operator||(C<a>, T) { return {}; }
-template <dynamic_integer T, auto a> requires(!!a)
-ZELLIGE_HOST_DEVICE constexpr true_type operator||(T, C<a>) { return {}; }
+template <auto a, dynamic_integer T>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator*(C<a>, T) { return {}; }
+template <dynamic_integer T, auto a>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator*(T, C<a>) { return {}; }
+template <auto a, dynamic_integer T>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator/(C<a>, T) { return {}; }
+template <auto a, dynamic_integer T>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator%(C<a>, T) { return {}; }
+template <dynamic_integer T, auto a>
+requires(a == 1 || a == -1) ZELLIGE_HOST_DEVICE constexpr C<0> operator%(T, C<a>) { return {}; }
+template <auto a, dynamic_integer T>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator&(C<a>, T) { return {}; }
+template <dynamic_integer T, auto a>
+requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator&(T, C<a>) { return {}; }
+template <auto a, dynamic_integer T>
+requires(!a) ZELLIGE_HOST_DEVICE constexpr false_type operator&&(C<a>, T) { return {}; }
+template <dynamic_integer T, auto a>
+requires(!a) ZELLIGE_HOST_DEVICE constexpr false_type operator&&(T, C<a>) { return {}; }
+template <auto a, dynamic_integer T>
+requires(!!a) ZELLIGE_HOST_DEVICE constexpr true_type operator||(C<a>, T) { return {}; }
+template <dynamic_integer T, auto a>
+requires(!!a) ZELLIGE_HOST_DEVICE constexpr true_type operator||(T, C<a>) { return {}; }
 
 namespace detail {
 template <char... c>
@@ -139,47 +162,176 @@ struct literal {
 };
 }  // namespace detail
 
-using _0 = Int<0>; using _1 = Int<1>; using _2 = Int<2>; using _3 = Int<3>; using _4 = Int<4>;
-using _5 = Int<5>; using _6 = Int<6>; using _7 = Int<7>; using _8 = Int<8>; using _9 = Int<9>;
-using _10 = Int<10>; using _11 = Int<11>; using _12 = Int<12>; using _13 = Int<13>; using _14 = Int<14>;
-using _15 = Int<15>; using _16 = Int<16>; using _17 = Int<17>; using _18 = Int<18>; using _19 = Int<19>;
-using _20 = Int<20>; using _21 = Int<21>; using _22 = Int<22>; using _23 = Int<23>; using _24 = Int<24>;
-using _25 = Int<25>; using _26 = Int<26>; using _27 = Int<27>; using _28 = Int<28>; using _29 = Int<29>;
-using _30 = Int<30>; using _31 = Int<31>; using _32 = Int<32>; using _33 = Int<33>; using _34 = Int<34>;
-using _35 = Int<35>; using _36 = Int<36>; using _37 = Int<37>; using _38 = Int<38>; using _39 = Int<39>;
-using _40 = Int<40>; using _41 = Int<41>; using _42 = Int<42>; using _43 = Int<43>; using _44 = Int<44>;
-using _45 = Int<45>; using _46 = Int<46>; using _47 = Int<47>; using _48 = Int<48>; using _49 = Int<49>;
-using _50 = Int<50>; using _51 = Int<51>; using _52 = Int<52>; using _53 = Int<53>; using _54 = Int<54>;
-using _55 = Int<55>; using _56 = Int<56>; using _57 = Int<57>; using _58 = Int<58>; using _59 = Int<59>;
-using _60 = Int<60>; using _61 = Int<61>; using _62 = Int<62>; using _63 = Int<63>; using _64 = Int<64>;
-using _72 = Int<72>; using _80 = Int<80>; using _88 = Int<88>; using _96 = Int<96>; using _104 = Int<104>;
-using _112 = Int<112>; using _120 = Int<120>; using _128 = Int<128>; using _136 = Int<136>;
-using _144 = Int<144>; using _152 = Int<152>; using _160 = Int<160>; using _168 = Int<168>;
-using _176 = Int<176>; using _184 = Int<184>; using _192 = Int<192>; using _200 = Int<200>;
-using _208 = Int<208>; using _216 = Int<216>; using _224 = Int<224>; using _232 = Int<232>;
-using _240 = Int<240>; using _248 = Int<248>; using _256 = Int<256>; using _264 = Int<264>;
-using _272 = Int<272>; using _280 = Int<280>; using _288 = Int<288>; using _296 = Int<296>;
-using _304 = Int<304>; using _312 = Int<312>; using _320 = Int<320>; using _328 = Int<328>;
-using _336 = Int<336>; using _344 = Int<344>; using _352 = Int<352>; using _360 = Int<360>;
-using _368 = Int<368>; using _376 = Int<376>; using _384 = Int<384>; using _392 = Int<392>;
-using _400 = Int<400>; using _408 = Int<408>; using _416 = Int<416>; using _424 = Int<424>;
-using _432 = Int<432>; using _440 = Int<440>; using _448 = Int<448>; using _456 = Int<456>;
-using _464 = Int<464>; using _472 = Int<472>; using _480 = Int<480>; using _488 = Int<488>;
-using _496 = Int<496>; using _504 = Int<504>; using _512 = Int<512>; using _768 = Int<768>;
-using _1024 = Int<1024>; using _1536 = Int<1536>; using _2048 = Int<2048>; using _4096 = Int<4096>;
-using _8192 = Int<8192>; using _16384 = Int<16384>; using _32768 = Int<32768>; using _65536 = Int<65536>;
-using _131072 = Int<131072>; using _262144 = Int<262144>; using _524288 = Int<524288>;
-using _m1 = Int<-1>; using _m2 = Int<-2>; using _m3 = Int<-3>; using _m4 = Int<-4>; using _m5 = Int<-5>;
-using _m6 = Int<-6>; using _m7 = Int<-7>; using _m8 = Int<-8>; using _m9 = Int<-9>; using _m10 = Int<-10>;
-using _m11 = Int<-11>; using _m12 = Int<-12>; using _m13 = Int<-13>; using _m14 = Int<-14>;
-using _m15 = Int<-15>; using _m16 = Int<-16>; using _m17 = Int<-17>; using _m18 = Int<-18>;
-using _m19 = Int<-19>; using _m20 = Int<-20>; using _m21 = Int<-21>; using _m22 = Int<-22>;
-using _m23 = Int<-23>; using _m24 = Int<-24>; using _m25 = Int<-25>; using _m26 = Int<-26>;
-using _m27 = Int<-27>; using _m28 = Int<-28>; using _m29 = Int<-29>; using _m30 = Int<-30>;
-using _m31 = Int<-31>; using _m32 = Int<-32>;
+using _0 = Int<0>;
+using _1 = Int<1>;
+using _2 = Int<2>;
+using _3 = Int<3>;
+using _4 = Int<4>;
+using _5 = Int<5>;
+using _6 = Int<6>;
+using _7 = Int<7>;
+using _8 = Int<8>;
+using _9 = Int<9>;
+using _10 = Int<10>;
+using _11 = Int<11>;
+using _12 = Int<12>;
+using _13 = Int<13>;
+using _14 = Int<14>;
+using _15 = Int<15>;
+using _16 = Int<16>;
+using _17 = Int<17>;
+using _18 = Int<18>;
+using _19 = Int<19>;
+using _20 = Int<20>;
+using _21 = Int<21>;
+using _22 = Int<22>;
+using _23 = Int<23>;
+using _24 = Int<24>;
+using _25 = Int<25>;
+using _26 = Int<26>;
+using _27 = Int<27>;
+using _28 = Int<28>;
+using _29 = Int<29>;
+using _30 = Int<30>;
+using _31 = Int<31>;
+using _32 = Int<32>;
+using _33 = Int<33>;
+using _34 = Int<34>;
+using _35 = Int<35>;
+using _36 = Int<36>;
+using _37 = Int<37>;
+using _38 = Int<38>;
+using _39 = Int<39>;
+using _40 = Int<40>;
+using _41 = Int<41>;
+using _42 = Int<42>;
+using _43 = Int<43>;
+using _44 = Int<44>;
+using _45 = Int<45>;
+using _46 = Int<46>;
+using _47 = Int<47>;
+using _48 = Int<48>;
+using _49 = Int<49>;
+using _50 = Int<50>;
+using _51 = Int<51>;
+using _52 = Int<52>;
+using _53 = Int<53>;
+using _54 = Int<54>;
+using _55 = Int<55>;
+using _56 = Int<56>;
+using _57 = Int<57>;
+using _58 = Int<58>;
+using _59 = Int<59>;
+using _60 = Int<60>;
+using _61 = Int<61>;
+using _62 = Int<62>;
+using _63 = Int<63>;
+using _64 = Int<64>;
+using _72 = Int<72>;
+using _80 = Int<80>;
+using _88 = Int<88>;
+using _96 = Int<96>;
+using _104 = Int<104>;
+using _112 = Int<112>;
+using _120 = Int<120>;
+using _128 = Int<128>;
+using _136 = Int<136>;
+using _144 = Int<144>;
+using _152 = Int<152>;
+using _160 = Int<160>;
+using _168 = Int<168>;
+using _176 = Int<176>;
+using _184 = Int<184>;
+using _192 = Int<192>;
+using _200 = Int<200>;
+using _208 = Int<208>;
+using _216 = Int<216>;
+using _224 = Int<224>;
+using _232 = Int<232>;
+using _240 = Int<240>;
+using _248 = Int<248>;
+using _256 = Int<256>;
+using _264 = Int<264>;
+using _272 = Int<272>;
+using _280 = Int<280>;
+using _288 = Int<288>;
+using _296 = Int<296>;
+using _304 = Int<304>;
+using _312 = Int<312>;
+using _320 = Int<320>;
+using _328 = Int<328>;
+using _336 = Int<336>;
+using _344 = Int<344>;
+using _352 = Int<352>;
+using _360 = Int<360>;
+using _368 = Int<368>;
+using _376 = Int<376>;
+using _384 = Int<384>;
+using _392 = Int<392>;
+using _400 = Int<400>;
+using _408 = Int<408>;
+using _416 = Int<416>;
+using _424 = Int<424>;
+using _432 = Int<432>;
+using _440 = Int<440>;
+using _448 = Int<448>;
+using _456 = Int<456>;
+using _464 = Int<464>;
+using _472 = Int<472>;
+using _480 = Int<480>;
+using _488 = Int<488>;
+using _496 = Int<496>;
+using _504 = Int<504>;
+using _512 = Int<512>;
+using _768 = Int<768>;
+using _1024 = Int<1024>;
+using _1536 = Int<1536>;
+using _2048 = Int<2048>;
+using _4096 = Int<4096>;
+using _8192 = Int<8192>;
+using _16384 = Int<16384>;
+using _32768 = Int<32768>;
+using _65536 = Int<65536>;
+using _131072 = Int<131072>;
+using _262144 = Int<262144>;
+using _524288 = Int<524288>;
+using _m1 = Int<-1>;
+using _m2 = Int<-2>;
+using _m3 = Int<-3>;
+using _m4 = Int<-4>;
+using _m5 = Int<-5>;
+using _m6 = Int<-6>;
+using _m7 = Int<-7>;
+using _m8 = Int<-8>;
+using _m9 = Int<-9>;
+using _m10 = Int<-10>;
+using _m11 = Int<-11>;
+using _m12 = Int<-12>;
+using _m13 = Int<-13>;
+using _m14 = Int<-14>;
+using _m15 = Int<-15>;
+using _m16 = Int<-16>;
+using _m17 = Int<-17>;
+using _m18 = Int<-18>;
+using _m19 = Int<-19>;
+using _m20 = Int<-20>;
+using _m21 = Int<-21>;
+using _m22 = Int<-22>;
+using _m23 = Int<-23>;
+using _m24 = Int<-24>;
+using _m25 = Int<-25>;
+using _m26 = Int<-26>;
+using _m27 = Int<-27>;
+using _m28 = Int<-28>;
+using _m29 = Int<-29>;
+using _m30 = Int<-30>;
+using _m31 = Int<-31>;
+using _m32 = Int<-32>;
 
 /// 1_c is Int<1>{}.
 template <char... c>
-ZELLIGE_HOST_DEVICE constexpr auto operator""_c() { return C<detail::literal<c...>::read()>{}; }
+ZELLIGE_HOST_DEVICE constexpr auto operator""_c() {
+  return C<detail::literal<c...>::read()>{};
+}
 
 }  // namespace zellige

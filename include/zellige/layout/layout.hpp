@@ -23,77 +23,102 @@ template <class T>
 struct is_layout : bool_constant<is_layout_v<remove_cvref_t<T>>> {};
 /// Anything with a layout's interface: Layout and ComposedLayout.
 template <class T>
-concept layout_like = requires { remove_cvref_t<T>::layout_tag; };
+concept layout_like = requires {
+  remove_cvref_t<T>::layout_tag;
+};
 
-template <class S, class D> requires(!layout_like<S> && !layout_like<D>)
-ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape, D const& stride) {
+template <class S, class D>
+requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
+    constexpr auto make_layout(S const& shape, D const& stride) {
   if constexpr (is_same_v<D, LayoutLeft> || is_same_v<D, LayoutRight>) {
     return Layout<S, remove_cvref_t<decltype(compact_major<D>(shape))>>(shape, compact_major<D>(shape));
   } else {
     return Layout<S, D>(shape, stride);
   }
 }
-template <class S> requires(!layout_like<S>)
-ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape) { return make_layout(shape, LayoutLeft{}); }
+template <class S>
+requires(!layout_like<S>) ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape) {
+  return make_layout(shape, LayoutLeft{});
+}
 
 template <class S, class D>
 struct Layout : private tuple<S, D> {
-  static_assert(detail::congruent_types<S, D>::value, "Layout<Shape, Stride>: shape and stride differ in profile");
+  static_assert(detail::congruent_types<S, D>::value,
+                "Layout<Shape, Stride>: shape and stride differ in profile");
   static constexpr bool layout_tag = true;
   static constexpr int rank = detail::rank_v<S>;
 
-  ZELLIGE_HOST_DEVICE constexpr Layout(S const& shape = {}, D const& stride = {}) : tuple<S, D>(shape, stride) {}
+  ZELLIGE_HOST_DEVICE constexpr Layout(S const& shape = {}, D const& stride = {})
+      : tuple<S, D>(shape, stride) {}
 
   template <int... I>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) shape() const {
     auto const& both = static_cast<tuple<S, D> const&>(*this);
-    if constexpr (sizeof...(I) == 0) return get<0>(both);
-    else return get<0, I...>(both);
+    if constexpr (sizeof...(I) == 0)
+      return get<0>(both);
+    else
+      return get<0, I...>(both);
   }
   template <int... I>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) stride() const {
     auto const& both = static_cast<tuple<S, D> const&>(*this);
-    if constexpr (sizeof...(I) == 0) return get<1>(both);
-    else return get<1, I...>(both);
+    if constexpr (sizeof...(I) == 0)
+      return get<1>(both);
+    else
+      return get<1, I...>(both);
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
   /// The index of a coordinate, given whole or mode by mode; with a `_` in it, the sub-layout it keeps.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
-    if constexpr (has_underscore_v<Crd>) return slice(crd, *this);
-    else return crd2idx(crd, shape(), stride());
+    if constexpr (has_underscore_v<Crd>)
+      return slice(crd, *this);
+    else
+      return crd2idx(crd, shape(), stride());
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (rank == 2 + int(sizeof...(Crd))) return (*this)(make_coord(c0, c1, c...));
-    else return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
+    if constexpr (rank == 2 + int(sizeof...(Crd)))
+      return (*this)(make_coord(c0, c1, c...));
+    else
+      return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
   /// composition(*this, tile), and with_shape(*this, shape): see algebra.hpp.
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const& t, Ts const&... ts) const {
-    if constexpr (sizeof...(Ts) == 0) return composition(*this, t);
-    else return composition(*this, make_tile(t, ts...));
+    if constexpr (sizeof...(Ts) == 0)
+      return composition(*this, t);
+    else
+      return composition(*this, make_tile(t, ts...));
   }
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto tile(T const& t, Ts const&... ts) const {
-    if constexpr (sizeof...(Ts) == 0) return tiled_divide(*this, t);
-    else return tiled_divide(*this, make_tile(t, ts...));
+    if constexpr (sizeof...(Ts) == 0)
+      return tiled_divide(*this, t);
+    else
+      return tiled_divide(*this, make_tile(t, ts...));
   }
   template <class N, class... Ns>
   ZELLIGE_HOST_DEVICE constexpr auto with_shape(N const& n, Ns const&... ns) const {
-    if constexpr (sizeof...(Ns) == 0) return composition(*this, make_layout(n));
-    else return composition(*this, make_layout(make_shape(n, ns...)));
+    if constexpr (sizeof...(Ns) == 0)
+      return composition(*this, make_layout(n));
+    else
+      return composition(*this, make_layout(make_shape(n, ns...)));
   }
 
   /// The coordinate whose index is idx, in the layout's own profile, flat, or as a number.
   template <class I>
-  ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const { return idx2crd(idx, shape(), stride()); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const {
+    return idx2crd(idx, shape(), stride());
+  }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& idx) const {
-    if constexpr (rank == 1) return crd2idx(get_hier_coord(idx), shape());
-    else return crd2crd(get_hier_coord(idx), shape(), product_each(shape()));
+    if constexpr (rank == 1)
+      return crd2idx(get_hier_coord(idx), shape());
+    else
+      return crd2crd(get_hier_coord(idx), shape(), product_each(shape()));
   }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& idx) const {
@@ -104,33 +129,45 @@ template <class S, class D>
 Layout(S const&, D const&) -> Layout<S, D>;
 
 /// Layouts as the modes of one.
-template <class L, class... R> requires(is_layout_v<L> && (is_layout_v<R> && ...))
-ZELLIGE_HOST_DEVICE constexpr auto make_layout(L const& a, R const&... rest) {
+template <class L, class... R>
+requires(is_layout_v<L> && (is_layout_v<R> && ...)) ZELLIGE_HOST_DEVICE
+    constexpr auto make_layout(L const& a, R const&... rest) {
   return make_layout(make_shape(a.shape(), rest.shape()...), make_stride(a.stride(), rest.stride()...));
 }
 
 template <int I, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
-  if constexpr (0 <= I && I < detail::rank_v<S>) return make_layout(get<I>(layout.shape()), get<I>(layout.stride()));
-  else return mode_is_out_of_range<I, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
+  if constexpr (0 <= I && I < detail::rank_v<S>)
+    return make_layout(get<I>(layout.shape()), get<I>(layout.stride()));
+  else
+    return mode_is_out_of_range<I, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
 }
-template <int... I, class L> requires layout_like<L>
-ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
-  if constexpr (sizeof...(I) == 0) return l;
-  else return get<I...>(l);
+template <int... I, class L>
+requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
+  if constexpr (sizeof...(I) == 0)
+    return l;
+  else
+    return get<I...>(l);
 }
 
 // Queries on layouts, tuples and numbers alike; a path of modes may be given: size<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
-  if constexpr (requires { t.shape(); }) return t.template shape<I...>();
-  else if constexpr (sizeof...(I) == 0) return t;
-  else return get<I...>(t);
+  if constexpr (requires { t.shape(); })
+    return t.template shape<I...>();
+  else if constexpr (sizeof...(I) == 0)
+    return t;
+  else
+    return get<I...>(t);
 }
 template <int... I, class T>
-ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) { return t.template stride<I...>(); }
+ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) {
+  return t.template stride<I...>();
+}
 template <int... I, class T>
-ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) { return product(shape<I...>(t)); }
+ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
+  return product(shape<I...>(t));
+}
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto rank(T const&) {
   return Int<detail::rank_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
@@ -156,22 +193,28 @@ template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>);
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto last_index(S const& shape, D const& stride) {
-  if constexpr (tuple_like<S>) return last_index_of(shape, stride, make_seq<tuple_size_v<S>>{});
-  else return (shape - Int<1>{}) * abs(stride);
+  if constexpr (tuple_like<S>)
+    return last_index_of(shape, stride, make_seq<tuple_size_v<S>>{});
+  else
+    return (shape - Int<1>{}) * abs(stride);
 }
 template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>) {
-  if constexpr (sizeof...(I) == 0) return Int<0>{};
-  else return (... + last_index(get<I>(shape), get<I>(stride)));
+  if constexpr (sizeof...(I) == 0)
+    return Int<0>{};
+  else
+    return (... + last_index(get<I>(shape), get<I>(stride)));
 }
 struct plus_one {
   template <class T>
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& n) const { return n + Int<1>{}; }
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& n) const {
+    return n + Int<1>{};
+  }
 };
 }  // namespace detail
 
-/// One more than the largest index (of the absolute strides); of a layout of coordinates, the size of the smallest box
-/// from zero that holds them.
+/// One more than the largest index (of the absolute strides); of a layout of coordinates, the size of the
+/// smallest box from zero that holds them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
   using S = remove_cvref_t<decltype(l.template shape<I...>())>;
@@ -180,8 +223,10 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
     return detail::fitting<detail::static_last<S, D> + 1>{};
   } else {
     auto const last = detail::last_index(l.template shape<I...>(), l.template stride<I...>());
-    if constexpr (integral<decltype(last)>) return last + Int<1>{};
-    else return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
+    if constexpr (integral<decltype(last)>)
+      return last + Int<1>{};
+    else
+      return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
   }
 }
 template <class L>
@@ -190,8 +235,10 @@ inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
   using At = detail::misfit<Crd, S>;
-  if constexpr (At::crd == At::layout) return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
-  else return coordinate_and_layout_differ_in_rank<At::crd, At::layout>(), Layout<Int<1>, Int<0>>{};
+  if constexpr (At::crd == At::layout)
+    return make_layout(slice(crd, l.shape()), slice(crd, l.stride()));
+  else
+    return coordinate_and_layout_differ_in_rank<At::crd, At::layout>(), Layout<Int<1>, Int<0>>{};
 }
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {
@@ -203,8 +250,10 @@ namespace detail {
 struct zero_mark {
   template <class T>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& c) const {
-    if constexpr (is_underscore_v<T>) return Int<0>{};
-    else return c;
+    if constexpr (is_underscore_v<T>)
+      return Int<0>{};
+    else
+      return c;
   }
 };
 }  // namespace detail

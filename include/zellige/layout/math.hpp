@@ -19,14 +19,22 @@ ZELLIGE_HOST_DEVICE constexpr T gcd_of(T a, T b) {
 }  // namespace detail
 
 template <dynamic_integer T>
-ZELLIGE_HOST_DEVICE constexpr T abs(T a) { return a < T(0) ? T(-a) : a; }
+ZELLIGE_HOST_DEVICE constexpr T abs(T a) {
+  return a < T(0) ? T(-a) : a;
+}
 template <auto a>
-ZELLIGE_HOST_DEVICE constexpr C<(a < 0 ? -a : a)> abs(C<a>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(a < 0 ? -a : a)> abs(C<a>) {
+  return {};
+}
 
 template <dynamic_integer T>
-ZELLIGE_HOST_DEVICE constexpr int signum(T a) { return (T(0) < a) - (a < T(0)); }
+ZELLIGE_HOST_DEVICE constexpr int signum(T a) {
+  return (T(0) < a) - (a < T(0));
+}
 template <auto a>
-ZELLIGE_HOST_DEVICE constexpr C<(0 < a) - (a < 0)> signum(C<a>) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr C<(0 < a) - (a < 0)> signum(C<a>) {
+  return {};
+}
 
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto min(A a, B b) {
@@ -56,7 +64,9 @@ ZELLIGE_HOST_DEVICE constexpr auto gcd(A a, B b) {
   }
 }
 template <integral A, integral B>
-ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) { return a / gcd(a, b) * b; }
+ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) {
+  return a / gcd(a, b) * b;
+}
 
 /// Bits. Of a static number, static.
 namespace detail {
@@ -81,35 +91,49 @@ ZELLIGE_HOST_DEVICE constexpr int zeros_below(T a) {
 }  // namespace detail
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto bit_width(A a) {
-  if constexpr (is_constant_v<A>) return Int<detail::width_of(A::value)>{};
-  else return detail::width_of(a);
+  if constexpr (is_constant_v<A>)
+    return Int<detail::width_of(A::value)>{};
+  else
+    return detail::width_of(a);
 }
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto popcount(A a) {
-  if constexpr (is_constant_v<A>) return Int<detail::ones_of(A::value)>{};
-  else return detail::ones_of(a);
+  if constexpr (is_constant_v<A>)
+    return Int<detail::ones_of(A::value)>{};
+  else
+    return detail::ones_of(a);
 }
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
-  if constexpr (is_constant_v<A>) return Int<detail::zeros_below(A::value)>{};
-  else return detail::zeros_below(a);
+  if constexpr (is_constant_v<A>)
+    return Int<detail::zeros_below(A::value)>{};
+  else
+    return detail::zeros_below(a);
 }
 template <integral A>
-ZELLIGE_HOST_DEVICE constexpr auto has_single_bit(A a) { return popcount(a) == Int<1>{}; }
+ZELLIGE_HOST_DEVICE constexpr auto has_single_bit(A a) {
+  return popcount(a) == Int<1>{};
+}
 /// The exponent of a power of two; of other numbers, that of the power below.
 template <integral A>
-ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) { return bit_width(a) - Int<1>{}; }
+ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) {
+  return bit_width(a) - Int<1>{};
+}
 
 /// x << n for n >= 0 and x >> -n otherwise.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
-  if constexpr (n >= 0) return a << C<n>{};
-  else return a >> C<-n>{};
+  if constexpr (n >= 0)
+    return a << C<n>{};
+  else
+    return a >> C<-n>{};
 }
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftr(A a, C<n>) {
-  if constexpr (n >= 0) return a >> C<n>{};
-  else return a << C<-n>{};
+  if constexpr (n >= 0)
+    return a >> C<n>{};
+  else
+    return a << C<-n>{};
 }
 
 }  // namespace zellige

@@ -11,89 +11,152 @@ template <class T>
 concept editable = layout_like<T> || int_tuple<T>;
 
 template <editable T>
-ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) { return invoke<Op::flatten>(t); }
+ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
+  return invoke<Op::flatten>(t);
+}
 template <editable T, int_tuple P>
-ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& t, P const& profile) { return invoke<Op::unflatten>(t, profile); }
+ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& t, P const& profile) {
+  return invoke<Op::unflatten>(t, profile);
+}
 template <editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) { return invoke<Op::append>(t, x); }
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
+  return invoke<Op::append>(t, x);
+}
 template <int N, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) { return invoke<Op::append_to>(t, Int<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
+  return invoke<Op::append_to>(t, Int<N>{});
+}
 template <int N, editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) { return invoke<Op::append_to>(t, Int<N>{}, x); }
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
+  return invoke<Op::append_to>(t, Int<N>{}, x);
+}
 template <editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) { return invoke<Op::prepend>(t, x); }
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
+  return invoke<Op::prepend>(t, x);
+}
 template <int N, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) { return invoke<Op::prepend_to>(t, Int<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
+  return invoke<Op::prepend_to>(t, Int<N>{});
+}
 template <int N, editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) { return invoke<Op::prepend_to>(t, Int<N>{}, x); }
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
+  return invoke<Op::prepend_to>(t, Int<N>{}, x);
+}
 template <int B, int N, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) { return invoke<Op::take>(t, Int<B>{}, Int<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
+  return invoke<Op::take>(t, Int<B>{}, Int<N>{});
+}
 template <int B, int N, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) { return invoke<Op::group>(t, Int<B>{}, Int<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
+  return invoke<Op::group>(t, Int<B>{}, Int<N>{});
+}
 template <int... I, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) { return invoke<Op::select>(t, Int<I>{}...); }
+ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
+  return invoke<Op::select>(t, Int<I>{}...);
+}
 template <int N, editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) { return invoke<Op::replace>(t, Int<N>{}, x); }
+ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) {
+  return invoke<Op::replace>(t, Int<N>{}, x);
+}
 template <int N, editable T, editable X>
-ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) { return invoke<Op::insert>(t, Int<N>{}, x); }
+ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
+  return invoke<Op::insert>(t, Int<N>{}, x);
+}
 template <int N, editable T>
-ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) { return invoke<Op::remove>(t, Int<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
+  return invoke<Op::remove>(t, Int<N>{});
+}
 template <editable T>
-ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) { return invoke<Op::reverse>(t); }
+ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
+  return invoke<Op::reverse>(t);
+}
 template <editable T>
-ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) { return invoke<Op::zip1>(t); }
+ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
+  return invoke<Op::zip1>(t);
+}
 template <editable T, editable U>
-ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) { return invoke<Op::zip2>(t, u); }
+ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
+  return invoke<Op::zip2>(t, u);
+}
 template <int_tuple T>
-ZELLIGE_HOST_DEVICE constexpr auto replace_front(T const& t, auto const& x) { return replace<0>(t, x); }
+ZELLIGE_HOST_DEVICE constexpr auto replace_front(T const& t, auto const& x) {
+  return replace<0>(t, x);
+}
 template <int_tuple T>
 ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, auto const& x) {
   return replace<detail::rank_v<T> - 1>(t, x);
 }
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto front(T const& t) {
-  if constexpr (tuple_like<T>) return front(get<0>(t));
-  else return t;
+  if constexpr (tuple_like<T>)
+    return front(get<0>(t));
+  else
+    return t;
 }
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto back(T const& t) {
-  if constexpr (tuple_like<T>) return back(get<tuple_size_v<T> - 1>(t));
-  else return t;
+  if constexpr (tuple_like<T>)
+    return back(get<tuple_size_v<T> - 1>(t));
+  else
+    return t;
 }
 namespace detail {
 template <class T, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto repeated(T const& t, seq<I...>) { return make_tuple((void(I), t)...); }
+ZELLIGE_HOST_DEVICE constexpr auto repeated(T const& t, seq<I...>) {
+  return make_tuple((void(I), t)...);
+}
 }  // namespace detail
 /// (t, t, ..., t); t itself when N is 1.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto repeat(T const& t) {
-  if constexpr (N == 1) return t;
-  else return detail::repeated(t, make_seq<N>{});
+  if constexpr (N == 1)
+    return t;
+  else
+    return detail::repeated(t, make_seq<N>{});
 }
 template <int N, class T>
-ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) { return detail::repeated(t, make_seq<N>{}); }
+ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
+  return detail::repeated(t, make_seq<N>{});
+}
 
 // Arithmetic.
-template <class A, class B> requires(int_tuple<A> && (int_tuple<B> || layout_like<B>))
-ZELLIGE_HOST_DEVICE constexpr auto ceil_div(A const& a, B const& b) { return invoke<Op::ceil_div>(a, b); }
+template <class A, class B>
+requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
+    constexpr auto ceil_div(A const& a, B const& b) {
+  return invoke<Op::ceil_div>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto round_up(A const& a, B const& b) { return invoke<Op::round_up>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto round_up(A const& a, B const& b) {
+  return invoke<Op::round_up>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto shape_div(A const& a, B const& b) { return invoke<Op::shape_div>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto shape_div(A const& a, B const& b) {
+  return invoke<Op::shape_div>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto elem_scale(A const& a, B const& b) { return invoke<Op::elem_scale>(a, b); }
-template <class A, class B> requires(basis_like<A> || integral<A>)
-ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) { return invoke<Op::safe_div>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto elem_scale(A const& a, B const& b) {
+  return invoke<Op::elem_scale>(a, b);
+}
+template <class A, class B>
+requires(basis_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) {
+  return invoke<Op::safe_div>(a, b);
+}
 template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);
 }
 template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) { return invoke<Op::gcd>(a); }
+ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
+  return invoke<Op::gcd>(a);
+}
 template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) { return invoke<Op::max>(a); }
+ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
+  return invoke<Op::max>(a);
+}
 template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) { return invoke<Op::min>(a); }
+ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
+  return invoke<Op::min>(a);
+}
 
 struct plus {
   ZELLIGE_HOST_DEVICE constexpr auto operator()(auto const& a, auto const& b) const { return a + b; }
@@ -106,12 +169,16 @@ struct multiplies {
 };
 namespace detail {
 template <bool inclusive, class T, class A, class F, class Done>
-ZELLIGE_HOST_DEVICE constexpr auto scan(T const&, A const&, F const&, Done const& done, seq<>) { return done; }
+ZELLIGE_HOST_DEVICE constexpr auto scan(T const&, A const&, F const&, Done const& done, seq<>) {
+  return done;
+}
 template <bool inclusive, class T, class A, class F, class Done, int I, int... R>
 ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F const& f, Done const& done, seq<I, R...>) {
   auto const next = f(a, get<I>(t));
-  if constexpr (inclusive) return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(next)), seq<R...>{});
-  else return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(a)), seq<R...>{});
+  if constexpr (inclusive)
+    return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(next)), seq<R...>{});
+  else
+    return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(a)), seq<R...>{});
 }
 }  // namespace detail
 /// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and leaves the last out.
@@ -126,21 +193,37 @@ ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F const& f) {
 
 // Predicates and orders; static where the numbers are.
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) { return invoke<Op::compatible>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
+  return invoke<Op::compatible>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a, B const& b) { return invoke<Op::evenly_divides>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a, B const& b) {
+  return invoke<Op::evenly_divides>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto lex_less(A const& a, B const& b) { return invoke<Op::lex_less>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto lex_less(A const& a, B const& b) {
+  return invoke<Op::lex_less>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto colex_less(A const& a, B const& b) { return invoke<Op::colex_less>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto colex_less(A const& a, B const& b) {
+  return invoke<Op::colex_less>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto elem_less(A const& a, B const& b) { return invoke<Op::elem_less>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto elem_less(A const& a, B const& b) {
+  return invoke<Op::elem_less>(a, b);
+}
 /// Not elem_less(b, a), as in CuTe.
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto elem_leq(A const& a, B const& b) { return invoke<Op::elem_leq>(a, b); }
+ZELLIGE_HOST_DEVICE constexpr auto elem_leq(A const& a, B const& b) {
+  return invoke<Op::elem_leq>(a, b);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto elem_gtr(A const& a, B const& b) { return elem_less(b, a); }
+ZELLIGE_HOST_DEVICE constexpr auto elem_gtr(A const& a, B const& b) {
+  return elem_less(b, a);
+}
 template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto elem_geq(A const& a, B const& b) { return elem_leq(b, a); }
+ZELLIGE_HOST_DEVICE constexpr auto elem_geq(A const& a, B const& b) {
+  return elem_leq(b, a);
+}
 
 }  // namespace zellige

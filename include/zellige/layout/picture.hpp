@@ -1,9 +1,8 @@
 // Layouts and tensors drawn as text: tables, LaTeX. Host only.
 #pragma once
+#include <cstdio>
 #include <zellige/layout/algebra/tensors.hpp>
 #include <zellige/layout/text.hpp>
-
-#include <cstdio>
 
 namespace zellige {
 
@@ -12,7 +11,7 @@ inline std::string padded(std::string const& s, std::size_t width) {
   return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
 }
 inline std::string element(Tape& t, Value const& x, Value const& crd) {
-  Value const v = x.is(Kind::tensor) ? algebra::tensor_call(t, x, crd) : [&] {
+  Value const v = x.is(ValueKind::tensor) ? algebra::tensor_call(t, x, crd) : [&] {
     Values a;
     a.push_back(x);
     a.push_back(crd);
@@ -22,13 +21,13 @@ inline std::string element(Tape& t, Value const& x, Value const& crd) {
   return v.is_number() ? std::to_string(v.root().s.v) : to_text(v);
 }
 inline Value coordinate(std::initializer_list<long long> at) {
-  Value c = empty(Kind::tuple);
+  Value c = empty(ValueKind::tuple);
   for (long long i : at) c.add(number(dynamic(i)));
   return c;
 }
 inline Value inner_layout(Value const& x) {
-  if (x.is(Kind::tensor)) return inner_layout(x[1]);
-  return x.is(Kind::composed) ? x[2] : x;
+  if (x.is(ValueKind::tensor)) return inner_layout(x[1]);
+  return x.is(ValueKind::composed) ? x[2] : x;
 }
 inline long long extent(Value const& l, int m) {
   Tape t;
@@ -59,8 +58,11 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
       if (rank > 3 && q > 0) out += std::string(width * std::size_t(extent(l, 1)), '=') + '\n';
       for (long long k = 0; k < extent(l, 2); ++k) {
         if (k > 0) out += rule + '\n';
-        rows([&](long long m, long long n) { return rank > 3 ? coordinate({m, n, k, q}) : coordinate({m, n, k}); },
-             false);
+        rows(
+            [&](long long m, long long n) {
+              return rank > 3 ? coordinate({m, n, k, q}) : coordinate({m, n, k});
+            },
+            false);
       }
     }
   }
@@ -72,7 +74,7 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
   Value const l = detail::inner_layout(x);
-  bool const coordinates = x[0].is(Kind::coordinates) && x[0][0].is_tuple();
+  bool const coordinates = x[0].is(ValueKind::coordinates) && x[0][0].is_tuple();
   std::size_t const width = stream ? 9 : 5;
   auto cell = [&](Value const& crd) {
     std::string const text = detail::element(t, x, crd);
@@ -110,10 +112,11 @@ inline std::string layout_latex(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
   auto at = [](long long m, long long n) { return "(" + std::to_string(m) + "," + std::to_string(n) + ")"; };
-  std::string out = "% Layout: " + to_text(l) +
-                    "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
-                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
-                    "sep=0pt}]\n\n";
+  std::string out =
+      "% Layout: " + to_text(l) +
+      "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
+      "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
+      "sep=0pt}]\n\n";
   for (long long m = 0; m < rows; ++m) {
     for (long long n = 0; n < columns; ++n) {
       std::string const index = detail::element(t, l, detail::coordinate({m, n}));
@@ -161,10 +164,14 @@ inline std::string values_text(std::string const& type, Value const& l, std::str
   auto cell = [&](Value const& crd) {
     double const x = detail::formula_at(formula, std::stod(detail::element(t, l, crd)));
     char text[64];
-    if (type.starts_with("int")) std::snprintf(text, sizeof text, "%5lld", static_cast<long long>(x));
-    else if (type == "double") std::snprintf(text, sizeof text, "%11.3e", x);
-    else if (type == "float") std::snprintf(text, sizeof text, "%10.2e", x);
-    else std::snprintf(text, sizeof text, "%8.2f", x);
+    if (type.starts_with("int"))
+      std::snprintf(text, sizeof text, "%5lld", static_cast<long long>(x));
+    else if (type == "double")
+      std::snprintf(text, sizeof text, "%11.3e", x);
+    else if (type == "float")
+      std::snprintf(text, sizeof text, "%10.2e", x);
+    else
+      std::snprintf(text, sizeof text, "%8.2f", x);
     return std::string(text);
   };
   return grid_text(detail::inner_layout(l), false, cell, 5);

@@ -1,8 +1,9 @@
 // From types to a value and back: how the algebra, written once on values, becomes functions on Layout types.
 //
-// plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number static or the
-// id of an expression, and the expressions over the run-time leaves of the arguments in order. execute() evaluates the
-// expressions, each once, in slots as wide as their operands, and makes the result's type and value from the tree.
+// plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number
+// static or the id of an expression, and the expressions over the run-time leaves of the arguments in order.
+// execute() evaluates the expressions, each once, in slots as wide as their operands, and makes the result's
+// type and value from the tree.
 #pragma once
 #include <zellige/layout/basis.hpp>
 #include <zellige/layout/check.hpp>
@@ -28,8 +29,10 @@ struct encode_type;
 template <auto v>
 struct encode_type<C<v>> {
   ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) {
-    if constexpr (is_same_v<remove_cvref_t<decltype(v)>, bool>) return boolean(fixed(v));
-    else return number(fixed(static_cast<long long>(v)));
+    if constexpr (is_same_v<remove_cvref_t<decltype(v)>, bool>)
+      return boolean(fixed(v));
+    else
+      return number(fixed(static_cast<long long>(v)));
   }
 };
 template <dynamic_integer T>
@@ -46,7 +49,7 @@ struct encode_type<Underscore> {
 template <class... T>
 struct encode_type<tuple<T...>> {
   ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    Value v = empty(Kind::tuple);
+    Value v = empty(ValueKind::tuple);
     (v.add(encode_type<T>::make(e)), ...);
     return v;
   }
@@ -54,7 +57,7 @@ struct encode_type<tuple<T...>> {
 template <class... T>
 struct encode_type<ArithmeticTuple<T...>> {
   ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    return retag(encode_type<tuple<T...>>::make(e), Kind::arithmetic);
+    return retag(encode_type<tuple<T...>>::make(e), ValueKind::arithmetic);
   }
 };
 template <class T, int... N>
@@ -79,7 +82,9 @@ struct encode_type<Swizzle<B, M, S>> {
 };
 template <int B>
 struct encode_type<smem_ptr_flag_bits<B>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return leaf({-1, Kind::flag, fixed(B), {}, 0}); }
+  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) {
+    return leaf({-1, ValueKind::flag, fixed(B), {}, 0});
+  }
 };
 template <class A, class O, class B>
 struct encode_type<ComposedLayout<A, O, B>> {
@@ -87,7 +92,7 @@ struct encode_type<ComposedLayout<A, O, B>> {
     Value const a = encode_type<A>::make(e);
     Value const offset = encode_type<O>::make(e);
     Value const b = encode_type<B>::make(e);
-    return bundle(Kind::composed, a, offset, b);
+    return bundle(ValueKind::composed, a, offset, b);
   }
 };
 
@@ -99,8 +104,8 @@ struct Planned {
   int inputs = 0;
   unsigned long long wide = 0;
   Refusal refusal;
-  Node nodes[nodes_max] = {};
-  Step0 steps[steps_max] = {};
+  ValueNode nodes[nodes_max] = {};
+  TapeStep steps[steps_max] = {};
   bool is_wide[steps_max] = {};
 };
 
@@ -122,7 +127,7 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   p.step_count = tape.steps().size();
   for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = result.nodes[i];
   for (int i = 0; i < p.step_count && i < steps_max; ++i) {
-    Step0 const& s = tape.steps()[i];
+    TapeStep const& s = tape.steps()[i];
     p.steps[i] = s;
     auto wide = [&](Num n) { return n.is_static() ? !fits_int(n.v) : p.is_wide[n.id]; };
     p.is_wide[i] = s.op == Arith::input ? (e.wide >> i & 1) != 0 : (wide(s.a) || wide(s.b));
@@ -149,7 +154,7 @@ ZELLIGE_ALGEBRA constexpr Outcome outcome_of(Planned<n, m> const& p) {
   if (p.refusal) return Outcome::refused;
   if (p.node_count > 48 || p.step_count > 64) return Outcome::huge;
   if (p.node_count > n || p.step_count > m) return Outcome::big;
-  return p.step_count == 0 && p.nodes[0].kind == Kind::layout ? Outcome::static_layout : Outcome::small;
+  return p.step_count == 0 && p.nodes[0].kind == ValueKind::layout ? Outcome::static_layout : Outcome::small;
 }
 template <class P>
 struct outcome {
@@ -169,7 +174,7 @@ ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) 
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
-  ZELLIGE_ALGEBRA static consteval Kind kind(int i) { return P::value.nodes[i].kind; }
+  ZELLIGE_ALGEBRA static consteval ValueKind kind(int i) { return P::value.nodes[i].kind; }
   ZELLIGE_ALGEBRA static consteval long long s(int i) { return P::value.nodes[i].s.v; }
   ZELLIGE_ALGEBRA static consteval long long d(int i) { return P::value.nodes[i].d.v; }
   ZELLIGE_ALGEBRA static consteval int s_id(int i) { return P::value.nodes[i].s.id; }
@@ -203,14 +208,19 @@ struct Slots {
 };
 template <class P, int id, int n>
 ZELLIGE_HOST_DEVICE constexpr auto slot(Slots<n> const& s) {
-  if constexpr (at<P>::is_wide(id)) return s.wide[id];
-  else return s.narrow[id];
+  if constexpr (at<P>::is_wide(id))
+    return s.wide[id];
+  else
+    return s.narrow[id];
 }
 template <class P, int id, long long v, int n>
 ZELLIGE_HOST_DEVICE constexpr auto operand(Slots<n> const& s) {
-  if constexpr (id >= 0) return slot<P, id>(s);
-  else if constexpr (fits_int(v)) return int(v);
-  else return v;
+  if constexpr (id >= 0)
+    return slot<P, id>(s);
+  else if constexpr (fits_int(v))
+    return int(v);
+  else
+    return v;
 }
 
 template <class T, int n>
@@ -224,8 +234,10 @@ ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t) {
   if constexpr (__is_empty(T)) {
     return;
   } else if constexpr (dynamic_integer<T>) {
-    if constexpr (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4)) s.wide[next++] = static_cast<long long>(t);
-    else s.narrow[next++] = static_cast<int>(t);
+    if constexpr (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4))
+      s.wide[next++] = static_cast<long long>(t);
+    else
+      s.narrow[next++] = static_cast<int>(t);
   } else if constexpr (is_layout_v<T>) {
     gather(s, next, t.shape());
     gather(s, next, t.stride());
@@ -244,27 +256,47 @@ template <Arith op, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto arithmetic_on(A a, B b) {
   using T = decltype(a + b);
   T const x = a, y = b;
-  if constexpr (op == Arith::add) return T(x + y);
-  else if constexpr (op == Arith::sub) return T(x - y);
-  else if constexpr (op == Arith::mul) return T(x * y);
-  else if constexpr (op == Arith::div) return T(x / y);
-  else if constexpr (op == Arith::mod) return T(x % y);
-  else if constexpr (op == Arith::min) return x < y ? x : y;
-  else if constexpr (op == Arith::max) return x < y ? y : x;
-  else if constexpr (op == Arith::gcd) return gcd_of(x, y);
-  else if constexpr (op == Arith::abs) return x < 0 ? T(-x) : x;
-  else if constexpr (op == Arith::sign) return T((x > 0) - (x < 0));
-  else if constexpr (op == Arith::lt) return T(x < y);
-  else if constexpr (op == Arith::le) return T(x <= y);
-  else if constexpr (op == Arith::eq) return T(x == y);
-  else if constexpr (op == Arith::conj) return T(x && y);
-  else if constexpr (op == Arith::disj) return T(x || y);
-  else if constexpr (op == Arith::bit_and) return T(x & y);
-  else if constexpr (op == Arith::bit_xor) return T(x ^ y);
-  else if constexpr (op == Arith::shl) return y < 0 ? T(x >> -y) : T(x << y);
-  else return y < 0 ? T(x << -y) : T(x >> y);
+  if constexpr (op == Arith::add)
+    return T(x + y);
+  else if constexpr (op == Arith::sub)
+    return T(x - y);
+  else if constexpr (op == Arith::mul)
+    return T(x * y);
+  else if constexpr (op == Arith::div)
+    return T(x / y);
+  else if constexpr (op == Arith::mod)
+    return T(x % y);
+  else if constexpr (op == Arith::min)
+    return x < y ? x : y;
+  else if constexpr (op == Arith::max)
+    return x < y ? y : x;
+  else if constexpr (op == Arith::gcd)
+    return gcd_of(x, y);
+  else if constexpr (op == Arith::abs)
+    return x < 0 ? T(-x) : x;
+  else if constexpr (op == Arith::sign)
+    return T((x > 0) - (x < 0));
+  else if constexpr (op == Arith::lt)
+    return T(x < y);
+  else if constexpr (op == Arith::le)
+    return T(x <= y);
+  else if constexpr (op == Arith::eq)
+    return T(x == y);
+  else if constexpr (op == Arith::conj)
+    return T(x && y);
+  else if constexpr (op == Arith::disj)
+    return T(x || y);
+  else if constexpr (op == Arith::bit_and)
+    return T(x & y);
+  else if constexpr (op == Arith::bit_xor)
+    return T(x ^ y);
+  else if constexpr (op == Arith::shl)
+    return y < 0 ? T(x >> -y) : T(x << y);
+  else
+    return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Computes expression i; a division whose denominator is 0 is caught by the check that the tape put before it.
+/// Computes expression i; a division whose denominator is 0 is caught by the check that the tape put before
+/// it.
 template <class P, int i, int n>
 ZELLIGE_HOST_DEVICE constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -273,24 +305,33 @@ ZELLIGE_HOST_DEVICE constexpr void step(Slots<n>& s) {
   } else if constexpr (A::op(i) == Arith::check) {
 #if ZELLIGE_CHECK
     if (operand<P, A::a_id(i), A::a(i)>(s) == 0) {
-      broken(A::step_rule(i), operand<P, A::step_x_id(i), A::step_x(i)>(s), operand<P, A::step_y_id(i), A::step_y(i)>(s));
+      broken(A::step_rule(i), operand<P, A::step_x_id(i), A::step_x(i)>(s),
+             operand<P, A::step_y_id(i), A::step_y(i)>(s));
     }
 #endif
   } else {
-    auto const r = arithmetic_on<A::op(i)>(operand<P, A::a_id(i), A::a(i)>(s), operand<P, A::b_id(i), A::b(i)>(s));
-    if constexpr (A::is_wide(i)) s.wide[i] = r;
-    else s.narrow[i] = int(r);
+    auto const r =
+        arithmetic_on<A::op(i)>(operand<P, A::a_id(i), A::a(i)>(s), operand<P, A::b_id(i), A::b(i)>(s));
+    if constexpr (A::is_wide(i))
+      s.wide[i] = r;
+    else
+      s.narrow[i] = int(r);
   }
 }
 template <class P, int n, int... I>
-ZELLIGE_HOST_DEVICE constexpr void run_steps(Slots<n>& s, seq<I...>) { (step<P, I>(s), ...); }
+ZELLIGE_HOST_DEVICE constexpr void run_steps(Slots<n>& s, seq<I...>) {
+  (step<P, I>(s), ...);
+}
 
 // The tree as a type with its value.
 template <class P, int id, long long v, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_number(Slots<n> const& s) {
-  if constexpr (id >= 0) return slot<P, id>(s);
-  else if constexpr (fits_int(v)) return Int<int(v)>{};
-  else return C<v>{};
+  if constexpr (id >= 0)
+    return slot<P, id>(s);
+  else if constexpr (fits_int(v))
+    return Int<int(v)>{};
+  else
+    return C<v>{};
 }
 template <long long e, int... N>
 struct path_seq {
@@ -301,11 +342,15 @@ struct path_seq<0, N...> {
   using type = seq<N...>;
 };
 template <class T, int... N>
-ZELLIGE_HOST_DEVICE constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) { return {t}; }
+ZELLIGE_HOST_DEVICE constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
+  return {t};
+}
 template <class P, int id, long long v, long long e, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_element(Slots<n> const& s) {
-  if constexpr (e == 0) return make_number<P, id, v>(s);
-  else return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
+  if constexpr (e == 0)
+    return make_number<P, id, v>(s);
+  else
+    return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
 template <class P, int node, bool stride, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s);
@@ -316,9 +361,12 @@ ZELLIGE_HOST_DEVICE constexpr auto make_parts(Slots<n> const& s, seq<I...>) {
 template <class P, int node, bool stride, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s) {
   using A = at<P>;
-  if constexpr (A::kids(node) >= 0) return make_parts<P, node, stride>(s, make_seq<A::kids(node)>{});
-  else if constexpr (stride) return make_element<P, A::d_id(node), A::d(node), A::e(node)>(s);
-  else return make_number<P, A::s_id(node), A::s(node)>(s);
+  if constexpr (A::kids(node) >= 0)
+    return make_parts<P, node, stride>(s, make_seq<A::kids(node)>{});
+  else if constexpr (stride)
+    return make_element<P, A::d_id(node), A::d(node), A::e(node)>(s);
+  else
+    return make_number<P, A::s_id(node), A::s(node)>(s);
 }
 template <class P, int node, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s);
@@ -329,23 +377,25 @@ ZELLIGE_HOST_DEVICE constexpr auto make_results(Slots<n> const& s, seq<I...>) {
 template <class P, int node, int n>
 ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s) {
   using A = at<P>;
-  constexpr Kind kind = A::kind(node);
-  if constexpr (kind == Kind::layout) {
+  constexpr ValueKind kind = A::kind(node);
+  if constexpr (kind == ValueKind::layout) {
     return make_layout(make_part<P, node, false>(s), make_part<P, node, true>(s));
-  } else if constexpr (kind == Kind::number) {
+  } else if constexpr (kind == ValueKind::number) {
     return make_element<P, A::s_id(node), A::s(node), A::e(node)>(s);
-  } else if constexpr (kind == Kind::boolean) {
-    if constexpr (A::s_id(node) >= 0) return slot<P, A::s_id(node)>(s) != 0;
-    else return C<(A::s(node) != 0)>{};
-  } else if constexpr (kind == Kind::underscore) {
+  } else if constexpr (kind == ValueKind::boolean) {
+    if constexpr (A::s_id(node) >= 0)
+      return slot<P, A::s_id(node)>(s) != 0;
+    else
+      return C<(A::s(node) != 0)>{};
+  } else if constexpr (kind == ValueKind::underscore) {
     return Underscore{};
-  } else if constexpr (kind == Kind::tuple) {
+  } else if constexpr (kind == ValueKind::tuple) {
     return make_results<P, node>(s, make_seq<A::kids(node)>{});
-  } else if constexpr (kind == Kind::arithmetic) {
+  } else if constexpr (kind == ValueKind::arithmetic) {
     return as_arithmetic_tuple(make_results<P, node>(s, make_seq<A::kids(node)>{}));
-  } else if constexpr (kind == Kind::swizzle) {
+  } else if constexpr (kind == ValueKind::swizzle) {
     return Swizzle<int(A::s(node)), int(A::d(node)), int(A::e(node))>{};
-  } else if constexpr (kind == Kind::flag) {
+  } else if constexpr (kind == ValueKind::flag) {
     return smem_ptr_flag_bits<int(A::s(node))>{};
   } else {
     return make_composed_layout(make_result<P, A::child(node, 0)>(s), make_result<P, A::child(node, 1)>(s),
@@ -385,7 +435,8 @@ struct static_element<v, 0> : static_number<v> {};
 template <class P, int node>
 struct static_part<P, node, false, false> : static_element<P::value.nodes[node].s.v, 0> {};
 template <class P, int node>
-struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {};
+struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
+};
 
 template <class P, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
@@ -406,7 +457,8 @@ ZELLIGE_HOST_DEVICE constexpr auto invoke([[maybe_unused]] T const&... args) {
   using P = detail::plan<op, T...>;
   constexpr detail::Outcome outcome = detail::outcome<P>::value;
   if constexpr (outcome == detail::Outcome::static_layout) {
-    return Layout<typename detail::static_part<P, 0, false>::type, typename detail::static_part<P, 0, true>::type>{};
+    return Layout<typename detail::static_part<P, 0, false>::type,
+                  typename detail::static_part<P, 0, true>::type>{};
   } else if constexpr (outcome == detail::Outcome::refused) {
     detail::refuse<op, detail::at<P>::rule(), detail::at<P>::x(), detail::at<P>::y()>();
     return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported

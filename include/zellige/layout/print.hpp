@@ -1,9 +1,8 @@
 // print(x) for everything the library has, in CuTe's notation. Host only; it writes to standard output.
 #pragma once
+#include <cstdio>
 #include <zellige/layout.hpp>
 #include <zellige/layout/picture.hpp>
-
-#include <cstdio>
 
 namespace zellige {
 
@@ -17,23 +16,33 @@ Value describe(T const& t) {
     Value v = detail::encode_type<T>::make(e);
     detail::Slots<64> slots{};
     int next = 0;
-    if (e.inputs > 64) throw LayoutError("print: more than 64 run-time numbers", {Rule::overflow, e.inputs, 64});
+    if (e.inputs > 64)
+      throw LayoutError("print: more than 64 run-time numbers", {Rule::overflow, e.inputs, 64});
     detail::gather(slots, next, t);
     auto known = [&](Num& n) {
       if (!n.is_static()) n = dynamic((e.wide >> n.id & 1) ? slots.wide[n.id] : slots.narrow[n.id]);
     };
-    for (Node& n : v.nodes) known(n.s), known(n.d);
+    for (ValueNode& n : v.nodes) known(n.s), known(n.d);
     return v;
   }
 }
-template <class T> requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, Refusal>)
-std::string to_text(T const& t) { return to_text(describe(t)); }
+template <class T>
+requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, Refusal>) std::string
+    to_text(T const& t) {
+  return to_text(describe(t));
+}
 
-template <class T> requires(!requires { T::tensor_tag; })
-void print(T const& t) { std::fputs(to_text(describe(t)).c_str(), stdout); }
+template <class T>
+requires(!requires { T::tensor_tag; }) void print(T const& t) {
+  std::fputs(to_text(describe(t)).c_str(), stdout);
+}
 template <layout_like L>
-void print_layout(L const& l) { std::fputs(layout_table(describe(l)).c_str(), stdout); }
+void print_layout(L const& l) {
+  std::fputs(layout_table(describe(l)).c_str(), stdout);
+}
 template <layout_like L>
-void print_latex(L const& l) { std::fputs(layout_latex(describe(l)).c_str(), stdout); }
+void print_latex(L const& l) {
+  std::fputs(layout_latex(describe(l)).c_str(), stdout);
+}
 
 }  // namespace zellige

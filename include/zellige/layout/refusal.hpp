@@ -1,70 +1,123 @@
-// The names under which the compiler reports a refused operation. Each is a deleted function: calling it is the error,
-// and its name, with the operation and the two numbers, is what the compiler prints first.
+// The names under which the compiler reports a refused operation. Each is a deleted function: calling it is
+// the error, and its name, with the operation and the two numbers, is what the compiler prints first.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
 namespace zellige {
 
-// clang-format off
-template <Op operation, long long stride, long long extent> ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over() = delete;
-template <Op operation, long long extent, long long offered> ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() = delete;
-template <Op operation, long long stride, long long extent> ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past() = delete;
-template <Op operation, long long reach, long long extent> ZELLIGE_HOST_DEVICE void modes_of_the_right_operand_overlap_in_a_mode_of_the_left() = delete;
-template <Op operation, long long least_stride, long long greatest_stride> ZELLIGE_HOST_DEVICE void strides_of_the_right_operand_step_in_opposite_directions() = delete;
-template <Op operation, long long modes_of_the_tiler, long long modes_of_the_layout> ZELLIGE_HOST_DEVICE void the_tiler_has_more_modes_than_the_layout() = delete;
-template <Op operation, long long modes, long long allowed> ZELLIGE_HOST_DEVICE void a_layout_with_a_run_time_stride_has_a_complement_only_if_it_has_one_mode() = delete;
-template <Op operation, long long stride, long long covered> ZELLIGE_HOST_DEVICE void the_layout_is_not_injective_a_stride_is_less_than_what_lies_below_it() = delete;
-template <Op operation, long long stride, long long stride_below> ZELLIGE_HOST_DEVICE void a_stride_is_not_a_multiple_of_the_next_smaller_one() = delete;
-template <Op operation, long long reached, long long allowed> ZELLIGE_HOST_DEVICE void modes_overlap_so_that_an_index_has_no_one_coordinate() = delete;
-template <Op operation, long long stride, long long least> ZELLIGE_HOST_DEVICE void a_stride_is_negative() = delete;
-template <Op operation, long long rank, long long other_rank> ZELLIGE_HOST_DEVICE void ranks_differ() = delete;
-template <Op operation, long long rank, long long other_rank> ZELLIGE_HOST_DEVICE void profiles_differ() = delete;
-template <Op operation, long long mode, long long rank> ZELLIGE_HOST_DEVICE void mode_out_of_range() = delete;
-template <Op operation, long long a, long long b> ZELLIGE_HOST_DEVICE void neither_number_divides_the_other() = delete;
-template <Op operation, long long rank_of_block, long long rank_of_target> ZELLIGE_HOST_DEVICE void the_block_has_more_modes_than_the_target_shape() = delete;
-template <Op operation, long long target_extent, long long block_extent> ZELLIGE_HOST_DEVICE void the_block_does_not_divide_the_target_shape() = delete;
-template <Op operation, long long stride, long long factor> ZELLIGE_HOST_DEVICE void downcast_needs_a_mode_of_stride_1() = delete;
-template <Op operation, long long shift, long long other_shift> ZELLIGE_HOST_DEVICE void swizzles_of_different_shifts_cannot_be_merged() = delete;
-template <Op operation, long long bits, long long other_bits> ZELLIGE_HOST_DEVICE void swizzle_masks_have_different_numbers_of_bits() = delete;
-template <Op operation, long long y_mask, long long z_mask> ZELLIGE_HOST_DEVICE void the_layout_does_not_take_the_swizzle_to_a_swizzle() = delete;
-template <Op operation, long long rank, long long other_rank> ZELLIGE_HOST_DEVICE void a_coordinate_and_a_number_cannot_be_added() = delete;
-template <Op operation, long long value, long long zero> ZELLIGE_HOST_DEVICE void a_static_number_is_needed_here() = delete;
-template <Op operation, long long numerator, long long denominator> ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
-template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
-template <Op operation, long long x, long long y> ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
-template <Op operation, long long size, long long other_size> ZELLIGE_HOST_DEVICE constexpr void sizes_differ() = delete;
-template <Op operation, int rank, int other_rank> ZELLIGE_HOST_DEVICE constexpr void tensors_differ_in_rank() = delete;
-// clang-format on
+template <Op operation, long long stride, long long extent>
+ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over() = delete;
+template <Op operation, long long extent, long long offered>
+ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() =
+    delete;
+template <Op operation, long long stride, long long extent>
+ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past() = delete;
+template <Op operation, long long reach, long long extent>
+ZELLIGE_HOST_DEVICE void modes_of_the_right_operand_overlap_in_a_mode_of_the_left() = delete;
+template <Op operation, long long least_stride, long long greatest_stride>
+ZELLIGE_HOST_DEVICE void strides_of_the_right_operand_step_in_opposite_directions() = delete;
+template <Op operation, long long modes_of_the_tiler, long long modes_of_the_layout>
+ZELLIGE_HOST_DEVICE void the_tiler_has_more_modes_than_the_layout() = delete;
+template <Op operation, long long modes, long long allowed>
+ZELLIGE_HOST_DEVICE void a_layout_with_a_run_time_stride_has_a_complement_only_if_it_has_one_mode() = delete;
+template <Op operation, long long stride, long long covered>
+ZELLIGE_HOST_DEVICE void the_layout_is_not_injective_a_stride_is_less_than_what_lies_below_it() = delete;
+template <Op operation, long long stride, long long stride_below>
+ZELLIGE_HOST_DEVICE void a_stride_is_not_a_multiple_of_the_next_smaller_one() = delete;
+template <Op operation, long long reached, long long allowed>
+ZELLIGE_HOST_DEVICE void modes_overlap_so_that_an_index_has_no_one_coordinate() = delete;
+template <Op operation, long long stride, long long least>
+ZELLIGE_HOST_DEVICE void a_stride_is_negative() = delete;
+template <Op operation, long long rank, long long other_rank>
+ZELLIGE_HOST_DEVICE void ranks_differ() = delete;
+template <Op operation, long long rank, long long other_rank>
+ZELLIGE_HOST_DEVICE void profiles_differ() = delete;
+template <Op operation, long long mode, long long rank>
+ZELLIGE_HOST_DEVICE void mode_out_of_range() = delete;
+template <Op operation, long long a, long long b>
+ZELLIGE_HOST_DEVICE void neither_number_divides_the_other() = delete;
+template <Op operation, long long rank_of_block, long long rank_of_target>
+ZELLIGE_HOST_DEVICE void the_block_has_more_modes_than_the_target_shape() = delete;
+template <Op operation, long long target_extent, long long block_extent>
+ZELLIGE_HOST_DEVICE void the_block_does_not_divide_the_target_shape() = delete;
+template <Op operation, long long stride, long long factor>
+ZELLIGE_HOST_DEVICE void downcast_needs_a_mode_of_stride_1() = delete;
+template <Op operation, long long shift, long long other_shift>
+ZELLIGE_HOST_DEVICE void swizzles_of_different_shifts_cannot_be_merged() = delete;
+template <Op operation, long long bits, long long other_bits>
+ZELLIGE_HOST_DEVICE void swizzle_masks_have_different_numbers_of_bits() = delete;
+template <Op operation, long long y_mask, long long z_mask>
+ZELLIGE_HOST_DEVICE void the_layout_does_not_take_the_swizzle_to_a_swizzle() = delete;
+template <Op operation, long long rank, long long other_rank>
+ZELLIGE_HOST_DEVICE void a_coordinate_and_a_number_cannot_be_added() = delete;
+template <Op operation, long long value, long long zero>
+ZELLIGE_HOST_DEVICE void a_static_number_is_needed_here() = delete;
+template <Op operation, long long numerator, long long denominator>
+ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
+template <Op operation, long long x, long long y>
+ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
+template <Op operation, long long x, long long y>
+ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
+template <Op operation, long long size, long long other_size>
+ZELLIGE_HOST_DEVICE constexpr void sizes_differ() = delete;
+template <Op operation, int rank, int other_rank>
+ZELLIGE_HOST_DEVICE constexpr void tensors_differ_in_rank() = delete;
 
 namespace detail {
 template <Op op, Rule rule, long long x, long long y>
 ZELLIGE_HOST_DEVICE constexpr void refuse() {
-  if constexpr (rule == Rule::composition_stride) stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over<op, x, y>();
-  else if constexpr (rule == Rule::composition_extent) extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers<op, x, y>();
-  else if constexpr (rule == Rule::composition_crossing) stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past<op, x, y>();
-  else if constexpr (rule == Rule::composition_overlap) modes_of_the_right_operand_overlap_in_a_mode_of_the_left<op, x, y>();
-  else if constexpr (rule == Rule::composition_signs) strides_of_the_right_operand_step_in_opposite_directions<op, x, y>();
-  else if constexpr (rule == Rule::composition_rank) the_tiler_has_more_modes_than_the_layout<op, x, y>();
-  else if constexpr (rule == Rule::complement_dynamic) a_layout_with_a_run_time_stride_has_a_complement_only_if_it_has_one_mode<op, x, y>();
-  else if constexpr (rule == Rule::complement_injective) the_layout_is_not_injective_a_stride_is_less_than_what_lies_below_it<op, x, y>();
-  else if constexpr (rule == Rule::left_inverse_stride) a_stride_is_not_a_multiple_of_the_next_smaller_one<op, x, y>();
-  else if constexpr (rule == Rule::left_inverse_overlap) modes_overlap_so_that_an_index_has_no_one_coordinate<op, x, y>();
-  else if constexpr (rule == Rule::negative_stride) a_stride_is_negative<op, x, y>();
-  else if constexpr (rule == Rule::rank_mismatch) ranks_differ<op, x, y>();
-  else if constexpr (rule == Rule::profile_mismatch) profiles_differ<op, x, y>();
-  else if constexpr (rule == Rule::mode_out_of_range) mode_out_of_range<op, x, y>();
-  else if constexpr (rule == Rule::not_divisible) neither_number_divides_the_other<op, x, y>();
-  else if constexpr (rule == Rule::tile_rank) the_block_has_more_modes_than_the_target_shape<op, x, y>();
-  else if constexpr (rule == Rule::tile_extent) the_block_does_not_divide_the_target_shape<op, x, y>();
-  else if constexpr (rule == Rule::recast_adjacent) downcast_needs_a_mode_of_stride_1<op, x, y>();
-  else if constexpr (rule == Rule::swizzle_shift) swizzles_of_different_shifts_cannot_be_merged<op, x, y>();
-  else if constexpr (rule == Rule::swizzle_bits) swizzle_masks_have_different_numbers_of_bits<op, x, y>();
-  else if constexpr (rule == Rule::swizzle_mask) the_layout_does_not_take_the_swizzle_to_a_swizzle<op, x, y>();
-  else if constexpr (rule == Rule::basis_sum) a_coordinate_and_a_number_cannot_be_added<op, x, y>();
-  else if constexpr (rule == Rule::not_static) a_static_number_is_needed_here<op, x, y>();
-  else if constexpr (rule == Rule::divide_by_zero) division_by_zero<op, x, y>();
-  else if constexpr (rule == Rule::not_a_layout) an_operand_is_of_the_wrong_kind<op, x, y>();
-  else if constexpr (rule == Rule::overflow) the_result_does_not_fit_64_bits<op, x, y>();
+  if constexpr (rule == Rule::composition_stride)
+    stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over<op, x, y>();
+  else if constexpr (rule == Rule::composition_extent)
+    extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers<op, x, y>();
+  else if constexpr (rule == Rule::composition_crossing)
+    stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past<op, x, y>();
+  else if constexpr (rule == Rule::composition_overlap)
+    modes_of_the_right_operand_overlap_in_a_mode_of_the_left<op, x, y>();
+  else if constexpr (rule == Rule::composition_signs)
+    strides_of_the_right_operand_step_in_opposite_directions<op, x, y>();
+  else if constexpr (rule == Rule::composition_rank)
+    the_tiler_has_more_modes_than_the_layout<op, x, y>();
+  else if constexpr (rule == Rule::complement_dynamic)
+    a_layout_with_a_run_time_stride_has_a_complement_only_if_it_has_one_mode<op, x, y>();
+  else if constexpr (rule == Rule::complement_injective)
+    the_layout_is_not_injective_a_stride_is_less_than_what_lies_below_it<op, x, y>();
+  else if constexpr (rule == Rule::left_inverse_stride)
+    a_stride_is_not_a_multiple_of_the_next_smaller_one<op, x, y>();
+  else if constexpr (rule == Rule::left_inverse_overlap)
+    modes_overlap_so_that_an_index_has_no_one_coordinate<op, x, y>();
+  else if constexpr (rule == Rule::negative_stride)
+    a_stride_is_negative<op, x, y>();
+  else if constexpr (rule == Rule::rank_mismatch)
+    ranks_differ<op, x, y>();
+  else if constexpr (rule == Rule::profile_mismatch)
+    profiles_differ<op, x, y>();
+  else if constexpr (rule == Rule::mode_out_of_range)
+    mode_out_of_range<op, x, y>();
+  else if constexpr (rule == Rule::not_divisible)
+    neither_number_divides_the_other<op, x, y>();
+  else if constexpr (rule == Rule::tile_rank)
+    the_block_has_more_modes_than_the_target_shape<op, x, y>();
+  else if constexpr (rule == Rule::tile_extent)
+    the_block_does_not_divide_the_target_shape<op, x, y>();
+  else if constexpr (rule == Rule::recast_adjacent)
+    downcast_needs_a_mode_of_stride_1<op, x, y>();
+  else if constexpr (rule == Rule::swizzle_shift)
+    swizzles_of_different_shifts_cannot_be_merged<op, x, y>();
+  else if constexpr (rule == Rule::swizzle_bits)
+    swizzle_masks_have_different_numbers_of_bits<op, x, y>();
+  else if constexpr (rule == Rule::swizzle_mask)
+    the_layout_does_not_take_the_swizzle_to_a_swizzle<op, x, y>();
+  else if constexpr (rule == Rule::basis_sum)
+    a_coordinate_and_a_number_cannot_be_added<op, x, y>();
+  else if constexpr (rule == Rule::not_static)
+    a_static_number_is_needed_here<op, x, y>();
+  else if constexpr (rule == Rule::divide_by_zero)
+    division_by_zero<op, x, y>();
+  else if constexpr (rule == Rule::not_a_layout)
+    an_operand_is_of_the_wrong_kind<op, x, y>();
+  else if constexpr (rule == Rule::overflow)
+    the_result_does_not_fit_64_bits<op, x, y>();
 }
 }  // namespace detail
 

@@ -1,4 +1,5 @@
-// The run-time face: layouts whose rank and numbers are known only when the program runs, with the same algebra.
+// The run-time face: layouts whose rank and numbers are known only when the program runs, with the same
+// algebra.
 //
 //   Value a = layout_value({6, 2}, {8, 2});
 //   Value r = composition(a, parse_value("(_4,_3):(_3,_1)"));   // ((_2,_2),_3):((_24,_2),_8)
@@ -6,11 +7,10 @@
 //
 // What is refused throws LayoutError with the operation, the rule and the two numbers. Host only.
 #pragma once
-#include <zellige/layout/algebra/tensors.hpp>
-#include <zellige/layout/text.hpp>
-
 #include <initializer_list>
 #include <vector>
+#include <zellige/layout/algebra/tensors.hpp>
+#include <zellige/layout/text.hpp>
 
 namespace zellige {
 
@@ -30,7 +30,7 @@ inline Value run(Op op, char const* name, std::initializer_list<Value> args) {
 
 /// A flat tuple, or a flat layout; without strides, the compact one whose first mode is the fastest.
 inline Value tuple_value(std::vector<long long> const& numbers) {
-  Value v = empty(Kind::tuple);
+  Value v = empty(ValueKind::tuple);
   for (long long n : numbers) v.add(number(fixed(n)));
   return v;
 }
@@ -45,11 +45,13 @@ inline Value layout_value_right(std::vector<long long> const& shape) {
 }
 /// Layouts as the modes of one, and swizzle o layout.
 inline Value concatenate(std::vector<Value> const& modes) {
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   for (Value const& m : modes) r.add(m);
   return r;
 }
-inline Value swizzle_value(int bits, int base, int shift) { return algebra::swizzle_value({bits, base, shift}); }
+inline Value swizzle_value(int bits, int base, int shift) {
+  return algebra::swizzle_value({bits, base, shift});
+}
 
 inline Value coalesce(Value const& l) { return run(Op::coalesce, "coalesce", {l}); }
 inline Value coalesce(Value const& l, Value const& profile) {
@@ -57,7 +59,9 @@ inline Value coalesce(Value const& l, Value const& profile) {
 }
 inline Value filter(Value const& l) { return run(Op::filter, "filter", {l}); }
 inline Value flatten(Value const& l) { return run(Op::flatten, "flatten", {l}); }
-inline Value composition(Value const& a, Value const& b) { return run(Op::composition, "composition", {a, b}); }
+inline Value composition(Value const& a, Value const& b) {
+  return run(Op::composition, "composition", {a, b});
+}
 inline Value complement(Value const& l) { return run(Op::complement1, "complement", {l}); }
 inline Value complement(Value const& l, Value const& cotarget) {
   return run(Op::complement, "complement", {l, cotarget});
@@ -65,20 +69,36 @@ inline Value complement(Value const& l, Value const& cotarget) {
 inline Value right_inverse(Value const& l) { return run(Op::right_inverse, "right_inverse", {l}); }
 inline Value left_inverse(Value const& l) { return run(Op::left_inverse, "left_inverse", {l}); }
 inline Value nullspace(Value const& l) { return run(Op::nullspace, "nullspace", {l}); }
-inline Value logical_divide(Value const& l, Value const& t) { return run(Op::logical_divide, "logical_divide", {l, t}); }
-inline Value zipped_divide(Value const& l, Value const& t) { return run(Op::zipped_divide, "zipped_divide", {l, t}); }
-inline Value tiled_divide(Value const& l, Value const& t) { return run(Op::tiled_divide, "tiled_divide", {l, t}); }
-inline Value flat_divide(Value const& l, Value const& t) { return run(Op::flat_divide, "flat_divide", {l, t}); }
+inline Value logical_divide(Value const& l, Value const& t) {
+  return run(Op::logical_divide, "logical_divide", {l, t});
+}
+inline Value zipped_divide(Value const& l, Value const& t) {
+  return run(Op::zipped_divide, "zipped_divide", {l, t});
+}
+inline Value tiled_divide(Value const& l, Value const& t) {
+  return run(Op::tiled_divide, "tiled_divide", {l, t});
+}
+inline Value flat_divide(Value const& l, Value const& t) {
+  return run(Op::flat_divide, "flat_divide", {l, t});
+}
 inline Value logical_product(Value const& l, Value const& t) {
   return run(Op::logical_product, "logical_product", {l, t});
 }
-inline Value zipped_product(Value const& l, Value const& t) { return run(Op::zipped_product, "zipped_product", {l, t}); }
-inline Value tiled_product(Value const& l, Value const& t) { return run(Op::tiled_product, "tiled_product", {l, t}); }
-inline Value flat_product(Value const& l, Value const& t) { return run(Op::flat_product, "flat_product", {l, t}); }
+inline Value zipped_product(Value const& l, Value const& t) {
+  return run(Op::zipped_product, "zipped_product", {l, t});
+}
+inline Value tiled_product(Value const& l, Value const& t) {
+  return run(Op::tiled_product, "tiled_product", {l, t});
+}
+inline Value flat_product(Value const& l, Value const& t) {
+  return run(Op::flat_product, "flat_product", {l, t});
+}
 inline Value blocked_product(Value const& l, Value const& t) {
   return run(Op::blocked_product, "blocked_product", {l, t});
 }
-inline Value raked_product(Value const& l, Value const& t) { return run(Op::raked_product, "raked_product", {l, t}); }
+inline Value raked_product(Value const& l, Value const& t) {
+  return run(Op::raked_product, "raked_product", {l, t});
+}
 inline Value tile_to_shape(Value const& block, Value const& shape) {
   return run(Op::tile_to_shape, "tile_to_shape", {block, shape});
 }
@@ -88,7 +108,9 @@ inline Value max_common_layout(Value const& a, Value const& b) {
 inline long long max_common_vector(Value const& a, Value const& b) {
   return run(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
-inline long long max_alignment(Value const& l) { return run(Op::max_alignment, "max_alignment", {l}).root().s.v; }
+inline long long max_alignment(Value const& l) {
+  return run(Op::max_alignment, "max_alignment", {l}).root().s.v;
+}
 inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
   return run(Op::recast_layout, "recast_layout", {l, number(old_bits), number(new_bits)});
 }
@@ -108,12 +130,12 @@ class Indexer {
  public:
   explicit Indexer(Value const& v) {
     Value l = v;
-    if (v.is(Kind::composed)) {
+    if (v.is(ValueKind::composed)) {
       bits_ = algebra::bits_of(v[0]);
       offset_ = v[1].is_number() ? v[1].root().s.v : 0;
       l = v[2];
     }
-    for (Node const& n : leaves_of(l)) modes_.push_back({n.s.v, n.d.v});
+    for (ValueNode const& n : leaves_of(l)) modes_.push_back({n.s.v, n.d.v});
   }
   long long operator()(long long i) const {
     long long r = offset_;

@@ -7,7 +7,8 @@
 namespace zellige {
 
 namespace detail {
-// Where the coordinate has a tuple and the layout other than as many modes: the two ranks. Equal ones: nowhere.
+// Where the coordinate has a tuple and the layout other than as many modes: the two ranks. Equal ones:
+// nowhere.
 template <class Crd, class T>
 struct misfit {
   static constexpr int crd = is_tuple_v<Crd> ? tuple_size_v<Crd> : 0;
@@ -15,10 +16,14 @@ struct misfit {
 };
 template <class First, class... Rest>
 struct first_misfit : First {};
-template <class First, class Second, class... Rest> requires(First::crd == First::layout)
-struct first_misfit<First, Second, Rest...> : first_misfit<Second, Rest...> {};
-template <class... C, class... T> requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0)
-struct misfit<tuple<C...>, tuple<T...>> : first_misfit<misfit<C, T>...> {};
+template <class First, class Second, class... Rest>
+requires(First::crd == First::layout) struct first_misfit<First, Second, Rest...>
+    : first_misfit<Second, Rest...> {
+};
+template <class... C, class... T>
+requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0) struct misfit<tuple<C...>, tuple<T...>>
+    : first_misfit<misfit<C, T>...> {
+};
 
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);
@@ -41,16 +46,21 @@ ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I
 }
 }  // namespace detail
 
-template <class Crd, class T> requires(!requires { T::layout_tag; })
-ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, T const& t) {
-  if constexpr (is_underscore_v<Crd>) return t;
-  else return detail::select_marked<true>(crd, t);
+template <class Crd, class T>
+requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, T const& t) {
+  if constexpr (is_underscore_v<Crd>)
+    return t;
+  else
+    return detail::select_marked<true>(crd, t);
 }
-template <class Crd, class T> requires(!requires { T::layout_tag; })
-ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, T const& t) {
-  if constexpr (is_underscore_v<Crd>) return tuple<>{};
-  else if constexpr (!tuple_like<Crd>) return t;
-  else return detail::select_marked<false>(crd, t);
+template <class Crd, class T>
+requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, T const& t) {
+  if constexpr (is_underscore_v<Crd>)
+    return tuple<>{};
+  else if constexpr (!tuple_like<Crd>)
+    return t;
+  else
+    return detail::select_marked<false>(crd, t);
 }
 
 }  // namespace zellige

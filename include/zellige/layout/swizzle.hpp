@@ -26,7 +26,9 @@ struct Swizzle {
     return index ^ shiftr(index & yyy_msk{}, msk_sft{});
   }
   template <integral T>
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& index) const { return apply(index); }
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& index) const {
+    return apply(index);
+  }
 };
 
 template <class T>
@@ -37,7 +39,8 @@ template <class T>
 concept swizzle_like = is_swizzle_v<remove_cvref_t<T>>;
 
 template <int B, int M, int S, int T, int N, int U>
-ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator==(Swizzle<B, M, S>, Swizzle<T, N, U>) {
+ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator==(Swizzle<B, M, S>,
+                                                                                   Swizzle<T, N, U>) {
   return {};
 }
 

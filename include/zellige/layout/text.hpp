@@ -2,14 +2,13 @@
 //
 //   parse("(_4, n...)")  ->  Value        to_text(v)  ->  "(_4,8):(_1,_4)"
 //
-// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, `_` the slicing marker; a tuple of
-// things with `:` in them is a tiler; `Sw<B,M,S> o offset o layout` a composed layout.
+// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, `_` the slicing marker; a
+// tuple of things with `:` in them is a tiler; `Sw<B,M,S> o offset o layout` a composed layout.
 #pragma once
-#include <zellige/layout/algebra/value.hpp>
-#include <zellige/layout/check.hpp>
-
 #include <string>
 #include <string_view>
+#include <zellige/layout/algebra/value.hpp>
+#include <zellige/layout/check.hpp>
 
 namespace zellige {
 
@@ -28,8 +27,9 @@ inline void write_number(std::string& out, Num n, Path e) {
   for (; e != 0; e /= 256) out += '@' + std::to_string(e % 256 - 1);
 }
 inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
-  Node const& n = v.nodes[at++];
-  if (n.kids < 0) return write_number(out, strides ? n.d : n.s, n.kind == Kind::layout && !strides ? 0 : n.e);
+  ValueNode const& n = v.nodes[at++];
+  if (n.kids < 0)
+    return write_number(out, strides ? n.d : n.s, n.kind == ValueKind::layout && !strides ? 0 : n.e);
   out += '(';
   for (int i = 0; i < n.kids; ++i) {
     if (i > 0) out += ',';
@@ -38,7 +38,7 @@ inline void write_tree(std::string& out, Value const& v, int& at, bool strides) 
   out += ')';
 }
 inline void write(std::string& out, Value const& v) {
-  Node const& n = v.root();
+  ValueNode const& n = v.root();
   auto with_o = [&](int parts) {
     for (int i = 0; i < parts; ++i) {
       if (i > 0) out += " o ";
@@ -46,10 +46,15 @@ inline void write(std::string& out, Value const& v) {
     }
   };
   switch (n.kind) {
-    case Kind::number: return write_number(out, n.s, n.e);
-    case Kind::boolean: out += n.s.is_static() ? "_" : "", out += n.s.v ? "true" : "false"; return;
-    case Kind::underscore: out += '_'; return;
-    case Kind::layout: {
+    case ValueKind::number:
+      return write_number(out, n.s, n.e);
+    case ValueKind::boolean:
+      out += n.s.is_static() ? "_" : "", out += n.s.v ? "true" : "false";
+      return;
+    case ValueKind::underscore:
+      out += '_';
+      return;
+    case ValueKind::layout: {
       int at = 0;
       write_tree(out, v, at, false);
       out += ':';
@@ -57,8 +62,8 @@ inline void write(std::string& out, Value const& v) {
       write_tree(out, v, at, true);
       return;
     }
-    case Kind::tuple:
-    case Kind::arithmetic:
+    case ValueKind::tuple:
+    case ValueKind::arithmetic:
       out += '(';
       for (int i = 0; i < n.kids; ++i) {
         if (i > 0) out += ',';
@@ -66,15 +71,25 @@ inline void write(std::string& out, Value const& v) {
       }
       out += ')';
       return;
-    case Kind::swizzle:
+    case ValueKind::swizzle:
       out += "Sw<" + std::to_string(n.s.v) + ',' + std::to_string(n.d.v) + ',' + std::to_string(n.e) + '>';
       return;
-    case Kind::composed: return with_o(3);
-    case Kind::tensor: return with_o(2);
-    case Kind::counting: out += "counting_iter(", write(out, v[0]), out += ')'; return;
-    case Kind::coordinates: out += "ArithTuple", write(out, v[0]); return;
-    case Kind::flag: out += "smem_ptr[" + std::to_string(n.s.v) + "b](unset)"; return;
-    case Kind::nothing: out += "nothing"; return;
+    case ValueKind::composed:
+      return with_o(3);
+    case ValueKind::tensor:
+      return with_o(2);
+    case ValueKind::counting:
+      out += "counting_iter(", write(out, v[0]), out += ')';
+      return;
+    case ValueKind::coordinates:
+      out += "ArithTuple", write(out, v[0]);
+      return;
+    case ValueKind::flag:
+      out += "smem_ptr[" + std::to_string(n.s.v) + "b](unset)";
+      return;
+    case ValueKind::nothing:
+      out += "nothing";
+      return;
   }
 }
 }  // namespace detail
@@ -100,11 +115,11 @@ class Parser {
     Value v = item();
     while (word("o")) {
       Value const second = item();
-      if (v.is(Kind::coordinates) || v.is(Kind::counting)) {
-        v = bundle(Kind::tensor, v, second);
+      if (v.is(ValueKind::coordinates) || v.is(ValueKind::counting)) {
+        v = bundle(ValueKind::tensor, v, second);
       } else {
         if (!word("o")) fail("o");
-        v = bundle(Kind::composed, v, second, item());
+        v = bundle(ValueKind::composed, v, second, item());
       }
     }
     return v;
@@ -122,14 +137,15 @@ class Parser {
   }
   bool word(std::string_view s) {
     std::size_t const back = at_;
-    if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n')) return true;
+    if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n'))
+      return true;
     at_ = back;
     return false;
   }
   [[noreturn]] void fail(char const* wanted) {
-    throw LayoutError("\"" + std::string(text_) + "\": " + wanted + " is expected at character " +
-                          std::to_string(at_ + 1),
-                      {Rule::not_a_layout, static_cast<long long>(at_), 0});
+    throw LayoutError(
+        "\"" + std::string(text_) + "\": " + wanted + " is expected at character " + std::to_string(at_ + 1),
+        {Rule::not_a_layout, static_cast<long long>(at_), 0});
   }
   bool digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
   long long digits() {
@@ -152,8 +168,8 @@ class Parser {
     if (!next(":")) return shape;
     Value const stride = primary();
     if (!same_profile(shape, stride)) {
-      throw LayoutError("\"" + to_text(shape) + ":" + to_text(stride) + "\": " +
-                            to_text(Refusal{Rule::profile_mismatch, shape.rank(), stride.rank()}),
+      throw LayoutError("\"" + to_text(shape) + ":" + to_text(stride) +
+                            "\": " + to_text(Refusal{Rule::profile_mismatch, shape.rank(), stride.rank()}),
                         {Rule::profile_mismatch, shape.rank(), stride.rank()});
     }
     return pair_up(shape, stride);
@@ -161,7 +177,7 @@ class Parser {
   Value primary() {
     if (next("(")) {
       ++depth_;
-      Value v = empty(Kind::tuple);
+      Value v = empty(ValueKind::tuple);
       if (!next(")")) {
         do v.add(value());
         while (next(","));
@@ -171,7 +187,7 @@ class Parser {
       return v;
     }
     if (next("Sw<")) {
-      Node n{-1, Kind::swizzle, fixed(digits()), {}, 0};
+      ValueNode n{-1, ValueKind::swizzle, fixed(digits()), {}, 0};
       expect(",");
       n.d = fixed(digits());
       expect(",");
@@ -180,16 +196,16 @@ class Parser {
       return leaf(n);
     }
     if (next("smem_ptr[")) {
-      Value const v = leaf({-1, Kind::flag, fixed(digits()), {}, 0});
+      Value const v = leaf({-1, ValueKind::flag, fixed(digits()), {}, 0});
       expect("b](unset)");
       return v;
     }
     if (next("ArithTuple")) {
       Value const start = primary();
-      return bundle(Kind::coordinates, start.is_tuple() ? retag(start, Kind::arithmetic) : start);
+      return bundle(ValueKind::coordinates, start.is_tuple() ? retag(start, ValueKind::arithmetic) : start);
     }
     if (next("counting_iter(")) {
-      Value const v = bundle(Kind::counting, primary());
+      Value const v = bundle(ValueKind::counting, primary());
       expect(")");
       return v;
     }

@@ -18,20 +18,29 @@ struct tuple_leaf<I, T, false> {
 };
 
 template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true> const&) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true> const&) {
+  return {};
+}
 template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T const& leaf_get(tuple_leaf<I, T, false> const& leaf) { return leaf.v; }
+ZELLIGE_HOST_DEVICE constexpr T const& leaf_get(tuple_leaf<I, T, false> const& leaf) {
+  return leaf.v;
+}
 template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T& leaf_get(tuple_leaf<I, T, false>& leaf) { return leaf.v; }
+ZELLIGE_HOST_DEVICE constexpr T& leaf_get(tuple_leaf<I, T, false>& leaf) {
+  return leaf.v;
+}
 template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true>&) { return {}; }
+ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true>&) {
+  return {};
+}
 
 template <class S, class... T>
 struct tuple_base;
 template <int... I, class... T>
 struct tuple_base<seq<I...>, T...> : tuple_leaf<I, T>... {
   ZELLIGE_HOST_DEVICE constexpr tuple_base() {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&... t) requires(sizeof...(T) > 0) : tuple_leaf<I, T>(t)... {}
+  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&... t) requires(sizeof...(T) > 0)
+      : tuple_leaf<I, T>(t)... {}
 };
 
 template <int I, class T>
@@ -75,7 +84,8 @@ struct tuple_element {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
-// Mistakes are calls of deleted functions: the compiler prints their names, which say what is wrong, and the numbers.
+// Mistakes are calls of deleted functions: the compiler prints their names, which say what is wrong, and the
+// numbers.
 template <int mode, int rank>
 ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
 template <int rank_of_the_coordinate, int rank_of_the_layout>
@@ -85,13 +95,17 @@ ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
 
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...> const& t) {
-  if constexpr (0 <= I && I < int(sizeof...(T))) return detail::leaf_get<I>(t);
-  else return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
+  if constexpr (0 <= I && I < int(sizeof...(T)))
+    return detail::leaf_get<I>(t);
+  else
+    return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
 }
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>& t) {
-  if constexpr (0 <= I && I < int(sizeof...(T))) return detail::leaf_get<I>(t);
-  else return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
+  if constexpr (0 <= I && I < int(sizeof...(T)))
+    return detail::leaf_get<I>(t);
+  else
+    return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
 }
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto get(tuple<T...>&& t) {
@@ -99,7 +113,9 @@ ZELLIGE_HOST_DEVICE constexpr auto get(tuple<T...>&& t) {
 }
 
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr tuple<T...> make_tuple(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr tuple<T...> make_tuple(T const&... t) {
+  return {t...};
+}
 
 namespace detail {
 template <class A, class B, int... I, int... J>
@@ -109,7 +125,9 @@ ZELLIGE_HOST_DEVICE constexpr auto cat2(A const& a, B const& b, seq<I...>, seq<J
 }  // namespace detail
 ZELLIGE_HOST_DEVICE constexpr tuple<> tuple_cat() { return {}; }
 template <class A>
-ZELLIGE_HOST_DEVICE constexpr A tuple_cat(A const& a) { return a; }
+ZELLIGE_HOST_DEVICE constexpr A tuple_cat(A const& a) {
+  return a;
+}
 template <class A, class B, class... R>
 ZELLIGE_HOST_DEVICE constexpr auto tuple_cat(A const& a, B const& b, R const&... rest) {
   return tuple_cat(detail::cat2(a, b, make_seq<tuple_size_v<A>>{}, make_seq<tuple_size_v<B>>{}), rest...);
@@ -128,15 +146,25 @@ template <class... T>
 using Tile = tuple<T...>;
 
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Shape<T...> make_shape(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr Shape<T...> make_shape(T const&... t) {
+  return {t...};
+}
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Stride<T...> make_stride(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr Stride<T...> make_stride(T const&... t) {
+  return {t...};
+}
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Coord<T...> make_coord(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr Coord<T...> make_coord(T const&... t) {
+  return {t...};
+}
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Step<T...> make_step(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr Step<T...> make_step(T const&... t) {
+  return {t...};
+}
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Tile<T...> make_tile(T const&... t) { return {t...}; }
+ZELLIGE_HOST_DEVICE constexpr Tile<T...> make_tile(T const&... t) {
+  return {t...};
+}
 
 /// The marker that keeps a mode when a layout or tensor is sliced: layout(_, 3).
 struct Underscore {};

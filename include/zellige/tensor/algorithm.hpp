@@ -34,8 +34,10 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_modes(A const& a, B const& b, se
 }
 template <Op op, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
-  if constexpr (A::rank != B::rank) tensors_differ_in_rank<op, A::rank, B::rank>();
-  else if constexpr (A::rank > 0) require_same_modes<op>(a, b, make_seq<A::rank>{});
+  if constexpr (A::rank != B::rank)
+    tensors_differ_in_rank<op, A::rank, B::rank>();
+  else if constexpr (A::rank > 0)
+    require_same_modes<op>(a, b, make_seq<A::rank>{});
 }
 }  // namespace detail
 
@@ -72,8 +74,10 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   detail::require_same<Op::axpby>(x.size(), y.size());
   ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) {
-    if (beta == B(0)) y(i) = alpha * x(i);
-    else y(i) = alpha * x(i) + beta * y(i);
+    if (beta == B(0))
+      y(i) = alpha * x(i);
+    else
+      y(i) = alpha * x(i) + beta * y(i);
   }
 }
 template <tensor_like X, class F>
@@ -82,8 +86,8 @@ ZELLIGE_HOST_DEVICE constexpr void for_each(X const& x, F&& f) {
   for (int i = 0; i < int(x.size()); ++i) f(x(i));
 }
 /// y(i) = f(x(i)), and y(i) = f(x0(i), x1(i)).
-template <tensor_like S, tensor_like D, class F> requires(!tensor_like<F>)
-ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
+template <tensor_like S, tensor_like D, class F>
+requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
   detail::require_same<Op::transform>(x.size(), y.size());
   ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) y(i) = f(x(i));
@@ -127,8 +131,10 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& 
         auto sum = c(m, n);
         ZELLIGE_UNROLL
         for (int k = 0; k < depth; ++k) {
-          if constexpr (ra == 2) sum = a(m, k) * b(n, k) + sum;
-          else sum = a(m) * b(n) + sum;
+          if constexpr (ra == 2)
+            sum = a(m, k) * b(n, k) + sum;
+          else
+            sum = a(m) * b(n) + sum;
         }
         d(m, n) = sum;
       }
@@ -136,7 +142,9 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& 
   }
 }
 template <tensor_like A, tensor_like B, tensor_like C>
-ZELLIGE_HOST_DEVICE constexpr void gemm(A const& a, B const& b, C&& c) { gemm(c, a, b, c); }
+ZELLIGE_HOST_DEVICE constexpr void gemm(A const& a, B const& b, C&& c) {
+  gemm(c, a, b, c);
+}
 
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {

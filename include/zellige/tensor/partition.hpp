@@ -1,17 +1,19 @@
-// Tensors cut by tilers: the algebra on a tensor's layout, and the tiles and the parts of tiles that coordinates name.
+// Tensors cut by tilers: the algebra on a tensor's layout, and the tiles and the parts of tiles that
+// coordinates name.
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // of each 32x8, the one of thread tid
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // of each 32x8, the one of
+//   thread tid
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
 namespace zellige {
 
-#define ZELLIGE_ON_THE_LAYOUT(name)                                      \
-  template <tensor_like X, class... T>                                   \
-  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {        \
-    return make_tensor(detail::iterator_of(x), name(x.layout(), t...));  \
+#define ZELLIGE_ON_THE_LAYOUT(name)                                     \
+  template <tensor_like X, class... T>                                  \
+  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {       \
+    return make_tensor(detail::iterator_of(x), name(x.layout(), t...)); \
   }
 ZELLIGE_ON_THE_LAYOUT(coalesce)
 ZELLIGE_ON_THE_LAYOUT(flatten)
@@ -88,8 +90,10 @@ ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& th
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
 template <tensor_like X, class S, class D, class I, class P>
-ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index, P const& proj) {
-  return outer_partition(x, dice(proj, product_each(threads.shape())), dice(proj, threads.get_flat_coord(index)));
+ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index,
+                                                   P const& proj) {
+  return outer_partition(x, dice(proj, product_each(threads.shape())),
+                         dice(proj, threads.get_flat_coord(index)));
 }
 
 }  // namespace zellige

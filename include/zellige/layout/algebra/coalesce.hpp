@@ -10,33 +10,38 @@ namespace zellige::algebra {
 ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, Value const& v) {
   Num p = fixed(1);
   bool first = true;
-  for (Node const& n : v.nodes) {
+  for (ValueNode const& n : v.nodes) {
     if (n.kids < 0) p = first ? n.s : t.mul(p, n.s), first = false;
   }
   return p;
 }
 
-/// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the other modes stay, or go.
+/// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the other modes stay, or
+/// go.
 template <class F>
-ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, Value const& l, Value const& tiler, bool keep_rest, Rule rule, F f) {
+ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, Value const& l, Value const& tiler, bool keep_rest,
+                                        Rule rule, F f) {
   if (tiler.rank() > l.rank()) return t.refused(rule, tiler.rank(), l.rank());
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   for (int i = 0; i < l.rank() && !t.failed(); ++i) {
-    if (i < tiler.rank()) r.add(f(l[i], tiler[i]));
-    else if (keep_rest) r.add(l[i]);
+    if (i < tiler.rank())
+      r.add(f(l[i], tiler[i]));
+    else if (keep_rest)
+      r.add(l[i]);
   }
   return r;
 }
 
-/// Merges neighbours from the last mode to the first: a mode joins the one after it when together they step evenly.
-ZELLIGE_ALGEBRA constexpr Vec<Node> merge_modes(Tape& t, Vec<Node> const& flat, bool keep_last) {
-  Vec<Node> reversed;
+/// Merges neighbours from the last mode to the first: a mode joins the one after it when together they step
+/// evenly.
+ZELLIGE_ALGEBRA constexpr Vec<ValueNode> merge_modes(Tape& t, Vec<ValueNode> const& flat, bool keep_last) {
+  Vec<ValueNode> reversed;
   if (flat.empty()) return reversed;
-  Node last = flat.back();
+  ValueNode last = flat.back();
   // Past its end a layout goes on in its last mode, which composition must therefore not lose.
   if (keep_last && last.s.is(1)) last.s = fixed(2);
   for (int i = flat.size() - 2; i >= 0; --i) {
-    Node const& n = flat[i];
+    ValueNode const& n = flat[i];
     if (n.s.is(1)) continue;
     if (last.s.is(1)) {
       last = n;
@@ -49,7 +54,7 @@ ZELLIGE_ALGEBRA constexpr Vec<Node> merge_modes(Tape& t, Vec<Node> const& flat, 
     }
   }
   if (!(last.s.is(1) && reversed.empty())) reversed.push_back(last);
-  Vec<Node> merged;
+  Vec<ValueNode> merged;
   for (int i = reversed.size() - 1; i >= 0; --i) merged.push_back(reversed[i]);
   return merged;
 }
@@ -72,8 +77,8 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, Value const& l, V
 /// Of a shape: products of neighbours that are both static or both dynamic.
 ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, Value const& shape) {
   if (shape.is_leaf()) return shape;
-  Vec<Node> merged;
-  for (Node const& n : leaves_of(shape)) {
+  Vec<ValueNode> merged;
+  for (ValueNode const& n : leaves_of(shape)) {
     if (!merged.empty() && merged.back().s.is_static() == n.s.is_static()) {
       merged.back().s = t.mul(merged.back().s, n.s);
     } else {
@@ -81,7 +86,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, Value const& shape) {
     }
   }
   if (merged.size() == 1) return leaf(merged[0]);
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   r.nodes[0].kids = merged.size();
   r.nodes.append(merged);
   return r;
@@ -89,7 +94,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, Value const& shape) {
 
 /// Modes of stride 0 become modes of size 1.
 ZELLIGE_ALGEBRA constexpr Value filter_zeros(Value l) {
-  for (Node& n : l.nodes) {
+  for (ValueNode& n : l.nodes) {
     if (n.kids < 0 && n.d.is(0)) n.s = fixed(1);
   }
   return l;

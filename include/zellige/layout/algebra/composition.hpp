@@ -3,10 +3,11 @@
 //   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
 // A mode of B, extent s and stride d, is laid through the modes of A in turn. That is possible when
-//   d is a multiple of each extent it steps over wholly                      (stride divisibility)
-//   s is a multiple of what each mode it continues past has to offer         (shape divisibility)
-//   d divides the extent of each mode that it continues past                 (crossing; CuTe forgets this one)
-// and the modes of B together never carry from one mode of A into the next: A(b0 + b1) = A(b0) + A(b1) then (overlap).
+//   d is a multiple of each extent that it steps over wholly           (stride divisibility)
+//   s is a multiple of what each mode that it continues past offers    (shape divisibility)
+//   d divides the extent of each mode that it continues past           (crossing; CuTe forgets it)
+// and the modes of B together never carry from one mode of A into the next (overlap): then
+// A(b0 + b1) = A(b0) + A(b1).
 #pragma once
 #include <zellige/layout/algebra/coalesce.hpp>
 
@@ -22,14 +23,15 @@ struct Reach {
 };
 
 /// One mode of B through the modes of A.
-ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<Node> const& a, Num extent, Num stride, Reach& reach) {
+ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<ValueNode> const& a, Num extent, Num stride,
+                                             Reach& reach) {
   if (stride.is(0)) return mode(extent, {stride});
   if (!extent.is(1)) {
     ++reach.modes;
     reach.least = t.min(reach.least, stride);
     reach.most = t.max(reach.most, stride);
   }
-  Vec<Node> result;
+  Vec<ValueNode> result;
   for (int i = 0; i + 1 < a.size() && !t.failed(); ++i) {
     Num const step = t.abs(stride);
     Num const& s = a[i].s;
@@ -37,7 +39,8 @@ ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<Node> const& a, Num ex
     if (!single) {
       t.require(t.lt(fixed(0), step), Rule::divide_by_zero, s, step);
       Num const steps_over = t.eq(t.mod(step, s), fixed(0));
-      t.require(t.either(t.either(t.lt(step, s), steps_over), t.le(extent, fixed(1))), Rule::composition_stride, step, s);
+      t.require(t.either(t.either(t.lt(step, s), steps_over), t.le(extent, fixed(1))),
+                Rule::composition_stride, step, s);
       if (t.failed()) break;
     }
     Num const offered = t.ceil_div(s, step);
@@ -45,14 +48,15 @@ ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<Node> const& a, Num ex
     if (!single && !offered.is(1)) {
       Num const placed = t.min(offered, extent);
       Num const within = t.le(extent, offered);
-      t.require(t.either(within, t.eq(t.mod(extent, placed), fixed(0))), Rule::composition_extent, extent, placed);
+      t.require(t.either(within, t.eq(t.mod(extent, placed), fixed(0))), Rule::composition_extent, extent,
+                placed);
       if (!reach.round_up) {
         t.require(t.either(t.either(within, t.le(s, step)), t.eq(t.mod(s, step), fixed(0))),
                   Rule::composition_crossing, step, s);
       }
       while (reach.digits.size() <= i) reach.digits.push_back(fixed(0));
       reach.digits[i] = t.add(reach.digits[i], t.mul(t.sub(placed, fixed(1)), step));
-      Node n = a[i];
+      ValueNode n = a[i];
       n.s = placed;
       n.d = t.mul(stride, a[i].d);
       result.push_back(n);
@@ -61,7 +65,7 @@ ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<Node> const& a, Num ex
     stride = next;
   }
   if (result.empty() || !extent.is(1)) {
-    Node n = a.back();
+    ValueNode n = a.back();
     n.s = extent;
     n.d = t.mul(stride, n.d);
     result.push_back(n);
@@ -73,8 +77,8 @@ ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<Node> const& a, Num ex
 ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   if (depth == path_length(e)) return;
   int const i = path_index(e, depth);
-  if (profile.is_leaf()) profile = empty(Kind::tuple);
-  Value wide = empty(Kind::tuple);
+  if (profile.is_leaf()) profile = empty(ValueKind::tuple);
+  Value wide = empty(ValueKind::tuple);
   for (int m = 0; m < profile.rank() || m <= i; ++m) {
     Value p = number(0);
     if (m < profile.rank()) p = profile[m];
@@ -85,7 +89,7 @@ ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
 }
 ZELLIGE_ALGEBRA constexpr Value coprofile(Value const& l) {
   Value profile = number(0);
-  for (Node const& n : l.nodes) {
+  for (ValueNode const& n : l.nodes) {
     if (n.kids < 0) widen(profile, n.e, 0);
   }
   return profile;
@@ -100,11 +104,11 @@ ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value cons
                                              bool round_up) {
   if (t.failed()) return nothing();
   if (!b.is_leaf()) {
-    Value r = empty(Kind::layout);
+    Value r = empty(ValueKind::layout);
     for (int i = 0; i < b.rank(); ++i) r.add(compose_tree(t, a, b[i], reaches, round_up));
     return r;
   }
-  Node const n = b.root();
+  ValueNode const n = b.root();
   Value chosen = a;
   for (int i = 0; i < path_length(n.e); ++i) {
     int const m = path_index(n.e, i);
@@ -112,7 +116,7 @@ ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value cons
     Value const next = chosen[m];
     chosen = next;
   }
-  Vec<Node> flat = leaves_of(chosen);
+  Vec<ValueNode> flat = leaves_of(chosen);
   if (flat.empty()) flat.push_back(unit().root());
   int at = 0;
   while (at < reaches.size() && reaches[at].e != n.e) ++at;
@@ -124,7 +128,8 @@ ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value cons
     for (int i = 0; i < reach.digits.size(); ++i) {
       t.require(t.lt(reach.digits[i], flat[i].s), Rule::composition_overlap, reach.digits[i], flat[i].s);
     }
-    t.require(t.le(fixed(0), t.mul(reach.least, reach.most)), Rule::composition_signs, reach.least, reach.most);
+    t.require(t.le(fixed(0), t.mul(reach.least, reach.most)), Rule::composition_signs, reach.least,
+              reach.most);
   }
   return placed;
 }
@@ -136,16 +141,19 @@ ZELLIGE_ALGEBRA constexpr Value compose_layouts(Tape& t, Value const& a, Value c
 ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, Value const& a, Value const& b) {
   if (t.failed()) return nothing();
   switch (b.kind()) {
-    case Kind::underscore: return a;
-    case Kind::tuple:
+    case ValueKind::underscore:
+      return a;
+    case ValueKind::tuple:
       return by_mode(t, a, b, false, Rule::composition_rank,
                      [&](Value const& m, Value const& p) { return composition(t, m, p); });
-    case Kind::number: {
+    case ValueKind::number: {
       Num const n = b.root().s;
       return composition(t, a, mode(n, {fixed(1)}));
     }
-    case Kind::layout: return compose_layouts(t, a, b, false);
-    default: return t.refused(Rule::not_a_layout, int(a.kind()), int(b.kind()));
+    case ValueKind::layout:
+      return compose_layouts(t, a, b, false);
+    default:
+      return t.refused(Rule::not_a_layout, int(a.kind()), int(b.kind()));
   }
 }
 
@@ -158,7 +166,7 @@ ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, Value const& shape, Num& curren
     current = t.mul(current, s);
     return r;
   }
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   for (int i = 0; i < shape.rank(); ++i) r.add(compact(t, shape[i], current));
   return r;
 }
@@ -169,7 +177,7 @@ ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, Value const& shape, Num& 
   if (shape.is_leaf()) return compact(t, shape, current);
   Vec<Value> modes;
   for (int i = shape.rank() - 1; i >= 0; --i) modes.push_back(compact_right(t, shape[i], current));
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   for (int i = modes.size() - 1; i >= 0; --i) r.add(modes[i]);
   return r;
 }

@@ -11,8 +11,10 @@ ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const&
     Value sum = number(0);
     for (int i = 0; i < l.rank(); ++i) {
       Value const m = index_of(t, crd[i], l[i]);
-      if (i == 0) sum = m;
-      else sum = add(t, sum, m);
+      if (i == 0)
+        sum = m;
+      else
+        sum = add(t, sum, m);
     }
     return sum;
   }
@@ -26,8 +28,10 @@ ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const&
     Num here = c;
     if (!last && !c.is(0)) here = t.mod(c, extent), c = t.div(c, extent);
     Value const m = index_of(t, number(here), l[i]);
-    if (i == 0) sum = m;
-    else sum = add(t, sum, m);
+    if (i == 0)
+      sum = m;
+    else
+      sum = add(t, sum, m);
   }
   return sum;
 }
@@ -47,20 +51,24 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& 
     if (shape.root().s.is(1)) return number(0);
     return number(t.mod(t.div(idx.root().s, stride.root().s), shape.root().s));
   }
-  if (idx.is_tuple() && idx.rank() != shape.rank()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
-  Value r = empty(Kind::tuple);
+  if (idx.is_tuple() && idx.rank() != shape.rank())
+    return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
-    if (idx.is_tuple()) r.add(idx2crd(t, idx[i], shape[i], stride[i]));
-    else r.add(idx2crd(t, idx, shape[i], stride[i]));
+    if (idx.is_tuple())
+      r.add(idx2crd(t, idx[i], shape[i], stride[i]));
+    else
+      r.add(idx2crd(t, idx, shape[i], stride[i]));
   }
   return r;
 }
 ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape) {
   if (t.failed()) return nothing();
   if (shape.is_leaf() && !idx.is_tuple()) return idx;
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   if (idx.is_tuple()) {
-    if (idx.rank() != shape.rank() || shape.is_leaf()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+    if (idx.rank() != shape.rank() || shape.is_leaf())
+      return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
     for (int i = 0; i < shape.rank(); ++i) r.add(idx2crd(t, idx[i], shape[i]));
     return r;
   }
@@ -79,8 +87,9 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& 
 ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, Value const& crd, Value const& from, Value const& to) {
   if (t.failed()) return nothing();
   if (crd.is_tuple() && !from.is_leaf() && !to.is_leaf()) {
-    if (crd.rank() != from.rank() || from.rank() != to.rank()) return t.refused(Rule::rank_mismatch, from.rank(), to.rank());
-    Value r = empty(Kind::tuple);
+    if (crd.rank() != from.rank() || from.rank() != to.rank())
+      return t.refused(Rule::rank_mismatch, from.rank(), to.rank());
+    Value r = empty(ValueKind::tuple);
     for (int i = 0; i < crd.rank(); ++i) r.add(crd2crd(t, crd[i], from[i], to[i]));
     return r;
   }
@@ -88,8 +97,8 @@ ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, Value const& crd, Value const& 
 }
 /// The index with 0 for each `_`.
 ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, Value const& l) {
-  for (Node& n : crd.nodes) {
-    if (n.kind == Kind::underscore) n.kind = Kind::number, n.s = fixed(0);
+  for (ValueNode& n : crd.nodes) {
+    if (n.kind == ValueKind::underscore) n.kind = ValueKind::number, n.s = fixed(0);
   }
   return index_of(t, crd, l);
 }

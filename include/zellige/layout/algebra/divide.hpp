@@ -1,5 +1,5 @@
-// Divides: a layout cut into a tile and the tiles. logical_divide keeps them mode by mode, zipped_divide gathers
-// (tile, rest), tiled_divide spreads the rest, flat_divide spreads both.
+// Divides: a layout cut into a tile and the tiles. logical_divide keeps them mode by mode, zipped_divide
+// gathers (tile, rest), tiled_divide spreads the rest, flat_divide spreads both.
 //
 //   zipped_divide((8, 6):(1, 8), (4, 3)) = ((4, 3), (2, 2)):((1, 8), (4, 24))
 #pragma once
@@ -16,31 +16,34 @@ ZELLIGE_ALGEBRA constexpr Value as_layout(Value const& v) {
 ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, Value const& l, Value const& tiler) {
   if (t.failed()) return nothing();
   switch (tiler.kind()) {
-    case Kind::underscore: return l;
-    case Kind::tuple:
+    case ValueKind::underscore:
+      return l;
+    case ValueKind::tuple:
       return by_mode(t, l, tiler, true, Rule::composition_rank,
                      [&](Value const& m, Value const& p) { return logical_divide(t, m, p); });
-    case Kind::number:
-    case Kind::layout: {
+    case ValueKind::number:
+    case ValueKind::layout: {
       Value const tile = as_layout(tiler);
       Value const rest = complement(t, tile, shape_of(coalesce(t, l)));
       if (t.failed()) return nothing();
       // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may hang over its end.
       Value const run = coalesce(t, tile);
-      if (!run.is_leaf() || !run.root().d.is(1)) return composition(t, l, bundle(Kind::layout, tile, rest));
+      if (!run.is_leaf() || !run.root().d.is(1))
+        return composition(t, l, bundle(ValueKind::layout, tile, rest));
       Value const tile_of = composition(t, l, tile);
       Value const rest_of = compose_layouts(t, l, rest, true);
       if (t.failed()) return nothing();
-      return bundle(Kind::layout, tile_of, rest_of);
+      return bundle(ValueKind::layout, tile_of, rest_of);
     }
-    default: return t.refused(Rule::not_a_layout, int(l.kind()), int(tiler.kind()));
+    default:
+      return t.refused(Rule::not_a_layout, int(l.kind()), int(tiler.kind()));
   }
 }
 
 /// ((a, A), (b, B), c) guided by two leaves: ((a, b), (A, B, c)).
 ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, Value const& l, Value const& guide) {
   if (t.failed()) return nothing();
-  if (!guide.is(Kind::tuple)) {
+  if (!guide.is(ValueKind::tuple)) {
     if (l.is_leaf() || l.rank() != 2) return t.refused(Rule::rank_mismatch, l.rank(), 2);
     return l;
   }

@@ -7,7 +7,7 @@ namespace zellige::algebra {
 ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, Value const& v, Num (Tape::*op)(Num, Num)) {
   Num r = fixed(0);
   bool first = true;
-  for (Node const& n : v.nodes) {
+  for (ValueNode const& n : v.nodes) {
     if (n.kids < 0) r = first ? n.s : (t.*op)(r, n.s), first = false;
   }
   return r;
@@ -15,7 +15,7 @@ ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, Value const& v, Num (Tape::*o
 ZELLIGE_ALGEBRA constexpr Value product_like(Tape& t, Value const& v, Value const& guide) {
   if (!guide.is_tuple()) return number(product_of(t, v));
   if (v.rank() != guide.rank()) return t.refused(Rule::rank_mismatch, v.rank(), guide.rank());
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) r.add(product_like(t, v[i], guide[i]));
   return r;
 }
@@ -40,12 +40,14 @@ ZELLIGE_ALGEBRA constexpr Num shape_div(Tape& t, Num a, Num b) {
 ZELLIGE_ALGEBRA constexpr Value shape_div(Tape& t, Value const& a, Value const& b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) return number(shape_div(t, a.root().s, product_of(t, b)));
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   if (b.is_tuple()) {
     if (b.rank() > a.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
     for (int i = 0; i < a.rank(); ++i) {
-      if (i < b.rank()) r.add(shape_div(t, a[i], b[i]));
-      else r.add(a[i]);
+      if (i < b.rank())
+        r.add(shape_div(t, a[i], b[i]));
+      else
+        r.add(a[i]);
     }
     return r;
   }
@@ -62,24 +64,27 @@ ZELLIGE_ALGEBRA constexpr Value round_up(Tape& t, Value const& a, Value const& b
     Num const n = b.root().s;
     return number(t.mul(t.ceil_div(a.root().s, n), n));
   }
-  if (!a.is_tuple() || !b.is_tuple() || b.rank() > a.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
-  Value r = empty(Kind::tuple);
+  if (!a.is_tuple() || !b.is_tuple() || b.rank() > a.rank())
+    return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < a.rank(); ++i) {
-    if (i < b.rank()) r.add(round_up(t, a[i], b[i]));
-    else r.add(a[i]);
+    if (i < b.rank())
+      r.add(round_up(t, a[i], b[i]));
+    else
+      r.add(a[i]);
   }
   return r;
 }
 ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, Value const& a, Value const& b) {
   if (!a.is_tuple()) return number(t.mul(a.root().s, product_of(t, b)));
   if (a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < a.rank(); ++i) r.add(elem_scale(t, a[i], b[i]));
   return r;
 }
 /// (x0, x0*x1, ...), or with 1 first and the last left out.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, Value const& v, Num start, bool inclusive) {
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {
     Num const next = t.mul(start, v[i].root().s);
     r.add(number(inclusive ? next : start));
@@ -133,7 +138,8 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, Value const& a, Value const& b
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);
   Num all = fixed(1);
-  for (int i = 0; i < a.rank(); ++i) all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
+  for (int i = 0; i < a.rank(); ++i)
+    all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
 ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, Value const& a, Value const& b) {
@@ -152,7 +158,7 @@ ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, Value const& zeros, Value 
     return number(1);
   }
   if (zeros.rank() != v.rank()) return t.refused(Rule::rank_mismatch, zeros.rank(), v.rank());
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) r.add(filter_zeros(t, zeros[i], v[i]));
   return r;
 }

@@ -1,7 +1,7 @@
 // Inverses of a layout, as functions of indices.
-//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest such R from index 0 that the types can prove
-//   left_inverse(L):   L(R(L(i))) = L(i)    for every i
-//   nullspace(L):      L(N(i)) = 0          for every i
+//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest such R from index 0 that the types
+//   can prove left_inverse(L):   L(R(L(i))) = L(i)    for every i nullspace(L):      L(N(i)) = 0          for
+//   every i
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
@@ -9,14 +9,14 @@ namespace zellige::algebra {
 
 /// A mode with the number of indices that the modes before it count.
 struct Counted {
-  Node n;
+  ValueNode n;
   Num before;
   int place;
 };
 ZELLIGE_ALGEBRA constexpr Vec<Counted> counted_modes(Tape& t, Value const& l) {
   Vec<Counted> modes;
   Num before = fixed(1);
-  for (Node const& n : leaves_of(coalesce(t, l))) {
+  for (ValueNode const& n : leaves_of(coalesce(t, l))) {
     modes.push_back({n, before, modes.size()});
     before = t.mul(n.s, before);
   }
@@ -41,7 +41,7 @@ ZELLIGE_ALGEBRA constexpr Vec<Counted> by_stride(Vec<Counted> const& modes) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
-  Vec<Node> result;
+  Vec<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
     Num const step = t.abs(c.n.d);
@@ -64,17 +64,18 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
     if (c.n.d.v < 0) return t.refused(Rule::negative_stride, c.n.d.v, 0);
   }
   Vec<Counted> const sorted = by_stride(modes);
-  Vec<Node> result;
-  Num below = fixed(1);       // the stride of the mode below
-  Num last = fixed(0);        // the largest index that the modes below reach
+  Vec<ValueNode> result;
+  Num below = fixed(1);  // the stride of the mode below
+  Num last = fixed(0);   // the largest index that the modes below reach
   Num extent = fixed(1);
   Num before = fixed(0);
-  int top = 0;                // where the mode of the greatest stride stands
+  int top = 0;  // where the mode of the greatest stride stands
   for (Counted const& c : sorted) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // Digits are told apart when none outgrows its place: the gap admits no more than the mode has, or nothing carries.
+    // Digits are told apart when none outgrows its place: the gap admits no more than the mode has, or
+    // nothing carries.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode(gap, {before}).root());
@@ -87,13 +88,14 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
   // The topmost digit may outgrow its mode only where that is L's last, in which L goes on.
   Num const full = t.mul(extent, below);
-  if (top != last_place || leaves_of(l).back().s.is(1)) t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
+  if (top != last_place || leaves_of(l).back().s.is(1))
+    t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode(extent, {before}).root());
   return layout_of(merge_modes(t, result, false));
 }
 
 ZELLIGE_ALGEBRA constexpr Value nullspace(Tape& t, Value const& l) {
-  Vec<Node> result;
+  Vec<ValueNode> result;
   for (Counted const& c : counted_modes(t, l)) {
     if (c.n.d.is(0)) result.push_back(mode(c.n.s, {c.before}).root());
   }

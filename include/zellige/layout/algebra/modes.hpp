@@ -43,8 +43,10 @@ ZELLIGE_ALGEBRA constexpr Value replace(Tape& t, Value const& v, int at, Value c
   if (v.is_leaf()) return x;
   Value r = empty(v.kind());
   for (int i = 0; i < v.rank(); ++i) {
-    if (i == at) r.add(x);
-    else r.add(v[i]);
+    if (i == at)
+      r.add(x);
+    else
+      r.add(v[i]);
   }
   return r;
 }
@@ -72,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value reverse(Value const& v) {
 ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, Value const& v, Value const& profile) {
   Value r = profile;
   int next = 0;
-  for (Node& n : r.nodes) {
+  for (ValueNode& n : r.nodes) {
     if (n.kids >= 0) {
       n.kind = v.kind();
     } else if (next < v.rank() && v[next].is_leaf()) {
@@ -102,24 +104,25 @@ ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, Value const& v) {
 }
 
 /// Slicing. Keeps the modes under a `_` of the coordinate (or those that are not), side by side.
-ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, Value const& crd, Value const& v, bool marked, Value& kept) {
+ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, Value const& crd, Value const& v, bool marked,
+                                           Value& kept) {
   if (!crd.is_tuple()) {
-    if (crd.is(Kind::underscore) == marked) kept.add(v);
+    if (crd.is(ValueKind::underscore) == marked) kept.add(v);
     return;
   }
   if (v.is_leaf() || crd.rank() != v.rank()) return t.refuse(Rule::rank_mismatch, crd.rank(), v.rank());
   for (int i = 0; i < crd.rank(); ++i) keep_marked(t, crd[i], v[i], marked, kept);
 }
 ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, Value const& crd, Value const& v) {
-  if (crd.is(Kind::underscore)) return v;
-  Value kept = empty(v.kind() == Kind::number ? Kind::tuple : v.kind());
+  if (crd.is(ValueKind::underscore)) return v;
+  Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
   keep_marked(t, crd, v, true, kept);
   if (t.failed()) return nothing();
   return kept;
 }
 ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, Value const& crd, Value const& v) {
   if (crd.is_number()) return v;
-  Value kept = empty(v.kind() == Kind::number ? Kind::tuple : v.kind());
+  Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
   keep_marked(t, crd, v, false, kept);
   if (t.failed()) return nothing();
   return kept;

@@ -1,5 +1,5 @@
-// The integer-module that indices live in: plain integers, and coordinates (arithmetic tuples) spanned by basis
-// elements. 2@0 + 3@1 is the coordinate (2, 3).
+// The integer-module that indices live in: plain integers, and coordinates (arithmetic tuples) spanned by
+// basis elements. 2@0 + 3@1 is the coordinate (2, 3).
 #pragma once
 #include <zellige/layout/algebra/modes.hpp>
 
@@ -7,14 +7,14 @@ namespace zellige::algebra {
 
 ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   if (depth == path_length(e)) return number(n);
-  Value r = empty(Kind::arithmetic);
+  Value r = empty(ValueKind::arithmetic);
   for (int i = path_index(e, depth); i > 0; --i) r.add(number(0));
   r.add(to_coordinate(n, e, depth + 1));
   return r;
 }
 ZELLIGE_ALGEBRA constexpr Value as_arithmetic_tuple(Value const& v) {
   if (v.is_number()) return to_coordinate(v.root().s, v.root().e, 0);
-  if (v.is(Kind::tuple)) return retag(v, Kind::arithmetic);
+  if (v.is(ValueKind::tuple)) return retag(v, ValueKind::arithmetic);
   return v;
 }
 
@@ -30,21 +30,26 @@ ZELLIGE_ALGEBRA constexpr Value add(Tape& t, Value const& x, Value const& y) {
   if (a.is_number() && a.root().s.is(0)) return b;
   if (b.is_number() && b.root().s.is(0)) return a;
   if (a.is_number() || b.is_number()) return t.refused(Rule::basis_sum, a.rank(), b.rank());
-  Value r = empty(Kind::arithmetic);
+  Value r = empty(ValueKind::arithmetic);
   for (int i = 0; i < a.rank() || i < b.rank(); ++i) {
-    if (i >= b.rank()) r.add(a[i]);
-    else if (i >= a.rank()) r.add(b[i]);
-    else r.add(add(t, a[i], b[i]));
+    if (i >= b.rank())
+      r.add(a[i]);
+    else if (i >= a.rank())
+      r.add(b[i]);
+    else
+      r.add(add(t, a[i], b[i]));
   }
   return r;
 }
 ZELLIGE_ALGEBRA constexpr Value negate(Tape& t, Value v) {
-  for (Node& n : v.nodes) {
+  for (ValueNode& n : v.nodes) {
     if (n.kids < 0) n.s = t.sub(fixed(0), n.s);
   }
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, Value const& a, Value const& b) { return add(t, a, negate(t, b)); }
+ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, Value const& a, Value const& b) {
+  return add(t, a, negate(t, b));
+}
 
 /// One more than the largest coordinate.
 ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, Value const& l) {
@@ -55,14 +60,16 @@ ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, Value const& l) {
   Value sum = number(0);
   for (int i = 0; i < l.rank(); ++i) {
     Value const m = last_of(t, l[i]);
-    if (i == 0) sum = m;
-    else sum = add(t, sum, m);
+    if (i == 0)
+      sum = m;
+    else
+      sum = add(t, sum, m);
   }
   return sum;
 }
 ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, Value const& l) {
   Value v = as_arithmetic_tuple(last_of(t, l));
-  for (Node& n : v.nodes) {
+  for (ValueNode& n : v.nodes) {
     if (n.kids < 0) n.s = t.add(n.s, fixed(1));
   }
   return v;
@@ -83,7 +90,7 @@ ZELLIGE_ALGEBRA constexpr int depth_of(Value const& v) {
 /// (_1@0, _1@1, ...): the strides of the identity.
 ZELLIGE_ALGEBRA constexpr Value basis_like(Value const& shape, Path e = 0) {
   if (shape.is_leaf()) return number(fixed(1), e);
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) r.add(basis_like(shape[i], extend(e, i)));
   return r;
 }

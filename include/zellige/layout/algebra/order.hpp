@@ -10,13 +10,14 @@ struct Ranked {
   Num extent;
   Num place;
 };
-ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, Value const& shape, Value const& order, Vec<Ranked>& all) {
+ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, Value const& shape, Value const& order,
+                                              Vec<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
-ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value const& order, Vec<Ranked> const& all,
-                                            int& next) {
+ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value const& order,
+                                            Vec<Ranked> const& all, int& next) {
   if (order.is_leaf()) {
     long long const place = all[next++].place.v;
     Num start = fixed(1);
@@ -26,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value c
     }
     return compact_left(t, shape, start);
   }
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
   return r;
 }
@@ -54,10 +55,11 @@ ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, Value const& l) {
   for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.nodes[i].s;
   return r;
 }
-/// What a register fragment of l's values is laid out as: mode 0 first and compact, then the others by stride.
+/// What a register fragment of l's values is laid out as: mode 0 first and compact, then the others by
+/// stride.
 ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, Value const& l) {
   bool all_static = true;
-  for (Node const& n : l.nodes) all_static = all_static && (n.kids >= 0 || n.s.is_static());
+  for (ValueNode const& n : l.nodes) all_static = all_static && (n.kids >= 0 || n.s.is_static());
   if (l.rank() <= 1 || !all_static) return compact_left(t, shape_of(l));
   Value first = compact_left(t, shape_of(filter_zeros(l[0])));
   Value const modes = l[0];
@@ -67,12 +69,13 @@ ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, Value const& l) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, Value const& shape) {
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
 /// The block repeated to fill a shape, blocks in the order given.
-ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, Value const& block, Value const& target, Value const& order) {
+ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, Value const& block, Value const& target,
+                                              Value const& order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);
   Value const padded = pad_to(t, block, rank, unit());

@@ -1,4 +1,5 @@
-// Products: a block repeated as a tiler says. blocked_product lays blocks side by side, raked_product interleaves them.
+// Products: a block repeated as a tiler says. blocked_product lays blocks side by side, raked_product
+// interleaves them.
 //
 //   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))
 #pragma once
@@ -9,20 +10,22 @@ namespace zellige::algebra {
 ZELLIGE_ALGEBRA constexpr Value logical_product(Tape& t, Value const& block, Value const& tiler) {
   if (t.failed()) return nothing();
   switch (tiler.kind()) {
-    case Kind::underscore: return block;
-    case Kind::tuple:
+    case ValueKind::underscore:
+      return block;
+    case ValueKind::tuple:
       return by_mode(t, block, tiler, true, Rule::composition_rank,
                      [&](Value const& m, Value const& p) { return logical_product(t, m, p); });
-    case Kind::number:
-    case Kind::layout: {
+    case ValueKind::number:
+    case ValueKind::layout: {
       Value const times = as_layout(tiler);
       Value const room = number(t.mul(product_of(t, shape_of(block)), cosize_of(t, times)));
       Value const rest = complement(t, block, room);
       Value const repeated = composition(t, rest, times);
       if (t.failed()) return nothing();
-      return bundle(Kind::layout, block, repeated);
+      return bundle(ValueKind::layout, block, repeated);
     }
-    default: return t.refused(Rule::not_a_layout, int(block.kind()), int(tiler.kind()));
+    default:
+      return t.refused(Rule::not_a_layout, int(block.kind()), int(tiler.kind()));
   }
 }
 ZELLIGE_ALGEBRA constexpr Value zipped_product(Tape& t, Value const& block, Value const& tiler) {

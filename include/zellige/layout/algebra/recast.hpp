@@ -5,7 +5,7 @@
 namespace zellige::algebra {
 
 ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
-  for (Node& m : l.nodes) {
+  for (ValueNode& m : l.nodes) {
     if (m.kids >= 0 || m.d.is(0)) continue;
     if (!m.d.is_static()) {
       m.d = t.div(m.d, fixed(n));
@@ -22,12 +22,14 @@ ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
 }
 ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
   bool adjacent = n == 1;
-  for (Node const& m : l.nodes) adjacent = adjacent || (m.kids < 0 && m.d.is(1));
+  for (ValueNode const& m : l.nodes) adjacent = adjacent || (m.kids < 0 && m.d.is(1));
   if (!adjacent) return t.refused(Rule::recast_adjacent, leaves_of(l)[0].d.v, n);
-  for (Node& m : l.nodes) {
+  for (ValueNode& m : l.nodes) {
     if (m.kids >= 0) continue;
-    if (m.d.is(1)) m.s = t.mul(m.s, fixed(n));
-    else m.d = t.mul(m.d, fixed(n));
+    if (m.d.is(1))
+      m.s = t.mul(m.s, fixed(n));
+    else
+      m.d = t.mul(m.d, fixed(n));
   }
   return l;
 }

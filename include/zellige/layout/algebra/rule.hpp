@@ -6,77 +6,103 @@ namespace zellige {
 
 enum class Rule : signed char {
   none,
-  composition_stride,     // x: stride, y: extent of the left mode
-  composition_extent,     // x: extent left to place, y: extent that the left mode offers
-  composition_crossing,   // x: stride, y: extent of the left mode that the right mode continues past
-  composition_overlap,    // x: how far the right modes reach together, y: extent of the left mode
-  composition_signs,      // x: the least stride, y: the greatest
-  composition_rank,       // x: modes of the tiler, y: modes of the layout
-  complement_dynamic,     // x: modes, y: 1
-  complement_injective,   // x: stride, y: what the modes below it cover
-  left_inverse_stride,    // x: stride, y: the stride below it
-  left_inverse_overlap,   // x: the largest index of the modes below, y: what the gap above them admits
-  negative_stride,        // x: stride, y: 0
-  rank_mismatch,          // x, y: the ranks
-  profile_mismatch,       // x, y: the ranks at which the profiles part
-  mode_out_of_range,      // x: mode, y: rank
-  not_divisible,          // x, y: the numbers
-  tile_rank,              // x: rank of the block, y: rank of the target
-  tile_extent,            // x: extent of the target, y: extent of the block
-  recast_adjacent,        // x: stride, y: factor
-  swizzle_shift,          // x, y: the shifts
-  swizzle_bits,           // x, y: the numbers of bits
-  swizzle_mask,           // x, y: the masks that cannot be told apart
-  basis_sum,              // x, y: what cannot be added
-  not_static,             // x: the value (0 when unknown), y: 0
-  divide_by_zero,         // x: numerator, y: 0
-  not_a_layout,           // an operand is of the wrong kind
-  overflow,               // x, y: the operands
-  sizes_differ,           // x, y: the sizes
+  composition_stride,    // x: stride, y: extent of the left mode
+  composition_extent,    // x: extent left to place, y: extent that the left mode offers
+  composition_crossing,  // x: stride, y: extent of the left mode that the right mode continues past
+  composition_overlap,   // x: how far the right modes reach together, y: extent of the left mode
+  composition_signs,     // x: the least stride, y: the greatest
+  composition_rank,      // x: modes of the tiler, y: modes of the layout
+  complement_dynamic,    // x: modes, y: 1
+  complement_injective,  // x: stride, y: what the modes below it cover
+  left_inverse_stride,   // x: stride, y: the stride below it
+  left_inverse_overlap,  // x: the largest index of the modes below, y: what the gap above them admits
+  negative_stride,       // x: stride, y: 0
+  rank_mismatch,         // x, y: the ranks
+  profile_mismatch,      // x, y: the ranks at which the profiles part
+  mode_out_of_range,     // x: mode, y: rank
+  not_divisible,         // x, y: the numbers
+  tile_rank,             // x: rank of the block, y: rank of the target
+  tile_extent,           // x: extent of the target, y: extent of the block
+  recast_adjacent,       // x: stride, y: factor
+  swizzle_shift,         // x, y: the shifts
+  swizzle_bits,          // x, y: the numbers of bits
+  swizzle_mask,          // x, y: the masks that cannot be told apart
+  basis_sum,             // x, y: what cannot be added
+  not_static,            // x: the value (0 when unknown), y: 0
+  divide_by_zero,        // x: numerator, y: 0
+  not_a_layout,          // an operand is of the wrong kind
+  overflow,              // x, y: the operands
+  sizes_differ,          // x, y: the sizes
 };
 
 /// One sentence, in which {x} and {y} stand for the two numbers.
 ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
   switch (rule) {
-    case Rule::none: return "";
+    case Rule::none:
+      return "";
     case Rule::composition_stride:
-      return "stride {x} of the right operand is not a multiple of extent {y} of the mode of the left operand that it "
+      return "stride {x} of the right operand is not a multiple of extent {y} of the mode of the left "
+             "operand that it "
              "steps over (stride divisibility)";
     case Rule::composition_extent:
-      return "extent {x} of the right operand is not a multiple of the {y} elements that the mode of the left operand "
+      return "extent {x} of the right operand is not a multiple of the {y} elements that the mode of the "
+             "left operand "
              "offers it (shape divisibility)";
     case Rule::composition_crossing:
-      return "stride {x} of the right operand does not divide extent {y} of the mode of the left operand that it "
+      return "stride {x} of the right operand does not divide extent {y} of the mode of the left operand "
+             "that it "
              "continues past";
     case Rule::composition_overlap:
-      return "the modes of the right operand together reach element {x} of a mode of the left operand whose extent is "
+      return "the modes of the right operand together reach element {x} of a mode of the left operand whose "
+             "extent is "
              "{y}: they overlap";
-    case Rule::composition_signs: return "strides {x} and {y} of the right operand step in opposite directions";
-    case Rule::composition_rank: return "the tiler has {x} modes and the layout only {y}";
+    case Rule::composition_signs:
+      return "strides {x} and {y} of the right operand step in opposite directions";
+    case Rule::composition_rank:
+      return "the tiler has {x} modes and the layout only {y}";
     case Rule::complement_dynamic:
       return "a layout of {x} modes has a run-time stride; with one, only {y} mode has a complement";
     case Rule::complement_injective:
-      return "stride {x} is less than the {y} that the modes below it already cover: the layout is not injective";
-    case Rule::left_inverse_stride: return "stride {x} is not a multiple of the next smaller stride {y}";
+      return "stride {x} is less than the {y} that the modes below it already cover: the layout is not "
+             "injective";
+    case Rule::left_inverse_stride:
+      return "stride {x} is not a multiple of the next smaller stride {y}";
     case Rule::left_inverse_overlap:
       return "the modes below reach index {x}, past the {y} that can be told from the mode above";
-    case Rule::negative_stride: return "stride {x} is negative; it must be at least {y}";
-    case Rule::rank_mismatch: return "the ranks {x} and {y} differ";
-    case Rule::profile_mismatch: return "the profiles differ: {x} modes against {y}";
-    case Rule::mode_out_of_range: return "mode {x} is asked for, of a rank of {y}";
-    case Rule::not_divisible: return "{x} and {y}: neither divides the other";
-    case Rule::tile_rank: return "the block has {x} modes, more than the {y} of the target shape";
-    case Rule::tile_extent: return "the target extent {x} is not a multiple of the block's {y}";
-    case Rule::recast_adjacent: return "stride {x} is neither 1 nor a multiple of the factor {y}, or elements are not adjacent";
-    case Rule::swizzle_shift: return "swizzles of shifts {x} and {y} cannot be merged";
-    case Rule::swizzle_bits: return "the masks have {x} and {y} bits; they must have as many";
-    case Rule::swizzle_mask: return "the layout does not take the swizzle's masks {x} and {y} to bits";
-    case Rule::basis_sum: return "elements of ranks {x} and {y} belong to different modules and cannot be added";
-    case Rule::not_static: return "a static number is needed where {x} is known at run time only";
-    case Rule::divide_by_zero: return "{x} is divided by {y}";
-    case Rule::not_a_layout: return "an operand is of the wrong kind ({x}, {y})";
-    case Rule::sizes_differ: return "tensors of sizes {x} and {y}: they must be the same";
-    case Rule::overflow: return "the result of {x} and {y} does not fit 64 bits";
+    case Rule::negative_stride:
+      return "stride {x} is negative; it must be at least {y}";
+    case Rule::rank_mismatch:
+      return "the ranks {x} and {y} differ";
+    case Rule::profile_mismatch:
+      return "the profiles differ: {x} modes against {y}";
+    case Rule::mode_out_of_range:
+      return "mode {x} is asked for, of a rank of {y}";
+    case Rule::not_divisible:
+      return "{x} and {y}: neither divides the other";
+    case Rule::tile_rank:
+      return "the block has {x} modes, more than the {y} of the target shape";
+    case Rule::tile_extent:
+      return "the target extent {x} is not a multiple of the block's {y}";
+    case Rule::recast_adjacent:
+      return "stride {x} is neither 1 nor a multiple of the factor {y}, or elements are not adjacent";
+    case Rule::swizzle_shift:
+      return "swizzles of shifts {x} and {y} cannot be merged";
+    case Rule::swizzle_bits:
+      return "the masks have {x} and {y} bits; they must have as many";
+    case Rule::swizzle_mask:
+      return "the layout does not take the swizzle's masks {x} and {y} to bits";
+    case Rule::basis_sum:
+      return "elements of ranks {x} and {y} belong to different modules and cannot be added";
+    case Rule::not_static:
+      return "a static number is needed where {x} is known at run time only";
+    case Rule::divide_by_zero:
+      return "{x} is divided by {y}";
+    case Rule::not_a_layout:
+      return "an operand is of the wrong kind ({x}, {y})";
+    case Rule::sizes_differ:
+      return "tensors of sizes {x} and {y}: they must be the same";
+    case Rule::overflow:
+      return "the result of {x} and {y} does not fit 64 bits";
   }
   return "";
 }

@@ -1,5 +1,5 @@
-// Swizzles and composed layouts as values. A swizzle is a leaf (bits s, base d, shift e); a composed layout has three
-// children: swizzle, offset, layout.
+// Swizzles and composed layouts as values. A swizzle is a leaf (bits s, base d, shift e); a composed layout
+// has three children: swizzle, offset, layout.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
@@ -14,18 +14,22 @@ struct Bits {
   int base;
   int shift;
   /// The bits that decide, and those that are flipped.
-  ZELLIGE_ALGEBRA constexpr long long y() const { return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0)); }
-  ZELLIGE_ALGEBRA constexpr long long z() const { return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0)); }
+  ZELLIGE_ALGEBRA constexpr long long y() const {
+    return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0));
+  }
+  ZELLIGE_ALGEBRA constexpr long long z() const {
+    return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0));
+  }
 };
 ZELLIGE_ALGEBRA constexpr Bits bits_of(Value const& swizzle) {
-  Node const& n = swizzle.root();
+  ValueNode const& n = swizzle.root();
   return {int(n.s.v), int(n.d.v), int(n.e)};
 }
 ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
-  return leaf({-1, Kind::swizzle, fixed(b.bits), fixed(b.base), b.shift});
+  return leaf({-1, ValueKind::swizzle, fixed(b.bits), fixed(b.base), b.shift});
 }
 ZELLIGE_ALGEBRA constexpr Value composed(Value const& a, Value const& offset, Value const& b) {
-  return bundle(Kind::composed, a, offset, b);
+  return bundle(ValueKind::composed, a, offset, b);
 }
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
@@ -67,7 +71,7 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, Value const& s, long lon
 /// Whether the layout takes each bit of the index to a bit of its own, so that it and xor commute.
 ZELLIGE_ALGEBRA constexpr bool moves_bits(Value const& l) {
   long long seen = 0;
-  for (Node const& n : l.nodes) {
+  for (ValueNode const& n : l.nodes) {
     if (n.kids >= 0 || n.s.is(1)) continue;
     if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v <= 0) return false;
     if (count_bits(n.s.v) != 1 || count_bits(n.d.v) != 1) return false;
@@ -89,13 +93,15 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, Value const& l, Val
   return composed(moved, number(0), l);
 }
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, Value const& c, bool right) {
-  if (!c[0].is(Kind::swizzle) || !c[1].is_number() || !c[1].root().s.is(0)) {
+  if (!c[0].is(ValueKind::swizzle) || !c[1].is_number() || !c[1].root().s.is(0)) {
     return t.refused(Rule::not_a_layout, int(c[0].kind()), int(c[1].kind()));
   }
   Value const layout = c[2];
   Value inverse = unit();
-  if (right) inverse = right_inverse(t, layout);
-  else inverse = left_inverse(t, layout);
+  if (right)
+    inverse = right_inverse(t, layout);
+  else
+    inverse = left_inverse(t, layout);
   if (t.failed()) return nothing();
   return swizzle_to_the_left(t, inverse, c[0]);
 }
@@ -103,7 +109,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, Value const& c, bool r
 /// The bits that a layout's indices have, when its modes use different ones; -1 when that cannot be told.
 ZELLIGE_ALGEBRA constexpr long long bits_used(Value const& l) {
   long long used = 0;
-  for (Node const& n : l.nodes) {
+  for (ValueNode const& n : l.nodes) {
     if (n.kids >= 0) continue;
     if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v < 0) return -1;
     long long hit = 0;
@@ -118,24 +124,27 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(Value const& l) {
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, Value const& crd, Value const& c) {
   Value const swizzle = c[0], layout = c[2];
   bool all = true;
-  for (Node const& n : crd.nodes) all = all && (n.kids >= 0 || n.kind == Kind::underscore);
+  for (ValueNode const& n : crd.nodes) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
   Value const part = slice(t, crd, layout);
   if (t.failed()) return nothing();
-  if (all) return bundle(Kind::tuple, composed(swizzle, c[1], part), number(0));
+  if (all) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(0));
   Num start = offset_of(t, crd, layout).root().s;
-  if (!c[1].is_number()) return bundle(Kind::tuple, composed(swizzle, c[1], part), number(start));
+  if (!c[1].is_number()) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(start));
   start = t.add(c[1].root().s, start);
   Bits const b = bits_of(swizzle);
   long long const used = bits_used(part);
   if (t.failed()) return nothing();
   int const y0 = lowest_bit(b.y()), z0 = lowest_bit(b.z());
   bool plain_left = used >= 0;
-  for (int i = 0; i < b.bits; ++i) plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
+  for (int i = 0; i < b.bits; ++i)
+    plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (plain_left) {
     // The swizzle with what the start decides put in: one mode for each bit that it touches.
-    auto sign = [&](int bit) { return t.sub(fixed(1), t.mul(fixed(2), t.bit_and(t.shr(start, fixed(bit)), fixed(1)))); };
+    auto sign = [&](int bit) {
+      return t.sub(fixed(1), t.mul(fixed(2), t.bit_and(t.shr(start, fixed(bit)), fixed(1))));
+    };
     int const gap = (b.shift < 0 ? -b.shift : b.shift) - b.bits;
-    Value bits = bundle(Kind::layout, mode(fixed(1LL << b.base), {fixed(1)}));
+    Value bits = bundle(ValueKind::layout, mode(fixed(1LL << b.base), {fixed(1)}));
     auto add_bits = [&](bool y) {
       for (int i = 0; i < b.bits; ++i) {
         Num stride = fixed(1LL << ((y ? y0 : z0) + i));
@@ -153,10 +162,10 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, Value const& crd, Value 
     Value const plain = composition(trial, bits, part);
     if (!trial.failed()) {
       t = trial;
-      return bundle(Kind::tuple, plain, number(swizzled(t, b, start)));
+      return bundle(ValueKind::tuple, plain, number(swizzled(t, b, start)));
     }
   }
-  return bundle(Kind::tuple, composed(swizzle, number(start), part), number(0));
+  return bundle(ValueKind::tuple, composed(swizzle, number(start), part), number(0));
 }
 
 }  // namespace zellige::algebra

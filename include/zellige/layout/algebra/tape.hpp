@@ -1,43 +1,84 @@
-// Arithmetic on numbers that may be unknown. At run time a Tape computes at once; at compile time it writes down what
-// is to be computed from the run-time inputs, each expression once. Checks are written down likewise.
+// Arithmetic on numbers that may be unknown. At run time a Tape computes at once; at compile time it writes
+// down what is to be computed from the run-time inputs, each expression once. Checks are written down
+// likewise.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
 
 namespace zellige {
 
-enum class Arith : signed char { input, add, sub, mul, div, mod, min, max, gcd, abs, sign, lt, le, eq, conj, disj,
-                                 bit_and, bit_xor, shl, shr, check };
+enum class Arith : signed char {
+  input,
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  min,
+  max,
+  gcd,
+  abs,
+  sign,
+  lt,
+  le,
+  eq,
+  conj,
+  disj,
+  bit_and,
+  bit_xor,
+  shl,
+  shr,
+  check
+};
 
-struct Step0 {
+struct TapeStep {
   Arith op = Arith::input;
   Num a;
   Num b;
-  Refusal rule = {};  // of a check: if a is 0 at run time, this rule is broken (x, y: the operands' ids or values)
+  Refusal rule =
+      {};  // of a check: if a is 0 at run time, this rule is broken (x, y: the operands' ids or values)
   Num x = {};
   Num y = {};
 };
 
 ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) {
   switch (op) {
-    case Arith::add: return a + b;
-    case Arith::sub: return a - b;
-    case Arith::mul: return a * b;
-    case Arith::div: return b == 0 ? 0 : a / b;
-    case Arith::mod: return b == 0 ? 0 : a % b;
-    case Arith::min: return a < b ? a : b;
-    case Arith::max: return a < b ? b : a;
-    case Arith::abs: return a < 0 ? -a : a;
-    case Arith::sign: return (a > 0) - (a < 0);
-    case Arith::lt: return a < b;
-    case Arith::le: return a <= b;
-    case Arith::eq: return a == b;
-    case Arith::conj: return a && b;
-    case Arith::disj: return a || b;
-    case Arith::bit_and: return a & b;
-    case Arith::bit_xor: return a ^ b;
-    case Arith::shl: return b < 0 ? a >> -b : a << b;
-    case Arith::shr: return b < 0 ? a << -b : a >> b;
+    case Arith::add:
+      return a + b;
+    case Arith::sub:
+      return a - b;
+    case Arith::mul:
+      return a * b;
+    case Arith::div:
+      return b == 0 ? 0 : a / b;
+    case Arith::mod:
+      return b == 0 ? 0 : a % b;
+    case Arith::min:
+      return a < b ? a : b;
+    case Arith::max:
+      return a < b ? b : a;
+    case Arith::abs:
+      return a < 0 ? -a : a;
+    case Arith::sign:
+      return (a > 0) - (a < 0);
+    case Arith::lt:
+      return a < b;
+    case Arith::le:
+      return a <= b;
+    case Arith::eq:
+      return a == b;
+    case Arith::conj:
+      return a && b;
+    case Arith::disj:
+      return a || b;
+    case Arith::bit_and:
+      return a & b;
+    case Arith::bit_xor:
+      return a ^ b;
+    case Arith::shl:
+      return b < 0 ? a >> -b : a << b;
+    case Arith::shr:
+      return b < 0 ? a << -b : a >> b;
     case Arith::gcd: {
       a = a < 0 ? -a : a;
       b = b < 0 ? -b : b;
@@ -48,7 +89,8 @@ ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) 
       }
       return a;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -94,7 +136,7 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr Num shl(Num a, Num b) { return binary(Arith::shl, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
   ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) { return div(sub(add(a, b), fixed(1)), b); }
-  ZELLIGE_ALGEBRA constexpr Step1 mul(Step1 a, Num b) { return {mul(a.n, b), a.e}; }
+  ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
   /// Refuses unless cond holds; what is not known yet is checked when it is.
   ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
@@ -102,7 +144,7 @@ class Tape {
       if (cond.v == 0) refuse(rule, x.v, y.v);
       return;
     }
-    for (Step0 const& s : steps_) {
+    for (TapeStep const& s : steps_) {
       if (s.op == Arith::check && s.a.id == cond.id && s.rule.rule == rule) return;
     }
     steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
@@ -117,7 +159,7 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr bool failed() const { return bool(refusal_); }
   ZELLIGE_ALGEBRA constexpr Refusal refusal() const { return refusal_; }
-  ZELLIGE_ALGEBRA constexpr Vec<Step0> const& steps() const { return steps_; }
+  ZELLIGE_ALGEBRA constexpr Vec<TapeStep> const& steps() const { return steps_; }
   ZELLIGE_ALGEBRA constexpr bool symbolic() const { return symbolic_; }
 
  private:
@@ -136,7 +178,7 @@ class Tape {
     if (both_static) return fixed(compute(op, a.v, b.v));
     if (!symbolic_) return dynamic(compute(op, a.v, b.v));
     for (int i = 0; i < steps_.size(); ++i) {
-      Step0 const& s = steps_[i];
+      TapeStep const& s = steps_[i];
       if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v) return Num{0, i};
     }
     steps_.push_back({op, a, b});
@@ -149,7 +191,7 @@ class Tape {
     if (!fits) refuse(Rule::overflow, a, b);
   }
 
-  Vec<Step0> steps_;
+  Vec<TapeStep> steps_;
   Refusal refusal_;
   bool symbolic_ = false;
 };

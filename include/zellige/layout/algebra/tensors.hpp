@@ -1,17 +1,18 @@
-// Tensors as values: an iterator (over integers, or over coordinates) and a layout. What partitioning does to them.
+// Tensors as values: an iterator (over integers, or over coordinates) and a layout. What partitioning does to
+// them.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
 namespace zellige::algebra {
 
 ZELLIGE_ALGEBRA constexpr Value tensor(Value const& iterator, Value const& layout) {
-  return bundle(Kind::tensor, iterator, layout);
+  return bundle(ValueKind::tensor, iterator, layout);
 }
 /// The iterator at zero in the codomain of the layout.
 ZELLIGE_ALGEBRA constexpr Value coord_tensor(Value const& layout) {
   Value zero = coprofile(layout);
-  for (Node& n : zero.nodes) n.kind = n.kids < 0 ? Kind::number : Kind::arithmetic;
-  return tensor(bundle(Kind::coordinates, zero), layout);
+  for (ValueNode& n : zero.nodes) n.kind = n.kids < 0 ? ValueKind::number : ValueKind::arithmetic;
+  return tensor(bundle(ValueKind::coordinates, zero), layout);
 }
 ZELLIGE_ALGEBRA constexpr Value identity_tensor(Value const& shape) {
   return coord_tensor(pair_up(shape, basis_like(shape)));
@@ -24,7 +25,7 @@ ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, Value const& iterator, Value co
 /// The tensor's elements that crd keeps, or the one that it names.
 ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, Value const& x, Value const& crd) {
   bool sliced = false;
-  for (Node const& n : crd.nodes) sliced = sliced || n.kind == Kind::underscore;
+  for (ValueNode const& n : crd.nodes) sliced = sliced || n.kind == ValueKind::underscore;
   Value const at = advance(t, x[0], offset_of(t, crd, x[1]));
   if (t.failed()) return nothing();
   if (!sliced) return at[0];
@@ -34,7 +35,7 @@ ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, Value const& x, Value const
 }
 ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
   if (n == 1) return underscore();
-  Value r = empty(Kind::tuple);
+  Value r = empty(ValueKind::tuple);
   for (int i = 0; i < n; ++i) r.add(underscore());
   return r;
 }
@@ -44,7 +45,8 @@ ZELLIGE_ALGEBRA constexpr Value marked_to(Value const& crd, int n) {
   return r;
 }
 /// The tile that crd names among the tiles (inner), or what crd names in every tile (outer).
-ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& tiler, Value const& crd, bool inner) {
+ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& tiler, Value const& crd,
+                                          bool inner) {
   Value const zipped = zipped_divide(t, x[1], tiler);
   if (t.failed()) return nothing();
   Value const tiled = tensor(x[0], zipped);
@@ -55,14 +57,14 @@ ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& 
     if (crd.rank() > named.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), named.rank());
     chosen = marked_to(crd, named.rank());
   }
-  if (inner) return tensor_call(t, tiled, bundle(Kind::tuple, whole, chosen));
-  return tensor_call(t, tiled, bundle(Kind::tuple, chosen, whole));
+  if (inner) return tensor_call(t, tiled, bundle(ValueKind::tuple, whole, chosen));
+  return tensor_call(t, tiled, bundle(ValueKind::tuple, chosen, whole));
 }
 ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, Value const& x, Value const& tiler, Value const& crd) {
   return partition(t, x, tiler, crd, true);
 }
-ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, Value const& x, Value const& tile, Value const& index,
-                                                Value const& projection) {
+ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, Value const& x, Value const& tile,
+                                                Value const& index, Value const& projection) {
   Values const args = [&] {
     Values v;
     v.push_back(tile);

@@ -4,8 +4,8 @@
 //
 //   node   0: layout, 2 modes    1: layout, 2 modes    2: _4:_1    3: n:_4    4: _8:n4
 //
-// A leaf of a layout carries its shape and its stride; a leaf of a tuple carries a number. Every number is static
-// (known by its type, printed `_4`) or dynamic (printed `4`).
+// A leaf of a layout carries its shape and its stride; a leaf of a tuple carries a number. Every number is
+// static (known by its type, printed `_4`) or dynamic (printed `4`).
 #pragma once
 #include <zellige/layout/config.hpp>
 
@@ -84,8 +84,8 @@ class Vec {
   int room_ = 0;
 };
 
-/// A number: static when id < 0. A dynamic number has its value at run time (id 0), and at compile time, where nobody
-/// knows it, the id of the expression that will compute it.
+/// A number: static when id < 0. A dynamic number has its value at run time (id 0), and at compile time,
+/// where nobody knows it, the id of the expression that will compute it.
 struct Num {
   long long v = 0;
   int id = -1;
@@ -98,8 +98,8 @@ ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return Num{v, 0}; }
 /// Surely equal: both static and the same.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id < 0 && b.id < 0 && a.v == b.v; }
 
-/// Which basis element a stride is a multiple of: 0 for a plain number, else the mode indices + 1 as bytes, the
-/// outermost highest. E<0, 1> is 0x0102.
+/// Which basis element a stride is a multiple of: 0 for a plain number, else the mode indices + 1 as bytes,
+/// the outermost highest. E<0, 1> is 0x0102.
 using Path = long long;
 ZELLIGE_ALGEBRA constexpr Path extend(Path outer, int inner) { return outer * 256 + inner + 1; }
 ZELLIGE_ALGEBRA constexpr int path_length(Path e) {
@@ -113,46 +113,48 @@ ZELLIGE_ALGEBRA constexpr int path_index(Path e, int i) {
   return int(e % 256) - 1;
 }
 
-enum class Kind : signed char {
-  number,      // s: the number, times the basis element e
-  boolean,     // s: 0 or 1
+enum class ValueKind : signed char {
+  number,   // s: the number, times the basis element e
+  boolean,  // s: 0 or 1
   underscore,
-  tuple,       // of anything
-  arithmetic,  // a tuple that is an element of the integer-module: an ArithmeticTuple
-  layout,      // leaf: shape s, stride d times e; inner node: its modes
-  swizzle,     // s.v, d.v, e: bits, base, shift
-  composed,    // three children: swizzle or layout, offset, layout
-  counting,    // one child: the iterator over the integers that starts there
-  coordinates, // one child: the iterator over coordinates that starts there
-  tensor,      // two children: iterator, layout
-  flag,        // s.v: smem_ptr_flag_bits
-  nothing,     // the result of a refused operation
+  tuple,        // of anything
+  arithmetic,   // a tuple that is an element of the integer-module: an ArithmeticTuple
+  layout,       // leaf: shape s, stride d times e; inner node: its modes
+  swizzle,      // s.v, d.v, e: bits, base, shift
+  composed,     // three children: swizzle or layout, offset, layout
+  counting,     // one child: the iterator over the integers that starts there
+  coordinates,  // one child: the iterator over coordinates that starts there
+  tensor,       // two children: iterator, layout
+  flag,         // s.v: smem_ptr_flag_bits
+  nothing,      // the result of a refused operation
 };
 
-struct Node {
+struct ValueNode {
   int kids = -1;  // -1: a leaf
-  Kind kind = Kind::number;
+  ValueKind kind = ValueKind::number;
   Num s;
   Num d;
   Path e = 0;
 };
 
 /// A number times a basis element: what a stride is.
-struct Step1 {
+struct ScaledStride {
   Num n;
   Path e = 0;
 };
 
 struct Value {
-  Vec<Node> nodes;
+  Vec<ValueNode> nodes;
 
-  ZELLIGE_ALGEBRA constexpr Node const& root() const { return nodes[0]; }
-  ZELLIGE_ALGEBRA constexpr Kind kind() const { return nodes[0].kind; }
+  ZELLIGE_ALGEBRA constexpr ValueNode const& root() const { return nodes[0]; }
+  ZELLIGE_ALGEBRA constexpr ValueKind kind() const { return nodes[0].kind; }
   ZELLIGE_ALGEBRA constexpr bool is_leaf() const { return nodes[0].kids < 0; }
-  ZELLIGE_ALGEBRA constexpr bool is(Kind k) const { return nodes[0].kind == k; }
-  ZELLIGE_ALGEBRA constexpr bool is_layout() const { return is(Kind::layout); }
-  ZELLIGE_ALGEBRA constexpr bool is_number() const { return is(Kind::number); }
-  ZELLIGE_ALGEBRA constexpr bool is_tuple() const { return is(Kind::tuple) || is(Kind::arithmetic); }
+  ZELLIGE_ALGEBRA constexpr bool is(ValueKind k) const { return nodes[0].kind == k; }
+  ZELLIGE_ALGEBRA constexpr bool is_layout() const { return is(ValueKind::layout); }
+  ZELLIGE_ALGEBRA constexpr bool is_number() const { return is(ValueKind::number); }
+  ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
+    return is(ValueKind::tuple) || is(ValueKind::arithmetic);
+  }
   /// The number of modes; a leaf has one, itself.
   ZELLIGE_ALGEBRA constexpr int rank() const { return nodes[0].kids < 0 ? 1 : nodes[0].kids; }
 
@@ -188,43 +190,46 @@ struct Value {
   }
 };
 
-ZELLIGE_ALGEBRA constexpr Value leaf(Node const& n) {
+ZELLIGE_ALGEBRA constexpr Value leaf(ValueNode const& n) {
   Value v;
   v.nodes.push_back(n);
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value number(Num n, Path e = 0) { return leaf({-1, Kind::number, n, {}, e}); }
+ZELLIGE_ALGEBRA constexpr Value number(Num n, Path e = 0) { return leaf({-1, ValueKind::number, n, {}, e}); }
 ZELLIGE_ALGEBRA constexpr Value number(long long n) { return number(fixed(n)); }
-ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return leaf({-1, Kind::boolean, n, {}, 0}); }
-ZELLIGE_ALGEBRA constexpr Value underscore() { return leaf({-1, Kind::underscore, {}, {}, 0}); }
-ZELLIGE_ALGEBRA constexpr Value nothing() { return leaf({-1, Kind::nothing, {}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return leaf({-1, ValueKind::boolean, n, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value underscore() { return leaf({-1, ValueKind::underscore, {}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value nothing() { return leaf({-1, ValueKind::nothing, {}, {}, 0}); }
 /// shape:stride, a layout of one mode.
-ZELLIGE_ALGEBRA constexpr Value mode(Num shape, Step1 stride) { return leaf({-1, Kind::layout, shape, stride.n, stride.e}); }
+ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
+  return leaf({-1, ValueKind::layout, shape, stride.n, stride.e});
+}
 ZELLIGE_ALGEBRA constexpr Value unit() { return mode(fixed(1), {fixed(0)}); }
 /// An inner node without children yet.
-ZELLIGE_ALGEBRA constexpr Value empty(Kind kind) { return leaf({0, kind, {}, {}, 0}); }
-ZELLIGE_ALGEBRA constexpr Value bundle(Kind kind, Value const& a) {
+ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return leaf({0, kind, {}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a) {
   Value v = empty(kind);
   v.add(a);
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value bundle(Kind kind, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b) {
   Value v = bundle(kind, a);
   v.add(b);
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value bundle(Kind kind, Value const& a, Value const& b, Value const& c) {
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b, Value const& c) {
   Value v = bundle(kind, a, b);
   v.add(c);
   return v;
 }
-/// One or the other. A conditional expression would do, but GCC 12 frees its copy too early in constant expressions.
+/// One or the other. A conditional expression would do, but GCC 12 frees its copy too early in constant
+/// expressions.
 ZELLIGE_ALGEBRA constexpr Value choose(bool first, Value const& a, Value const& b) {
   if (first) return a;
   return b;
 }
 /// The same tree under another name: a tuple of layouts as a layout, for one.
-ZELLIGE_ALGEBRA constexpr Value retag(Value v, Kind kind) {
+ZELLIGE_ALGEBRA constexpr Value retag(Value v, ValueKind kind) {
   v.nodes[0].kind = kind;
   return v;
 }
@@ -236,37 +241,40 @@ ZELLIGE_ALGEBRA constexpr bool same_profile(Value const& a, int i, Value const& 
   }
   return true;
 }
-ZELLIGE_ALGEBRA constexpr bool same_profile(Value const& a, Value const& b) { return same_profile(a, 0, b, 0); }
+ZELLIGE_ALGEBRA constexpr bool same_profile(Value const& a, Value const& b) {
+  return same_profile(a, 0, b, 0);
+}
 
 /// The shape of a layout, as a tuple.
 ZELLIGE_ALGEBRA constexpr Value shape_of(Value const& l) {
   Value v = l;
-  for (Node& n : v.nodes) {
-    if (n.kind == Kind::layout) n = {n.kids, n.kids < 0 ? Kind::number : Kind::tuple, n.s, {}, 0};
+  for (ValueNode& n : v.nodes) {
+    if (n.kind == ValueKind::layout)
+      n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.s, {}, 0};
   }
   return v;
 }
 ZELLIGE_ALGEBRA constexpr Value stride_of(Value const& l) {
   Value v = l;
-  for (Node& n : v.nodes) n = {n.kids, n.kids < 0 ? Kind::number : Kind::tuple, n.d, {}, n.e};
+  for (ValueNode& n : v.nodes) n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.d, {}, n.e};
   return v;
 }
 /// shape:stride, of congruent tuples.
 ZELLIGE_ALGEBRA constexpr Value pair_up(Value const& shape, Value const& stride) {
   Value v = shape;
   for (int i = 0; i < v.nodes.size(); ++i) {
-    Node& n = v.nodes[i];
-    n.kind = Kind::layout;
+    ValueNode& n = v.nodes[i];
+    n.kind = ValueKind::layout;
     if (n.kids < 0) n.d = stride.nodes[i].s, n.e = stride.nodes[i].e;
   }
   return v;
 }
 
 /// The leaves, in order.
-ZELLIGE_ALGEBRA constexpr Vec<Node> leaves_of(Value const& v) {
-  Vec<Node> flat;
+ZELLIGE_ALGEBRA constexpr Vec<ValueNode> leaves_of(Value const& v) {
+  Vec<ValueNode> flat;
   flat.reserve(v.nodes.size());
-  for (Node const& n : v.nodes) {
+  for (ValueNode const& n : v.nodes) {
     if (n.kids < 0) flat.push_back(n);
   }
   return flat;
@@ -274,17 +282,17 @@ ZELLIGE_ALGEBRA constexpr Vec<Node> leaves_of(Value const& v) {
 /// The leaves as the modes of one layout or tuple; a leaf stays a leaf.
 ZELLIGE_ALGEBRA constexpr Value flatten_value(Value const& v) {
   if (v.is_leaf()) return v;
-  Vec<Node> const flat = leaves_of(v);
+  Vec<ValueNode> const flat = leaves_of(v);
   Value r = empty(v.kind());
   r.nodes[0].kids = flat.size();
   r.nodes.append(flat);
   return r;
 }
 /// Leaves as a layout: none is _1:_0, one is itself.
-ZELLIGE_ALGEBRA constexpr Value layout_of(Vec<Node> const& flat) {
+ZELLIGE_ALGEBRA constexpr Value layout_of(Vec<ValueNode> const& flat) {
   if (flat.empty()) return unit();
   if (flat.size() == 1) return leaf(flat[0]);
-  Value r = empty(Kind::layout);
+  Value r = empty(ValueKind::layout);
   r.nodes[0].kids = flat.size();
   r.nodes.append(flat);
   return r;

@@ -21,25 +21,26 @@ ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, Value const& a, Value
   if (!first.root().d.is(1) || first.root().e != 0) return number(1);
   return number(first.root().s);
 }
-/// The largest n such that the layout is made of aligned runs of n, run-time strides and shapes being multiples of it.
+/// The largest n such that the layout is made of aligned runs of n, run-time strides and shapes being
+/// multiples of it.
 ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, Value const& l) {
   Value known = coalesce(t, l);
-  for (Node& n : known.nodes) {
+  for (ValueNode& n : known.nodes) {
     if (n.kids < 0 && !n.s.is_static()) n.s = fixed(1);
     if (n.kids < 0 && !n.d.is_static()) n.d = fixed(0);
   }
   Value const split = logical_divide(t, known, right_inverse(t, known));
   if (t.failed()) return nothing();
   Num g = product_of(t, shape_of(split[0]));
-  for (Node const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
+  for (ValueNode const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
   return number(g);
 }
 /// n things over the modes of a shape, as far as they divide.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, Value const& shape, Value const& count) {
-  Vec<Node> result;
+  Vec<ValueNode> result;
   Num rest = product_of(t, count);
   Num step = fixed(1);
-  for (Node const& n : leaves_of(shape)) {
+  for (ValueNode const& n : leaves_of(shape)) {
     Num const part = t.gcd(n.s, rest);
     result.push_back(mode(part, {n.s.is(1) ? fixed(0) : step}).root());
     rest = t.div(rest, part);

@@ -1,0 +1,78 @@
+// Copies: every chunk of every block's tile starts where its width demands, and lies in one piece.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/layouts.hpp"
+#include "random_plans.hpp"
+#include "tiles.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The first element, in its tensor, of each chunk of a few blocks' tiles; at the edge `left` elements are there.
+template <class F>
+void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner, int vector, F visit) {
+  Shape chunks = n.shape;
+  chunks[inner] = (chunks[inner] + vector - 1) / vector;
+  const std::int64_t step = p.grid.count() / 50 * 2 + 1;  // odd: of every axis several
+  std::int64_t index = 0;
+  for_each_block(p, [&](const Shape& block) {
+    if (index++ % step != 0 && index != p.grid.count()) return;
+    for (std::int64_t iteration : {std::int64_t{0}, std::min<std::int64_t>(1, p.loop - 1), p.loop - 1})
+      for (std::int64_t i = 0; i < graph::size(chunks); ++i) {
+        std::int64_t rest = i, place = 0, left = 0;
+        for (std::size_t d = chunks.size(); d-- > 0;) {
+          const std::int64_t in_tile = rest % chunks[d] * (static_cast<int>(d) == inner ? vector : 1);
+          const std::int64_t at = start(n.splits[d], block, p.loop, iteration) + in_tile;
+          if (static_cast<int>(d) == inner) left = std::min(n.shape[d] - in_tile, n.splits[d].extent - at);
+          place += (at + n.splits[d].offset) * tensor.strides[d], rest /= chunks[d];
+        }
+        visit(place, left);
+      }
+  });
+}
+
+TEST(Copies, StartWhereTheirWidthDemands) {
+  int wide = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan& plan) {
+    for (const auto& [node, copy] : k.copies) {
+      const Node& n = k.program.nodes[node];
+      const auto& tensor = plan.program.tensors[n.tensor];
+      const int inner = innermost(tensor.shape, tensor.strides);
+      EXPECT_EQ(copy.bytes, copy.vector * graph::bytes(tensor.dtype)) << name << " " << n.name;
+      EXPECT_LE(copy.bytes, 16) << name << " " << n.name;
+      if (copy.async) EXPECT_GE(copy.bytes, 4) << name << " " << n.name << ": cp.async moves 4, 8 or 16 bytes";
+      if (copy.vector == 1) continue;
+      ++wide;
+      EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;
+      int wrong = 0, partial = 0;
+      for_each_chunk(k.program, n, tensor, inner, copy.vector, [&](std::int64_t place, std::int64_t left) {
+        wrong += place % copy.vector != 0;
+        partial += left > 0 && left < copy.vector;
+      });
+      EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector << " that start elsewhere";
+      if (n.kind == NodeKind::store) EXPECT_EQ(partial, 0) << name << " " << n.name << ": a store writes whole chunks";
+    }
+  });
+  EXPECT_GE(wide, 40);
+}
+
+// Twice as wide would start elsewhere, or there is a reason: no power of two is given away.
+TEST(Copies, AreAsWideAsTheyMayBe) {
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan& plan) {
+    for (const auto& [node, copy] : k.copies) {
+      const Node& n = k.program.nodes[node];
+      const auto& tensor = plan.program.tensors[n.tensor];
+      const int inner = innermost(tensor.shape, tensor.strides), twice = copy.vector * 2;
+      const bool follows = k.inner.at(node) == inner;
+      if (n.kind != NodeKind::load || copy.bytes == 16 || !follows || tensor.strides[inner] != 1 || n.shape[inner] < twice) continue;
+      int wrong = 0;
+      for_each_chunk(k.program, n, tensor, inner, twice, [&](std::int64_t place, std::int64_t) { wrong += place % twice != 0; });
+      EXPECT_GT(wrong, 0) << name << " " << n.name << ": chunks of " << twice << " would do";
+    }
+  });
+}
+
+}  // namespace
+}  // namespace zellige::plan
