@@ -135,10 +135,9 @@ inline Fiber* Block::next() {
   w.ready &= w.ready - 1;
   if (!w.ready) ready_warps_ &= ~(1u << current_warp_);
   Fiber& f = stacks_.fiber(current_warp_ * 32 + lane);
-  if (lane < 30) {  // most likely the next ones
-    __builtin_prefetch(stacks_.fiber(current_warp_ * 32 + lane + 1).context);
-    __builtin_prefetch(&stacks_.fiber(current_warp_ * 32 + lane + 2).context);
-  }
+  // Most likely the next ones. A lane that is not ready may not exist: the last warp can be partial.
+  if (w.ready >> lane & 2) __builtin_prefetch(stacks_.fiber(current_warp_ * 32 + lane + 1).context);
+  if (w.ready >> lane & 4) __builtin_prefetch(&stacks_.fiber(current_warp_ * 32 + lane + 2).context);
   f.state = Fiber::State::ready;
   return &f;
 }
