@@ -48,6 +48,7 @@ def main():
               "zellige": output(a.zellige, "--version"), "rows": []}
     for name, index, what, size, flops, mirage, peer in ROWS:
         r = ours(a.zellige, a.mugraphs, name, index)
+        r["file"], r["kernel"] = f"{name}.json", ""  # no paths of this machine
         result["rows"].append({"file": name, "index": index, "what": what, "bytes": size, "flops": flops, "mirage_us": mirage,
                                "peer_row": peer, "run": r})
         print(f"{name}[{index}]: {r['status']}", file=sys.stderr)

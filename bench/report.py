@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md from the committed raw samples: bench/report.py [--check]"""
+"""Writes the tables of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
 import json, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGE = os.path.join(HERE, "..", "docs", "performance.md")
+ROOT = os.path.join(HERE, "..")
 
 
 def median(samples):
@@ -19,7 +19,7 @@ def h200():
              "| graph | what | floor, us | ours, us (min, p90) | Mirage's kernel, us | ours / Mirage | best peer, us | verdict |",
              "|---|---|---|---|---|---|---|---|"]
     for r in d["rows"]:
-        s = sorted(r["run"]["samples_us"])
+        s = sorted(r["run"]["time_us"]["samples"])
         floor = max(r["bytes"] / rate / 1e6, r["flops"] / flops / 1e6)
         ours = median(s)
         mirage = f"{r['mirage_us']:.1f}" if r["mirage_us"] else "-"
@@ -31,12 +31,24 @@ def h200():
     return "\n".join(lines)
 
 
+def short():
+    d = json.load(open(os.path.join(HERE, "results", "h200.json")))
+    lines = ["| graph | what | Zellige, us | Mirage's kernel for the same graph, us |", "|---|---|---|---|"]
+    for r in d["rows"]:
+        if r["mirage_us"]:
+            lines.append(f"| {r['file']}[{r['index']}] | {r['what']} | {median(r['run']['time_us']['samples']):.1f} | {r['mirage_us']:.1f} |")
+    return "\n".join(lines)
+
+
 def main():
-    page = open(PAGE).read()
-    new = re.sub(r"(<!-- h200 -->\n).*?(\n<!-- end -->)", lambda m: m[1] + h200() + m[2], page, flags=re.S)
-    if "--check" in sys.argv:
-        sys.exit(0 if new == page else "docs/performance.md does not follow from bench/results: run bench/report.py")
-    open(PAGE, "w").write(new)
+    for name, mark, table in (("docs/performance.md", "h200", h200()), ("README.md", "readme", short())):
+        path = os.path.join(ROOT, name)
+        page = open(path).read()
+        new = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda m: m[1] + table + "\n" + m[2], page, flags=re.S)
+        if "--check" in sys.argv and new != page:
+            sys.exit(f"{name} does not follow from bench/results: run bench/report.py")
+        if new != page:
+            open(path, "w").write(new)
 
 
 main()

@@ -69,7 +69,9 @@ run::Options options(const Arguments& a) {
   if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   o.target = target::find(o.target).name;  // fails for an unknown one
-  if (a.time && !on_gpu)
+  // Asked for a GPU where there is one, --time goes without saying where there is none.
+  o.time = a.time && on_gpu;
+  if (a.time && !on_gpu && a.on != "auto")
     fail("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
   return o;
 }
