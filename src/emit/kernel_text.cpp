@@ -233,26 +233,29 @@ void KernelText::phase(const std::vector<int>& tasks) {
                                           t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate ||
                                           t.kind == TaskKind::reduce);
   };
+  const auto declare = [&](const Task& t) {
+    if (t.kind == TaskKind::reduce && !block_.nodes[t.node].carried) sum_declaration(t);
+  };
+  // The tasks right behind task i that share its loop nest; i moves to the last of them.
+  const auto gather = [&](std::size_t& i, std::vector<int>& together) {
+    const int context = plan_.tasks[tasks[i]].context;
+    while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == context && in_nest(plan_.tasks[tasks[i + 1]])) {
+      declare(plan_.tasks[tasks[++i]]);
+      together.push_back(tasks[i]);
+    }
+  };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Task& t = plan_.tasks[tasks[i]];
-    if (t.kind == TaskKind::reduce && !block_.nodes[t.node].carried) sum_declaration(t);
+    declare(t);
     if (in_nest(t)) {
       std::vector<int> together{tasks[i]};
-      while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == t.context && in_nest(plan_.tasks[tasks[i + 1]])) {
-        const Task& more = plan_.tasks[tasks[++i]];
-        if (more.kind == TaskKind::reduce && !block_.nodes[more.node].carried) sum_declaration(more);
-        together.push_back(tasks[i]);
-      }
+      gather(i, together);
       nest(together);
       continue;
     }
     if (t.kind == TaskKind::mma && plan_.contexts[t.context].slices > 1) {
       std::vector<int> together;
-      while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == t.context && in_nest(plan_.tasks[tasks[i + 1]])) {
-        const Task& more = plan_.tasks[tasks[++i]];
-        if (more.kind == TaskKind::reduce && !block_.nodes[more.node].carried) sum_declaration(more);
-        together.push_back(tasks[i]);
-      }
+      gather(i, together);
       out_.line("#pragma unroll 1");
       out_.open("for (int slice = 0; slice < {}; ++slice) {{", plan_.contexts[t.context].slices);
       mma(t);
