@@ -5,5 +5,7 @@
 //   int index = tile(k, n);                                     // plain integer arithmetic on constants
 //   auto mine = zipped_divide(tile, Shape<_8, _16>{});          // ((8, 16), (8, 8)): the tile, and the tiles
 #pragma once
+#include <zellige/layout/compatibility.hpp>
 #include <zellige/layout/coord_iterator.hpp>
+#include <zellige/layout/equality.hpp>
 #include <zellige/layout/modes.hpp>

@@ -1,4 +1,4 @@
-#include "emulate/block.hpp"
+#include "emulate/cluster.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,11 +8,18 @@
 
 namespace zellige::emulate {
 
+Block::Block(Cluster& of, unsigned its_rank)
+    : cluster(of), rank(its_rank), counters(of.counters), findings(of.findings) {}
+
 void Block::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   launch_ = &launch;
+  peers = cluster.size() > 1 ? &cluster : nullptr;
   threads_ = config.block.x * config.block.y * config.block.z;
   warps_ = (threads_ + 31) / 32;
+  first_warp = rank * warps_;
+  first_thread = first_warp * 32;
+  shared_bytes = config.shared_bytes;
   stacks_.reserve(threads_);
   if (storage_bytes_ < config.shared_bytes + 1024 || !storage_) {
     storage_bytes_ = config.shared_bytes + 1024;
@@ -22,31 +29,36 @@ void Block::prepare(const LaunchState& launch) {
                                             1024);
   regions_.clear();
   region_names.assign(1, "");
-  findings.clear();
-  counters = {};
 }
 
-bool Block::run(std::uint64_t linear_index) {
+void Block::begin(std::uint64_t linear_index) {
   const LaunchConfig& config = *launch_->config;
   linear = linear_index;
   const dim3 index = {unsigned(linear % config.grid.x), unsigned(linear / config.grid.x % config.grid.y),
                       unsigned(linear / config.grid.x / config.grid.y)};
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
-  time_ = 1;
+  async.reset();
+  mbarriers.clear();
+  touches.clear();
   live_ = threads_;
-  abandoned_ = false;
   ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
   current_warp_ = 0;
-  for (Barrier& b : barrier_) b = {};
+  for (Barrier& b : barrier_) b.arrived = b.warps = 0;
+  for (GroupMeeting& g : group_) g.arrived = 0;
+  std::fill(std::begin(wgmma_agent_), std::end(wgmma_agent_), 0u);
+  arrive_at_registers();
   for (unsigned w = 0; w < warps_; ++w) {
     Warp& warp = warp_[w];
     const unsigned lanes = std::min(32u, threads_ - w * 32);
-    warp.index = w;
+    warp.index = first_warp + w;
+    warp.local = w;
     warp.lanes = warp.ready = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    warp.returned = warp.met = warp.synced = 0;
-    std::fill(std::begin(warp.clock.time), std::end(warp.clock.time), 1u);
-    warp.least = 1;
+    warp.returned = warp.met = warp.synced_lanes = 0;
+    std::fill(warp.clock.time, warp.clock.time + cluster.warps(), 1u);
+    std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
+    std::fill(std::begin(warp.clock.visible), std::end(warp.clock.visible), 1u);
+    warp.least = warp.synced = 1;
   }
   dim3 position{0, 0, 0};
   for (unsigned i = 0; i < threads_; ++i) {
@@ -60,23 +72,24 @@ bool Block::run(std::uint64_t linear_index) {
     f.block = index;
     f.block_size = config.block;
     f.grid = config.grid;
+    f.cluster_rank = rank;
+    f.cluster_size = config.cluster;
+    f.watch_poison = false;
     f.state = Fiber::State::ready;
+    f.arrived_at_cluster = f.init_fenced = false;
     f.copies.clear();
     f.group_ends.clear();
     f.landed_copies = f.landed_groups = 0;
+    f.in_flight.reset();
     f.engine = &engine();
     f.context = stacks_.fresh_context(i, start);
     if (++position.x == config.block.x) position.x = 0, ++position.y;
     if (position.y == config.block.y) position.y = 0, ++position.z;
   }
-  while (live_) {
-    Fiber* f = next();
-    if (!f && !unstick()) break;
-    if (f) switch_context(scheduler_, f->context);
-    if (abandoned_) break;
-  }
+}
+
+void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
-  return !live_;
 }
 
 void Block::start(Transfer t) {
@@ -88,22 +101,26 @@ void Block::start(Transfer t) {
 
 void Block::finish(Fiber& f) {
   Warp& w = *f.its_warp;
+  if (f.in_flight) finish_stores(f, ~0u);
   f.state = Fiber::State::returned;
   w.returned |= 1u << f.lane;
   --live_;
-  if (w.synced && (w.synced | w.returned | ~w.sync_mask) == ~0u) {
-    const std::uint32_t waiting = w.synced;
+  --cluster.live;
+  if (w.synced_lanes && (w.synced_lanes | w.returned | ~w.sync_mask) == ~0u) {
+    const std::uint32_t waiting = w.synced_lanes;
     complete_sync_warp(w);
     make_ready(w, waiting);
   }
+  if (!live_) leave(f);
+  cluster.joined(*this);
   Fiber* other = next();
-  switch_context(f.context, other ? other->context : scheduler_);
+  switch_context(f.context, other ? other->context : cluster.scheduler);
   __builtin_unreachable();
 }
 
 void Block::abandon(Fiber& f) {
-  abandoned_ = true;
-  switch_context(f.context, scheduler_);
+  cluster.abandoned = true;
+  switch_context(f.context, cluster.scheduler);
   __builtin_unreachable();
 }
 
@@ -121,6 +138,7 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
   }
   auto region = std::make_unique<Region>();
   region->name = name, region->begin = begin, region->bytes = bytes, region->space = Space::shared;
+  region->shadow = this;
   for (std::size_t id = 1; id < region_names.size() && !region->id; ++id)
     if (std::strcmp(region_names[id], name) == 0) region->id = std::uint16_t(id);
   if (!region->id) {

@@ -1,18 +1,24 @@
 // One block as it runs: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until
-// it must wait for others; then the next one of its warp runs, or another warp's. When none can, the block
-// has ended or is stuck.
+// it must wait for others; then the next one of its warp runs, or another warp's. When none can, the cluster
+// (cluster.hpp) looks for another block's, and when there is none the cluster has ended or is stuck.
 #pragma once
 #include <bit>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "emulate/access_log.hpp"
+#include "emulate/async_shadow.hpp"
 #include "emulate/clock.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/global_shadow.hpp"
+#include "emulate/in_flight.hpp"
+#include "emulate/mbarrier.hpp"
 #include "emulate/shared_shadow.hpp"
 #include "emulate/stacks.hpp"
+#include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate {
 
@@ -29,11 +35,12 @@ struct LaunchState : Launch {
 };
 
 struct Warp {
-  unsigned index = 0;
+  unsigned index = 0, local = 0;  // in its cluster, in its block
   std::uint32_t lanes = 0;  // that exist
   std::uint32_t ready = 0, returned = 0;
   Clock clock{};
   std::uint32_t least = 0;
+  std::uint32_t synced = 0;  // when its lanes were last in order, see Actor
   AccessLog log;
 
   std::uint32_t met = 0;  // lanes at the meeting
@@ -42,27 +49,47 @@ struct Warp {
   const void* in[32];
   void* out[32];
 
-  std::uint32_t synced = 0, sync_mask = 0;  // lanes in __syncwarp
+  std::uint32_t synced_lanes = 0, sync_mask = 0;  // in __syncwarp
 };
 
 struct Barrier {
   unsigned arrived = 0, expected = 0;
   std::uint32_t warps = 0;  // with a thread waiting
-  std::uint32_t waiting[max_warps] = {};
+  std::uint32_t waiting[32] = {};
   Clock heard{};  // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };
 
+/// The threads of a warpgroup on their way into a wgmma.
+struct GroupMeeting {
+  unsigned arrived = 0;
+  Site site{};
+  const WgmmaCall* call[128] = {};
+};
+
+/// A warp of another block that has touched this one's shared memory, last.
+struct Touch {
+  std::uint32_t epoch = 0;
+  std::uint16_t thread = 0;
+  Site site{};
+  const char* verb = "";
+  std::string what;  // "shared tensor A", "mbarrier full[1]"
+};
+
 /// The table that emitted text calls.
 const Engine& engine();
 
+class Cluster;
+
 class Block {
  public:
-  /// Makes room for a launch; names and findings of an earlier one are forgotten.
+  Block(Cluster&, unsigned rank);
+  /// Makes room for a launch; names of an earlier one are forgotten.
   void prepare(const LaunchState&);
-  /// Runs one block to its end; false if it was given up.
-  bool run(std::uint64_t linear);
+  /// A new block: nothing is written, every thread is ready.
+  void begin(std::uint64_t linear);
+  void end();  // what its warps' accesses cost is counted
 
   // The engine's calls.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
@@ -74,11 +101,44 @@ class Block {
                   Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
+  // SM90: mbarriers, TMA, bulk copies, WGMMA.
+  MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: said so
+  MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor);
+  void mbarrier_init(Fiber&, Place, unsigned count, Site);
+  void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
+  void mbarrier_complete(MBarrier&, std::int64_t bytes);
+  bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
+  void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
+  void wgmma(Fiber&, const WgmmaCall&, Site);
+  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, bool running, Site);
+  void wgmma_wait(Fiber&, unsigned pending, Site);
+  void set_registers(Fiber&, unsigned registers, bool more, Site);
+  void finish_stores(Fiber&, std::uint32_t groups);
+  void hear(Warp&, const Clock&);  // the warp now knows what that clock knows
+  void release(Warp&);             // what its threads have done so far can be told; what follows has a new time
+  void arrive_at_registers();
+
+  /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block has
+  /// left. `what` is spelt only when it must be.
+  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site);
+
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
-    return {
-        &w.clock,           w.least, w.clock.time[w.index], std::uint16_t(f.index), std::uint16_t(w.index),
-        std::uint32_t(site)};
+    return {&w.clock,
+            w.least,
+            w.clock.time[w.index],
+            std::uint16_t(first_thread + f.index),
+            std::uint16_t(w.index),
+            std::uint32_t(site),
+            w.synced,
+            peers,
+            std::uint16_t(first_warp)};
+  }
+  /// The view of that name that holds the byte at `at`; null if none.
+  const Region* region(std::uint16_t id, std::size_t at) const {
+    for (const auto& r : regions_)
+      if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
+    return nullptr;
   }
   Fiber& thread(unsigned i) const { return stacks_.fiber(i); }
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
@@ -86,28 +146,48 @@ class Block {
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
+  /// What an access to bytes from..to of a tensor ran into.
+  void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
+             const char* verb, Site, const Clash&);
+  void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
   [[noreturn]] void abandon(Fiber&);
 
+  Cluster& cluster;
+  const unsigned rank;
+  Counters& counters;
+  Findings& findings;
+  const Peers* peers = nullptr;
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
+  unsigned shared_bytes = 0;
   std::uint64_t linear = 0;
+  unsigned first_warp = 0, first_thread = 0;  // in the cluster's numbers
   SharedShadow shadow;
-  Counters counters;
-  Findings findings;
-  std::vector<const char*> region_names;  // by Region::id
+  AsyncShadow async;
+  std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
+  std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
+  std::vector<const char*> region_names;        // by Region::id
+
+  unsigned live() const { return live_; }
+  unsigned thread_count() const { return threads_; }
+  unsigned warp_count() const { return warps_; }
+  Warp& warp(unsigned w) { return warp_[w]; }
+  bool any_ready() const { return ready_warps_ != 0; }
+  Fiber* next();
+  void suspend(Fiber&, Fiber::State, Site);
+  void make_ready(Warp&, std::uint32_t lanes);
+  bool unstick();  // false: the block is given up
+  bool report_meeting();
+  void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
   static void start(Transfer);
-  void suspend(Fiber&, Fiber::State, Site);
-  Fiber* next();
-  void make_ready(Warp&, std::uint32_t lanes);
   void finish(Fiber&);
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  bool unstick();  // false: the block is given up
-  bool report_meeting();
-  void report_deadlock();
+  void leave(Fiber&);  // checks what the last thread to return leaves behind
   std::string waiting_for(const Fiber&, RawFinding&) const;
+  std::string against(const Clash&, unsigned thread) const;
 
   const LaunchState* launch_ = nullptr;
   Stacks stacks_;
@@ -115,12 +195,13 @@ class Block {
   std::size_t storage_bytes_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
-  Warp warp_[max_warps];
+  Warp warp_[32];
   Barrier barrier_[16];
-  std::uint32_t ready_warps_ = 0, time_ = 0;
+  GroupMeeting group_[8];
+  std::uint32_t wgmma_agent_[8] = {};
+  std::uint32_t registers_[32] = {}, pool_ = 0;  // a thread of each warp has; nobody has
+  std::uint32_t ready_warps_ = 0;
   unsigned current_warp_ = 0;
-  void* scheduler_ = nullptr;
-  bool abandoned_ = false;
 };
 
 // The warp that ran last goes on as long as it can: its lanes are to meet.
@@ -142,16 +223,9 @@ inline Fiber* Block::next() {
   return &f;
 }
 
-[[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {
-  f.state = state;
-  f.site = site;
-  Fiber* other = next();
-  switch_context(f.context, other ? other->context : scheduler_);
-}
-
 inline void Block::make_ready(Warp& w, std::uint32_t lanes) {
   w.ready |= lanes;
-  if (w.ready) ready_warps_ |= 1u << w.index;
+  if (w.ready) ready_warps_ |= 1u << w.local;
 }
 
 }  // namespace zellige::emulate

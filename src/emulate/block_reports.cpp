@@ -1,7 +1,7 @@
 // What a block has to say: accesses that clash, threads that do not meet, and why it cannot go on.
 #include <bit>
 
-#include "emulate/block.hpp"
+#include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
 
@@ -27,12 +27,189 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
   findings.add(std::move(raw));
 }
 
+namespace {
+
+const char* name_of(AsyncOp::Kind kind) {
+  using K = AsyncOp::Kind;
+  switch (kind) {
+    case K::tma_load:
+      return "tma_load";
+    case K::bulk_load:
+      return "bulk_load";
+    case K::cluster_copy:
+      return "bulk_copy_cluster";
+    case K::store_async:
+      return "store_async";
+    case K::tma_store:
+      return "tma_store";
+    case K::bulk_store:
+      return "bulk_store";
+    case K::wgmma:
+      return "wgmma";
+  }
+  return "";
+}
+
+}  // namespace
+
+// The earlier access named by a clash, as the end of a sentence; its line is \2.
+std::string Block::against(const Clash& c, unsigned thread) const {
+  const std::string who = cluster.spell(c.thread);
+  switch (c.what) {
+    case Clash::What::unwritten:
+      return ", which nothing has written";
+    case Clash::What::other_tensor:
+      return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
+    case Clash::What::in_flight:
+      return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
+    case Clash::What::unfenced:
+      return fmt::format("; {} wrote them at \2 and no fence_proxy_async lies between", who);
+    case Clash::What::async_write: {
+      const AsyncOp& op = cluster.ops[c.op];
+      const auto barrier = op.block->mbarriers.find(op.barrier);
+      const std::string name = barrier == op.block->mbarriers.end() ? "" : barrier->second.name;
+      if (!op.landed)
+        return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
+      return fmt::format("; the {} that {} issued at \2 wrote them and no wait at mbarrier {} lies between",
+                         name_of(op.kind), who, name);
+    }
+    case Clash::What::async_read: {
+      const AsyncOp& op = cluster.ops[c.op];
+      if (op.kind == AsyncOp::Kind::cluster_copy)
+        return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
+      return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
+                         name_of(op.kind), who,
+                         op.kind == AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
+    }
+    default:
+      break;
+  }
+  const char* deed = c.what == Clash::What::written ? "wrote" : "read";
+  const char* between = c.thread / 32 == thread / 32 ? "no __syncwarp or barrier" : "no barrier";
+  return fmt::format("; {} {} them at \2 and {} lies between", who, deed, between);
+}
+
+void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
+                  const char* verb, Site site, const Clash& c) {
+  using What = Clash::What;
+  const Finding::Kind kind =
+      c.what == What::unwritten || c.what == What::other_tensor ? Finding::Kind::uninitialised_read
+      : c.what == What::unfenced                                ? Finding::Kind::fence
+                                                                : Finding::Kind::race;
+  if (!findings.fresh(kind, r.name, site.address)) return;
+  RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
+  if (c.site) raw.sites.push_back({widen(c.site, site.address)});
+  const Block& there = r.space == Space::shared ? *static_cast<const Block*>(r.shadow) : *this;
+  raw.text = fmt::format("{} {} tensor {}{}: {} of {} {} bytes {}..{} at \1{}",
+                         kind == Finding::Kind::uninitialised_read ? "of" : "on",
+                         r.space == Space::shared ? "shared" : "global", r.name,
+                         &there == this ? "" : " of " + spell_block(there.linear), spell(thread),
+                         spell_block(linear), verb, from, to, there.against(c, first_thread + thread));
+  findings.add(std::move(raw));
+}
+
+// Of two blocks the lower one is named first, whichever ran first.
+void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes, Site site, const Clash& c) {
+  const Region& r = *p.region;
+  const auto from = p.p - r.begin;
+  const char* mine = writes ? "writes" : "reads";
+  if (c.block == linear) {
+    Clash within = c;
+    within.thread = std::uint16_t(first_thread + c.thread);
+    return clash(f, f.index, r, from, from + bytes, mine, site, within);
+  }
+  const std::uintptr_t other = widen(c.site, site.address);
+  if (!findings.fresh(Finding::Kind::race, r.name, site.address ^ other)) return;
+  const char* theirs = c.what == Clash::What::written ? "writes" : "reads";
+  const std::string they = c.block == unnamed_block ? "another block" : spell_block(c.block);
+  RawFinding raw{Finding::Kind::race, r.name, "", {}, std::min<std::uint64_t>(linear, c.block)};
+  const bool first = linear < c.block;
+  if (first)
+    raw.sites = {walk(f, site), {other}};
+  else
+    raw.sites = {{other}, walk(f, site)};
+  const bool together = peers && c.block != unnamed_block && peers->first_warp(c.block) >= 0;
+  raw.text = fmt::format(
+      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}", r.name,
+      spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs, from,
+      from + bytes, spell(first ? c.thread : f.index), first ? they : spell_block(linear),
+      first ? theirs : mine,
+      together ? "no cluster barrier lies between" : "nothing orders two blocks of a launch");
+  findings.add(std::move(raw));
+}
+
+// Touching another block's shared memory is right only if that block cannot have left: what is done last must
+// be known to it when it ends, which `leave` looks at.
+bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site) {
+  Block& own = *f.home;
+  if (this == &own) return true;
+  if (!live_) {
+    own.report(f, Finding::Kind::departed, nullptr, site,
+               fmt::format("{}: {} of {} {} its {} {} at \1, and all its threads have returned",
+                           spell_block(linear), own.spell(f.index), own.spell_block(own.linear), verb, kind,
+                           what));
+    return false;
+  }
+  Touch& t = touches[f.its_warp->index];
+  t = {f.its_warp->clock.time[f.its_warp->index], std::uint16_t(own.first_thread + f.index), site, verb,
+       fmt::format("{} {}", kind, what)};
+  return true;
+}
+
+// The last thread has returned. Others may touch this block's memory only where one of its threads has heard
+// of it; what still runs in it may not.
+void Block::leave(Fiber& f) {
+  if (touches.empty() && cluster.ops.size() == 1) return;
+  Clock known = warp_[0].clock;
+  for (unsigned w = 1; w < warps_; ++w) known.join(warp_[w].clock, cluster.agents());
+  for (const auto& [warp, t] : touches) {
+    if (t.epoch < known.time[warp]) continue;
+    const Fiber& other = cluster.block(warp / warps_).thread(t.thread % (warps_ * 32));
+    Block& theirs = *other.home;
+    theirs.report(other, Finding::Kind::departed, nullptr, Site{t.site.address, 0},
+                  fmt::format("{}: {} of {} {} its {} at \1, and nothing makes the block stay until then",
+                              spell_block(linear), theirs.spell(other.index), theirs.spell_block(theirs.linear),
+                              t.verb, t.what));
+  }
+  for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
+    const AsyncOp& op = cluster.ops[i];
+    if (op.block != this || op.over_for(known)) continue;
+    using K = AsyncOp::Kind;
+    const bool reads = op.kind == K::tma_store || op.kind == K::bulk_store;
+    const Finding::Kind kind = Finding::Kind::departed;
+    const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(launch_->kernel));
+    if (!findings.fresh(kind, nullptr, at)) continue;
+    RawFinding raw{kind, region_names[op.region], "", {{at}}, linear};
+    raw.text = fmt::format("{}: it ends while the {} that {} issued at \1 may still {} its shared memory; {}",
+                           spell_block(linear), name_of(op.kind), cluster.spell(op.thread),
+                           reads || op.kind == K::wgmma ? "read" : "write",
+                           reads                 ? "tma_store_wait_read comes first"
+                           : op.kind == K::wgmma ? "wgmma_wait comes first"
+                                                 : "a wait at its mbarrier comes first");
+    findings.add(std::move(raw));
+  }
+  (void)f;
+}
+
+// What an mbarrier's phase still lacks.
+static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
+  std::string missing;
+  if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
+  if (b.bytes) {
+    if (!missing.empty()) missing += " and ";
+    missing += b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
+                           : fmt::format("{} bytes have come that were not announced", -b.bytes);
+  }
+  return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity, b.phase,
+                     missing, line);
+}
+
 // "waits in mma at \3", the site appended to the finding.
 std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   if (f.state == Fiber::State::returned) return "has returned";
   raw.sites.push_back(walk(f, f.site));
   const char line[] = {char(raw.sites.size()), 0};
-  const Barrier& b = barrier_[f.barrier];
+  const Barrier& b = barrier_[f.barrier % 16];
   switch (f.state) {
     case Fiber::State::meeting:
       return fmt::format("waits in {} at {}", f.its_warp->what, line);
@@ -43,6 +220,18 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
         return fmt::format("waits at the block's barrier at {}", line);
       return fmt::format("waits at barrier {} ({} of {} threads have come) at {}", f.barrier, b.arrived,
                          b.expected, line);
+    case Fiber::State::at_mbarrier:
+    case Fiber::State::polling:
+      return lacking(*f.mbarrier, f.parity, line);
+    case Fiber::State::in_wgmma:
+      return fmt::format("waits in wgmma ({} of the 128 threads of its warpgroup have come) at {}",
+                         group_[f.index / 128].arrived, line);
+    case Fiber::State::at_cluster:
+      return fmt::format("waits in cluster_wait ({} of {} threads of the cluster have arrived) at {}",
+                         cluster.arrived, cluster.live, line);
+    case Fiber::State::for_registers:
+      return fmt::format("waits in register_alloc for {} registers a thread, {} are free in the block, at {}",
+                         f.barrier, pool_, line);
     default:
       return fmt::format("is at {}", line);
   }
@@ -68,10 +257,9 @@ bool Block::report_meeting() {
 }
 
 // Threads in order, as ranges that wait in the same place.
-void Block::report_deadlock() {
-  RawFinding raw{Finding::Kind::deadlock, "", fmt::format("of {}:", spell_block(linear)), {}, linear};
-  unsigned ranges = 0;
-  std::uintptr_t first_site = 0;
+void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
+  raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
+  const unsigned before = ranges;
   for (unsigned i = 0; i < threads_;) {
     const Fiber& f = stacks_.fiber(i);
     unsigned end = i + 1;
@@ -80,37 +268,33 @@ void Block::report_deadlock() {
       if (g.state != f.state) break;
       if (f.state != Fiber::State::returned && g.site.address != f.site.address) break;
       if (f.state == Fiber::State::at_barrier && g.barrier != f.barrier) break;
+      if (f.state == Fiber::State::at_mbarrier && (g.mbarrier != f.mbarrier || g.parity != f.parity)) break;
     }
     if (f.state != Fiber::State::returned && !first_site) first_site = f.site.address;
-    if (++ranges > 6) {
+    if (++ranges > 12 || ranges - before > 6) {
       raw.text += ", and so on";
-      break;
+      return;
     }
     const std::string waits = waiting_for(f, raw);
     const std::string who =
         end - i == 1 ? fmt::format("thread {}", i) : fmt::format("each of threads {}..{}", i, end - 1);
-    raw.text += fmt::format("{} {} {}", ranges > 1 ? "," : "", who, waits);
+    raw.text += fmt::format("{} {} {}", ranges - before > 1 ? "," : "", who, waits);
     i = end;
   }
-  if (findings.fresh(Finding::Kind::deadlock, nullptr, first_site)) findings.add(std::move(raw));
 }
 
+// Where all that still run have come to the block's barrier, it lets them go on.
 bool Block::unstick() {
-  if (report_meeting()) return false;
   Barrier& b = barrier_[0];
-  if (b.arrived && b.arrived == live_ && b.expected == threads_) {
-    const Fiber& here = stacks_.fiber(b.first_thread);
-    unsigned returned = 0;
-    while (stacks_.fiber(returned).state != Fiber::State::returned) ++returned;
-    report(
-        here, Finding::Kind::barrier_divergence, nullptr, b.first,
-        fmt::format("in {}: {} of {} threads, {} first, come to the block's barrier at \1, {} has returned",
-                    spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
-    complete(b);
-    return true;
-  }
-  report_deadlock();
-  return false;
+  if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;
+  const Fiber& here = stacks_.fiber(b.first_thread);
+  unsigned returned = 0;
+  while (stacks_.fiber(returned).state != Fiber::State::returned) ++returned;
+  report(here, Finding::Kind::barrier_divergence, nullptr, b.first,
+         fmt::format("in {}: {} of {} threads, {} first, come to the block's barrier at \1, {} has returned",
+                     spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
+  complete(b);
+  return true;
 }
 
 }  // namespace zellige::emulate

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "emulate/block.hpp"
+#include "emulate/cluster.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 
@@ -67,71 +67,42 @@ inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool write
   return false;
 }
 
-// The earlier access named by a clash, as the end of a sentence; its line is \2.
-std::string against(const Block& b, const Clash& c, unsigned thread) {
-  const std::string who = b.spell(c.thread);
-  switch (c.what) {
-    case What::unwritten:
-      return ", which nothing has written";
-    case What::other_tensor:
-      return fmt::format(", which {} last wrote as tensor {} at \2", who, b.region_names[c.region]);
-    case What::in_flight:
-      return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
-    default:
-      break;
-  }
-  const char* deed = c.what == What::written ? "wrote" : "read";
-  const char* between = c.thread / 32 == thread / 32 ? "no __syncwarp or barrier" : "no barrier";
-  return fmt::format("; {} {} them at \2 and {} lies between", who, deed, between);
-}
-
 [[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb,
                                         Site site, const Clash& c) {
-  Block& b = *f.home;
-  const Region& r = *p.region;
-  const Kind kind =
-      c.what == What::unwritten || c.what == What::other_tensor ? Kind::uninitialised_read : Kind::race;
-  if (!b.findings.fresh(kind, r.name, site.address)) return;
-  RawFinding raw{kind, r.name, "", {b.walk(f, site)}, b.linear};
-  if (c.site) raw.sites.push_back({widen(c.site, site.address)});
-  const char* on = kind == Kind::race ? "on" : "of";
-  raw.text = fmt::format("{} {} tensor {}: {} at \1{}", on, spell(r.space), r.name,
-                         deed(b, thread, p, bytes, verb), against(b, c, thread));
-  b.findings.add(std::move(raw));
-}
-
-// Two blocks: the lower one is named first, whichever ran first.
-[[gnu::noinline, gnu::cold]] void clash_of_blocks(Fiber& f, Place p, unsigned bytes, bool writes, Site site,
-                                                  const Clash& c) {
-  Block& b = *f.home;
-  const Region& r = *p.region;
-  const std::uintptr_t other = widen(c.site, site.address);
-  const bool other_writes = c.what == What::written;
-  if (!b.findings.fresh(Kind::race, r.name, site.address ^ other)) return;
-  const auto from = p.p - r.begin;
-  const char* mine = writes ? "writes" : "reads";
-  const char* theirs = other_writes ? "writes" : "reads";
-  const std::string they = c.block == unnamed_block ? "another block" : b.spell_block(c.block);
-  RawFinding raw{Kind::race, r.name, "", {}, std::min<std::uint64_t>(b.linear, c.block)};
-  const bool first = b.linear < c.block;
-  if (first)
-    raw.sites = {b.walk(f, site), {other}};
-  else
-    raw.sites = {{other}, b.walk(f, site)};
-  raw.text = fmt::format(
-      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and "
-      "nothing orders two "
-      "blocks of a launch",
-      r.name, b.spell(first ? f.index : c.thread), first ? b.spell_block(b.linear) : they,
-      first ? mine : theirs, from, from + bytes, b.spell(first ? c.thread : f.index),
-      first ? they : b.spell_block(b.linear), first ? theirs : mine);
-  b.findings.add(std::move(raw));
+  const auto from = p.p - p.region->begin;
+  f.home->clash(f, thread, *p.region, from, from + bytes, verb, site, c);
 }
 
 bool all_written(const std::uint8_t* flags, unsigned bytes) {
   std::uint64_t word[2] = {0x0101010101010101, 0x0101010101010101};
   std::memcpy(word, flags, bytes);
   return word[0] == 0x0101010101010101 && word[1] == 0x0101010101010101;
+}
+
+Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
+
+// An access of shared memory by `g`, made by the running `f`; the memory may be another block's. False: the
+// block has left.
+inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
+  Block &b = *f.home, &there = home(p);
+  if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
+  const std::size_t at = std::size_t(p.p - there.memory);
+  const Actor a = b.actor(g, site.address);
+  Clash c = there.shadow.read(at, bytes, a, p.region->id);
+  if (!c && !there.async.empty()) c = there.async.read(at, a, b.cluster.ops);
+  if (c) clash(f, g.index, p, bytes, "reads", site, c);
+  return true;
+}
+
+inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
+  Block &b = *f.home, &there = home(p);
+  if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
+  const std::size_t at = std::size_t(p.p - there.memory);
+  const Actor a = b.actor(g, site.address);
+  Clash c = there.shadow.write(at, bytes, a, p.region->id);
+  if (!c && !there.async.empty()) c = there.async.write(at, a, b.cluster.ops);
+  if (c) clash(f, g.index, p, bytes, "writes", site, c);
+  return true;
 }
 
 inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
@@ -142,10 +113,7 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   if (!state.races) return;
   const Block& b = *f.home;
   if (Clash c = state.races->read(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    if (c.block == b.linear)
-      clash(f, f.index, p, bytes, "reads", site, c);
-    else
-      clash_of_blocks(f, p, bytes, false, site, c);
+    f.home->clash_of_global(f, p, bytes, false, site, c);
   }
 }
 
@@ -156,10 +124,7 @@ inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
   if (!state.races) return;
   const Block& b = *f.home;
   if (Clash c = state.races->write(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    if (c.block == b.linear)
-      clash(f, f.index, p, bytes, "writes", site, c);
-    else
-      clash_of_blocks(f, p, bytes, true, site, c);
+    f.home->clash_of_global(f, p, bytes, true, site, c);
   }
 }
 
@@ -171,9 +136,8 @@ const void* read(Thread& t, Place p, unsigned bytes) {
   if (!admit(f, f.index, p, bytes, false, site, bytes)) return poison;
   Block& b = *f.home;
   if (p.region->space == Space::shared) {
-    const std::size_t at = std::size_t(p.p - b.memory);
-    if (Clash c = b.shadow.read(at, bytes, b.actor(f, site.address), p.region->id))
-      clash(f, f.index, p, bytes, "reads", site, c);
+    if (!shared_read(f, f, p, bytes, site)) return poison;
+    const std::size_t at = std::size_t(p.p - home(p).memory);
     ++b.counters[by_width(Counter::shared_load_1, bytes)];
     f.its_warp->log.add(site.address, Stream::shared_load, bytes, f.lane, at, bytes, awaited(f), b.counters);
   } else {
@@ -191,9 +155,8 @@ void* write(Thread& t, Place p, unsigned bytes) {
   if (!admit(f, f.index, p, bytes, true, site, bytes)) return sink;
   Block& b = *f.home;
   if (p.region->space == Space::shared) {
-    const std::size_t at = std::size_t(p.p - b.memory);
-    if (Clash c = b.shadow.write(at, bytes, b.actor(f, site.address), p.region->id))
-      clash(f, f.index, p, bytes, "writes", site, c);
+    if (!shared_write(f, f, p, bytes, site)) return sink;
+    const std::size_t at = std::size_t(p.p - home(p).memory);
     ++b.counters[by_width(Counter::shared_store_1, bytes)];
     f.its_warp->log.add(site.address, Stream::shared_store, bytes, f.lane, at, bytes, awaited(f), b.counters);
   } else {
@@ -209,14 +172,12 @@ void* write(Thread& t, Place p, unsigned bytes) {
 // costs is the instruction's to count.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->meeting;
-  Fiber& g = f.home->thread(f.its_warp->index * 32 + lane);
+  Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
   if (!admit(f, g.index, p, bytes, false, site, bytes)) return poison;
   if (p.region->space == Space::global) {
     check_global_read(g, p, bytes, site);
-  } else {
-    Block& b = *f.home;
-    if (Clash c = b.shadow.read(std::size_t(p.p - b.memory), bytes, b.actor(g, site.address), p.region->id))
-      clash(f, g.index, p, bytes, "reads", site, c);
+  } else if (!shared_read(f, g, p, bytes, site)) {
+    return poison;
   }
   return p.p;
 }
@@ -225,19 +186,20 @@ const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return read_for(fiber(t), lane, p, bytes);
 }
 
-void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
-  Fiber& f = fiber(t);
+void* write_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->meeting;
-  Fiber& g = f.home->thread(f.its_warp->index * 32 + lane);
+  Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
   if (!admit(f, g.index, p, bytes, true, site, bytes)) return sink;
   if (p.region->space == Space::global) {
     check_global_write(g, p, bytes, site);
-  } else {
-    Block& b = *f.home;
-    if (Clash c = b.shadow.write(std::size_t(p.p - b.memory), bytes, b.actor(g, site.address), p.region->id))
-      clash(f, g.index, p, bytes, "writes", site, c);
+  } else if (!shared_write(f, g, p, bytes, site)) {
+    return sink;
   }
   return p.p;
+}
+
+void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
+  return write_for(fiber(t), lane, p, bytes);
 }
 
 void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
@@ -253,6 +215,33 @@ void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** saf
     b.counters[Counter::ldmatrix_wavefronts] += wavefronts(at, nullptr, 8, 16);
     ++b.counters[Counter::ldmatrix_wavefronts_ideal];
   }
+}
+
+void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  for (unsigned m = 0; m < matrices; ++m) {
+    std::uint32_t at[8];
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned row = m * 8 + i;
+      safe[row] = write_for(f, row, rows[row], 16);
+      at[i] = std::uint32_t(rows[row].p - b.memory);
+    }
+    b.counters[Counter::stmatrix_wavefronts] += wavefronts(at, nullptr, 8, 16);
+    ++b.counters[Counter::stmatrix_wavefronts_ideal];
+  }
+}
+
+void poisoned(Thread& t) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
+  b.report(f, Kind::accumulator, nullptr, site,
+           fmt::format("of {} of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
+                       "when they were read; wgmma_commit and wgmma_wait come first",
+                       b.spell(f.index), b.spell_block(b.linear)),
+           wgmma);
 }
 
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
@@ -284,8 +273,9 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   ++b.counters[by_width(Counter::cp_async_1, bytes)];
   if (!admit(f, f.index, dst, bytes, true, site, bytes)) return;
   const std::size_t at = std::size_t(dst.p - b.memory);
-  if (Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), dst.region->id))
-    clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
+  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), dst.region->id);
+  if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
+  if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   b.issue_copy(f, at, *dst.region, from, bytes, valid, site);
   f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
@@ -314,7 +304,7 @@ void fail(Thread& t, const char* tensor, const char* message) {
 }  // namespace
 
 const Engine& engine() {
-  static constexpr Engine table = {.read = read,
+  static const Engine table = {.read = read,
                                    .write = write,
                                    .shared = shared,
                                    .meet = calls::meet,
@@ -327,7 +317,10 @@ const Engine& engine() {
                                    .cp_async = cp_async,
                                    .cp_async_commit = cp_async_commit,
                                    .cp_async_wait = cp_async_wait,
-                                   .fail = fail};
+                                   .fail = fail,
+                                   .write_rows = write_rows,
+                                   .poisoned = poisoned,
+                                   .async = &async_engine()};
   return table;
 }
 

@@ -1,6 +1,13 @@
 // The calls of the engine's table that make a thread wait; the others are private to calls.cpp.
 #pragma once
-#include "zellige/emulate/thread.hpp"
+#include "zellige/emulate/async.hpp"
+
+namespace zellige::emulate {
+
+/// The calls of the instructions that run beside the threads.
+const AsyncEngine& async_engine();
+
+}  // namespace zellige::emulate
 
 namespace zellige::emulate::calls {
 

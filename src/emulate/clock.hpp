@@ -1,35 +1,63 @@
-// Happens-before. Agents are a block's warps, plus whatever runs beside them; each has a vector clock. An
-// access is stamped with its thread and its warp's own time; it happened before everything that a thread does
-// whose warp has since heard of a later time of that warp, and before what the same thread does next. Times
-// are drawn from one counter a block, so that after a block barrier all clocks are equal and one comparison
-// decides.
+// Happens-before. Agents are a cluster's warps, and whatever runs beside them: what completes on an mbarrier,
+// what a thread's bulk groups do, what a warpgroup's matrix instructions do. Each has a component in every
+// vector clock. An access is stamped with its thread and its warp's own time; it happened before everything
+// that a thread does whose warp has since heard of a later time of that warp, and before what the same thread
+// does next. Warps' times are drawn from one counter a cluster, so that after a block barrier all clocks are
+// equal and one comparison decides; an asynchronous agent counts its phases or groups.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 namespace zellige::emulate {
 
-inline constexpr unsigned max_warps = 32;
+inline constexpr unsigned max_warps = 64;    // of a cluster
+inline constexpr unsigned max_agents = 512;  // of a cluster, its warps included
 
 struct Clock {
-  std::uint32_t time[max_warps];
+  std::uint32_t time[max_agents];
+  // What ordinary writes of each warp are known to have passed a fence to the asynchronous proxy.
+  std::uint32_t visible[max_warps];
 
-  void join(const Clock& other, unsigned warps) {
-    for (unsigned w = 0; w < warps; ++w) time[w] = std::max(time[w], other.time[w]);
+  void join(const Clock& other, unsigned agents) {
+    for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
+    const unsigned warps = std::min(agents, max_warps);
+    for (unsigned w = 0; w < warps; ++w) visible[w] = std::max(visible[w], other.visible[w]);
+  }
+  void assign(const Clock& other, unsigned agents) {
+    std::copy(other.time, other.time + agents, time);
+    std::copy(other.visible, other.visible + std::min(agents, max_warps), visible);
+  }
+  void clear(unsigned agents) {
+    std::fill(time, time + agents, 0u);
+    std::fill(visible, visible + max_warps, 0u);
   }
   std::uint32_t least(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
-/// Who accesses, and what it has heard of.
+/// Which blocks run in the same cluster, and where their warps stand in the clocks.
+struct Peers {
+  virtual int first_warp(std::uint32_t block) const = 0;  // -1: another cluster
+
+ protected:
+  ~Peers() = default;
+};
+
+/// Who accesses, and what it has heard of. Threads and warps are numbered through the cluster.
 struct Actor {
   const Clock* clock;
   std::uint32_t least;  // of the clock: whatever is older happened before
   std::uint32_t epoch;  // its warp's own time
   std::uint16_t thread, warp;
   std::uint32_t site;  // low half of the return address
+  // The last time at which the warp's own lanes were in order: a fence or an arrival by one of them starts a
+  // new epoch, but orders no other lane.
+  std::uint32_t synced = ~0u;
+  const Peers* peers = nullptr;
+  std::uint16_t first_warp = 0;  // of its block
 
+  std::uint32_t heard(unsigned w) const { return w == warp ? std::min(clock->time[w], synced) : clock->time[w]; }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
-    return other_epoch < least || other_thread == thread || other_epoch < clock->time[other_thread / 32];
+    return other_epoch < least || other_thread == thread || other_epoch < heard(other_thread / 32);
   }
 };
 
@@ -37,12 +65,23 @@ inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // some other one
 
 /// What an access runs into, if anything.
 struct Clash {
-  enum class What : std::uint8_t { none, unwritten, other_tensor, written, read, in_flight };
+  enum class What : std::uint8_t {
+    none,
+    unwritten,
+    other_tensor,
+    written,
+    read,
+    in_flight,
+    unfenced,     // written by ordinary code, and no fence to the asynchronous proxy since
+    async_write,  // `op` may not have written yet
+    async_read,   // `op` may still read
+  };
   What what = What::none;
   std::uint16_t thread = 0;  // whose earlier access it is
   std::uint16_t region = 0;  // other_tensor: as which it was written
   std::uint32_t site = 0;
   std::uint32_t block = 0;  // of global memory: the other block's linear index, or unnamed_block
+  std::uint32_t op = 0;     // of asynchronous ones: its number in the cluster
 
   explicit operator bool() const { return what != What::none; }
 };

@@ -8,7 +8,9 @@
 // `entry` is the text's `emulate_NAME`, found by the caller in the library that it compiled and loaded.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "emulate/buffer.hpp"
@@ -27,6 +29,9 @@ struct Finding {
     barrier_divergence,  // a block's threads do not reach the same barrier
     deadlock,
     instruction,  // an instruction's own rule, see fail_at
+    fence,        // ordinary writes that the asynchronous proxy reads without a fence
+    accumulator,  // registers that a wgmma still owns are used
+    departed,     // shared memory of a block that may have left its cluster
   };
   Kind kind{};
   std::string tensor;   // "" where no tensor is concerned
@@ -35,13 +40,36 @@ struct Finding {
 
 std::string_view name(Finding::Kind);
 
+/// A kernel's parameter: a tensor, a TMA map of a tensor, or the bytes of anything else.
+struct Parameter {
+  Buffer* buffer = nullptr;
+  bool writes = false;
+  std::vector<unsigned char> bytes;
+
+  Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
+  /// `map` is a TmaDescriptor made for the emulator (atom/make_tma_descriptor.hpp).
+  template <class T>
+  Parameter(const T& map, Buffer& tensor, bool written)
+      : buffer(&tensor), writes(written), bytes(sizeof(T)) {
+    std::memcpy(bytes.data(), &map, sizeof(T));
+  }
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>)
+  Parameter(const T& value) : bytes(sizeof(T)) {
+    std::memcpy(bytes.data(), &value, sizeof(T));
+  }
+};
+
 struct LaunchConfig {
   dim3 grid, block;
   unsigned shared_bytes = 0;       // dynamic shared memory of a block
-  std::vector<Buffer*> arguments;  // the kernel's parameters, in order
+  std::vector<Buffer*> arguments;  // the kernel's parameters, in order, where all are tensors
   std::vector<bool> writes;        // parallel to arguments
   std::string source_file;  // findings name lines of this file; "": the innermost outside Zellige's headers
   int workers = 0;          // 0: one a core
+  dim3 cluster{1, 1, 1};    // blocks
+  std::vector<Parameter> parameters{};  // instead of arguments and writes
+  unsigned registers = 0;   // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
 };
 
 struct Report {

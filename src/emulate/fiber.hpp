@@ -1,6 +1,7 @@
-// One thread of a block: its context, what it waits for, and its asynchronous copies in flight.
+// One thread of a block: its context, what it waits for, and what it has in flight.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "emulate/site.hpp"
@@ -10,6 +11,8 @@ namespace zellige::emulate {
 
 class Block;
 struct Warp;
+struct MBarrier;
+struct InFlight;  // in_flight.hpp: what of a thread runs beside it
 
 struct CopyInFlight {
   std::uint32_t at;  // byte offset in shared memory
@@ -20,7 +23,18 @@ struct CopyInFlight {
 };
 
 struct Fiber : Thread {
-  enum class State : std::uint8_t { ready, meeting, in_syncwarp, at_barrier, returned };
+  enum class State : std::uint8_t {
+    ready,
+    meeting,
+    in_syncwarp,
+    at_barrier,
+    at_mbarrier,
+    polling,      // asked an mbarrier and got no
+    in_wgmma,     // until its warpgroup has come
+    at_cluster,   // in cluster_wait
+    for_registers,
+    returned
+  };
 
   void* context = nullptr;  // where it was suspended
   Block* home = nullptr;
@@ -29,9 +43,14 @@ struct Fiber : Thread {
   State state = State::ready;
   Site site{};                            // of the call it waits in
   std::uint32_t barrier = 0;              // at_barrier: which
+  const MBarrier* mbarrier = nullptr;     // at_mbarrier, polling
+  std::uint32_t parity = 0;
+  bool arrived_at_cluster = false, init_fenced = false;
+  std::uint32_t cluster_phase = 0;  // of the cluster's barrier when it arrived
   std::vector<CopyInFlight> copies;       // in order of issue
   std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
   std::uint32_t landed_copies = 0, landed_groups = 0;
+  std::shared_ptr<InFlight> in_flight;    // null until the first bulk store or wgmma
 };
 
 }  // namespace zellige::emulate

@@ -28,6 +28,12 @@ std::string_view name(Finding::Kind kind) {
       return "deadlock";
     case Finding::Kind::instruction:
       return "instruction";
+    case Finding::Kind::fence:
+      return "missing fence";
+    case Finding::Kind::accumulator:
+      return "accumulators in flight";
+    case Finding::Kind::departed:
+      return "departed block";
   }
   return "";
 }

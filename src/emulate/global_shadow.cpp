@@ -12,18 +12,23 @@ constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
   return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
-         std::uint64_t(a.thread) << 2;
+         std::uint64_t(a.thread - a.first_warp * 32u) << 2;
 }
 std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
+// Blocks of one cluster may be in order; others never are.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
-  if (block_of(earlier) != block || earlier & several_blocks) return false;
+  if (earlier & several_blocks) return false;
+  int first_warp = a.first_warp;
+  if (block_of(earlier) != block) first_warp = a.peers ? a.peers->first_warp(block_of(earlier)) : -1;
+  if (first_warp < 0) return false;
   const std::uint32_t epoch = epoch_of(earlier);
-  if (earlier & several_threads) return epoch < a.clock->time[thread_of(earlier) / 32];
-  return a.after(epoch, thread_of(earlier));
+  const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
+  if (earlier & several_threads) return epoch < a.heard(warp);
+  return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
 // What the reader's stamp becomes: of several unordered readers one stays by name.
@@ -31,8 +36,9 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;
   if (before & several_blocks) return before;
-  if (block_of(before) != block) return before | several_blocks;
-  return ordered(before, a, block) ? mine : mine | several_threads;
+  const bool earlier = ordered(before, a, block);
+  if (block_of(before) != block) return earlier ? mine : before | several_blocks;
+  return earlier ? mine : mine | several_threads;
 }
 
 }  // namespace

@@ -6,31 +6,31 @@
 #include <mutex>
 #include <thread>
 
-#include "emulate/block.hpp"
+#include "emulate/cluster.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
 
 namespace {
 
-// Blocks, with their stacks and shadows, are kept from launch to launch.
+// Clusters, with their blocks' stacks and shadows, are kept from launch to launch.
 class Pool {
  public:
-  std::unique_ptr<Block> take() {
+  std::unique_ptr<Cluster> take() {
     std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Block>();
-    std::unique_ptr<Block> b = std::move(free_.back());
+    if (free_.empty()) return std::make_unique<Cluster>();
+    std::unique_ptr<Cluster> b = std::move(free_.back());
     free_.pop_back();
     return b;
   }
-  void give(std::unique_ptr<Block> b) {
+  void give(std::unique_ptr<Cluster> b) {
     std::lock_guard lock(mutex_);
     free_.push_back(std::move(b));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Block>> free_;
+  std::vector<std::unique_ptr<Cluster>> free_;
 };
 
 Pool& pool() {
@@ -51,6 +51,16 @@ void check(const LaunchConfig& config) {
   if (config.writes.size() != config.arguments.size())
     fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(),
          config.writes.size());
+  const dim3& c = config.cluster;
+  const std::uint64_t cluster = std::uint64_t(c.x) * c.y * c.z;
+  if (cluster == 0 || cluster > 16)
+    fail("emulator: a cluster of {}x{}x{} blocks; there must be 1 to 16", c.x, c.y, c.z);
+  if (g.x % c.x || g.y % c.y || g.z % c.z)
+    fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z,
+         c.x, c.y, c.z);
+  if (cluster * ((threads + 31) / 32) > max_warps)
+    fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}", cluster,
+         threads, cluster * ((threads + 31) / 32), max_warps);
 }
 
 // The launch's arguments: their regions, and the shadows of the buffers that it writes.
@@ -58,34 +68,60 @@ struct Memory {
   std::deque<Region> regions;
   std::deque<GlobalState> states;
   std::deque<GlobalShadow> shadows;
-  std::vector<const Region*> arguments;
+  std::deque<std::vector<unsigned char>> bytes;
+  std::vector<Argument> arguments;
 
   explicit Memory(const LaunchConfig& config) {
-    std::map<Buffer*, GlobalState*> known;
+    std::vector<Parameter> parameters = config.parameters;
+    if (!parameters.empty() && !config.arguments.empty())
+      fail("emulator: the launch gives both `arguments` and `parameters`; one of them says it all");
     for (std::size_t i = 0; i < config.arguments.size(); ++i) {
-      Buffer* buffer = config.arguments[i];
-      if (!buffer) fail("emulator: argument {} of the launch is missing", i);
-      GlobalState*& state = known[buffer];
-      if (!state) {
-        state = &states.emplace_back();
-        state->flags = buffer->flags();
-      }
-      if (config.writes[i] && !state->races) state->races = &shadows.emplace_back(buffer->bytes());
-      regions.push_back({buffer->name().c_str(), buffer->data(), buffer->bytes(), Space::global,
-                         config.writes[i], 0, state});
-      arguments.push_back(&regions.back());
+      if (!config.arguments[i]) fail("emulator: argument {} of the launch is missing", i);
+      parameters.emplace_back(*config.arguments[i], config.writes[i]);
     }
+    std::map<Buffer*, GlobalState*> known;
+    for (const Parameter& p : parameters) {
+      Argument& argument = arguments.emplace_back();
+      if (p.buffer) {
+        GlobalState*& state = known[p.buffer];
+        if (!state) {
+          state = &states.emplace_back();
+          state->flags = p.buffer->flags();
+        }
+        if (p.writes && !state->races) state->races = &shadows.emplace_back(p.buffer->bytes());
+        regions.push_back({p.buffer->name().c_str(), p.buffer->data(), p.buffer->bytes(), Space::global,
+                           p.writes, 0, state});
+        argument.region = &regions.back();
+      }
+      if (p.bytes.empty()) continue;
+      bytes.push_back(p.bytes);
+      argument.bytes = bytes.back().data();
+      argument.size = bytes.back().size();
+      if (p.buffer) bind_map(bytes.back(), *argument.region, arguments.size() - 1);
+    }
+  }
+
+  // A TMA map learns where its tensor is.
+  static void bind_map(std::vector<unsigned char>& bytes, const Region& region, std::size_t index) {
+    TmaMap map;
+    if (bytes.size() >= sizeof(map)) std::memcpy(&map, bytes.data(), sizeof(map));
+    if (map.magic != TmaMap::mark)
+      fail("emulator: argument {} is not a TMA descriptor that was made for the emulator", index);
+    map.region = &region;
+    std::memcpy(bytes.data(), &map, sizeof(map));
   }
 };
 
 struct Grid : LaunchState {
   unsigned parameters = 0;
+  const std::size_t* sizes = nullptr;  // of each: 0 for a pointer
 };
 
-void run_grid(Launch& launch, void (*body)(const Launch&), unsigned parameters) {
+void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);
   grid.body = body;
   grid.parameters = parameters;
+  grid.sizes = sizes;
 }
 
 }  // namespace
@@ -100,11 +136,21 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   grid.run = run_grid;
   entry(grid);
   if (!grid.body) fail("emulator: the entry of the emitted text has started no kernel");
-  if (grid.parameters != config.arguments.size())
-    fail("emulator: the kernel takes {} tensors, the launch gives {}", grid.parameters,
-         config.arguments.size());
+  if (grid.parameters != memory.arguments.size())
+    fail("emulator: the kernel takes {} {}, the launch gives {}", grid.parameters,
+         config.parameters.empty() ? "tensors" : "parameters", memory.arguments.size());
+  for (std::size_t i = 0; i < memory.arguments.size(); ++i) {
+    const Argument& a = memory.arguments[i];
+    if (grid.sizes[i] == 0 && !(a.region && !a.bytes))
+      fail("emulator: parameter {} of the kernel is a pointer, the launch gives {} bytes", i, a.size);
+    if (grid.sizes[i] != 0 && a.size != grid.sizes[i])
+      fail("emulator: parameter {} of the kernel has {} bytes, the launch gives {}", i, grid.sizes[i],
+           a.bytes ? fmt::format("{}", a.size) : "a tensor");
+  }
 
-  const std::uint64_t blocks = std::uint64_t(config.grid.x) * config.grid.y * config.grid.z;
+  const dim3& c = config.cluster;
+  const std::uint64_t blocks =
+      std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);  // clusters
   unsigned workers =
       config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
   workers = unsigned(std::min<std::uint64_t>(workers, blocks));
@@ -116,7 +162,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::exception_ptr error;
   auto work = [&] {
     try {
-      std::unique_ptr<Block> block = pool().take();
+      std::unique_ptr<Cluster> block = pool().take();
       block->prepare(grid);
       bool complete = true;
       for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)

@@ -55,25 +55,24 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
   if (!cell.read_warps) return {};
   if (cell.read_epoch != several_times) {
     if (cell.read_epoch < a.least) return {};
-    if (cell.read_epoch == a.epoch) {  // so no warp has synchronised with this one since it read
-      if (cell.reader != a.thread) return {What::read, cell.reader, 0, cell.read_site};
-      if (cell.other_reader != nobody) return {What::read, cell.other_reader, 0, cell.read_site};
-      return {};
-    }
-    for (unsigned left = cell.read_warps & ~(1u << a.warp); left; left &= left - 1) {
+    for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
-      if (cell.read_epoch < a.clock->time[w]) continue;
-      std::uint16_t who = std::uint16_t(w * 32);
-      if (cell.reader / 32 == w) who = cell.reader;
-      if (cell.other_reader != nobody && cell.other_reader / 32 == w) who = cell.other_reader;
-      return {What::read, who, 0, cell.read_site};
+      if (cell.read_epoch < a.heard(w)) continue;
+      std::uint16_t who = std::uint16_t(w * 32);  // some lane of that warp
+      bool named = false;
+      for (const std::uint16_t reader : {cell.reader, cell.other_reader}) {
+        if (reader == nobody || reader / 32 != w) continue;
+        if (!named || who == a.thread) who = reader;
+        named = true;
+      }
+      if (named ? who != a.thread : w != a.warp) return {What::read, who, 0, cell.read_site};
     }
     return {};
   }
   const ReadSet& set = several_[cell.read_site];
   for (unsigned w = 0; w < max_warps; ++w) {
     const Reads& r = set[w];
-    if (!r.epoch || r.epoch < a.clock->time[w]) continue;
+    if (!r.epoch || r.epoch < a.heard(w)) continue;
     if (r.reader != a.thread) return {What::read, r.reader, 0, r.site};
     if (r.other_reader != nobody) return {What::read, r.other_reader, 0, r.site};
   }
@@ -81,7 +80,7 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
 }
 
 void SharedShadow::add_read(Cell& cell, const Actor& a) {
-  const std::uint32_t bit = 1u << a.warp;
+  const std::uint64_t bit = std::uint64_t(1) << a.warp;
   if (!cell.read_warps) {
     cell.read_epoch = a.epoch, cell.read_site = a.site, cell.read_warps = bit;
     cell.reader = a.thread, cell.other_reader = nobody;
@@ -94,14 +93,17 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   }
   if (cell.read_epoch != several_times) {
     bool all_before = true;
-    for (unsigned left = cell.read_warps & ~bit; left && all_before; left &= left - 1)
-      all_before = cell.read_epoch < a.clock->time[std::countr_zero(left)];
+    for (std::uint64_t left = cell.read_warps; left && all_before; left &= left - 1) {
+      const unsigned w = unsigned(std::countr_zero(left));
+      const bool only_mine = w == a.warp && cell.reader == a.thread && cell.other_reader == nobody;
+      all_before = only_mine || cell.read_epoch < a.heard(w);
+    }
     if (all_before) {
       cell.read_warps = 0;
       return add_read(cell, a);
     }
     ReadSet set{};
-    for (unsigned left = cell.read_warps; left; left &= left - 1) {
+    for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       const bool named = cell.reader / 32 == w;
       // Who else of that warp read is not known; as an epoch later than the warp's next read it cannot
@@ -117,7 +119,9 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    r = {a.epoch, a.site, a.thread, nobody};
+    // Another lane of the warp that is not in order with this one stays known.
+    const bool unordered = r.epoch && r.epoch >= a.heard(a.warp) && r.reader != a.thread;
+    r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {
     r.other_reader = a.thread;
   }
@@ -186,6 +190,48 @@ void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uin
     cell.in_flight = false;
     return Clash{};
   });
+}
+
+Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
+  return each(at, bytes, [&](Cell& cell) -> Clash {
+    if (cell.region == 0) return {What::unwritten};
+    if (cell.in_flight) return {What::in_flight, cell.writer, 0, cell.write_site};
+    if (!a.after(cell.write_epoch, cell.writer)) return {What::written, cell.writer, 0, cell.write_site};
+    if (cell.write_epoch >= a.clock->visible[cell.writer / 32])
+      return {What::unfenced, cell.writer, 0, cell.write_site};
+    return {};
+  });
+}
+
+// The cell is left as if it had been written before everything: AsyncShadow knows better who wrote it.
+Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+  Clash clash = each(at, bytes, [&](Cell& cell) {
+    Clash found;
+    if (cell.region) {
+      if (cell.in_flight)
+        found = {What::in_flight, cell.writer, 0, cell.write_site};
+      else if (!a.after(cell.write_epoch, cell.writer))
+        found = {What::written, cell.writer, 0, cell.write_site};
+      else if (cell.write_epoch >= a.clock->visible[cell.writer / 32])
+        found = {What::unfenced, cell.writer, 0, cell.write_site};
+    }
+    if (!found) found = unordered_read(cell, a);
+    cell.write_epoch = 0, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+    cell.read_warps = 0;
+    cell.in_flight = false;
+    return found;
+  });
+  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
+  return clash;
+}
+
+const SharedShadow::Cell& SharedShadow::cell_at(std::size_t at) const {
+  return granules_[at / 16].split ? cells_[at / 2] : granules_[at / 16];
+}
+std::uint16_t SharedShadow::region_at(std::size_t at) const { return cell_at(at).region; }
+bool SharedShadow::written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const {
+  const Cell& cell = cell_at(at);
+  return cell.region && cell.writer == thread && cell.write_epoch == epoch;
 }
 
 }  // namespace zellige::emulate

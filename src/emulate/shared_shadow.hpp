@@ -25,14 +25,23 @@ class SharedShadow {
   Clash begin(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
+  /// The asynchronous proxy's accesses, checked against what ordinary code did: that it is ordered, and that
+  /// its writes have passed a fence. What the proxy itself does is AsyncShadow's business.
+  Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
+  Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+  /// As which tensor the bytes were last written; 0: never.
+  std::uint16_t region_at(std::size_t at) const;
+  /// Whether the bytes at `at` were last written by that thread at that time.
+  bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
+
  private:
   static constexpr std::uint16_t nobody = 0xFFFF;
 
   struct Cell {
     std::uint32_t write_epoch, write_site;
-    std::uint16_t writer, region;         // region 0: never written
+    std::uint64_t read_warps;             // since the write; 0: none
     std::uint32_t read_epoch, read_site;  // several_times: read_site is an index into several_
-    std::uint32_t read_warps;             // since the write; 0: none
+    std::uint16_t writer, region;         // region 0: never written
     std::uint16_t reader, other_reader;   // other_reader: a second thread of the same epoch
     bool in_flight, split;                // split: the 2-byte cells hold
   };
@@ -51,6 +60,7 @@ class SharedShadow {
   Clash write_cell(Cell&, const Actor&, std::uint16_t region, bool in_flight);
   void add_read(Cell&, const Actor&);
   Clash unordered_read(const Cell&, const Actor&) const;
+  const Cell& cell_at(std::size_t at) const;
 
   std::size_t bytes_ = 0;
   std::vector<Cell> granules_;     // of 16 bytes

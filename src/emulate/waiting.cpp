@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "emulate/block.hpp"
 #include "emulate/calls.hpp"
+#include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
 
@@ -23,16 +23,16 @@ namespace zellige::emulate {
     w.what = what;
     w.meeting = site;
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
-    const unsigned first = w.index * 32 + unsigned(std::countr_zero(w.met));
+    const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
            fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2",
-                       w.index, spell_block(linear), f.index, what, first, w.what),
+                       w.local, spell_block(linear), f.index, what, first, w.what),
            w.meeting.address);
     abandon(f);
   } else if (site.address != w.meeting.address) {
-    const unsigned first = w.index * 32 + unsigned(std::countr_zero(w.met));
+    const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} comes to {} at \1, thread {} to the one at \2", w.index,
+           fmt::format("in warp {} of {}: thread {} comes to {} at \1, thread {} to the one at \2", w.local,
                        spell_block(linear), f.index, what, first),
            w.meeting.address, true);
   }
@@ -48,10 +48,10 @@ namespace zellige::emulate {
 }
 
 void Block::complete_sync_warp(Warp& w) {
-  w.synced = 0;
+  w.synced_lanes = 0;
   w.log.flush(counters);
-  w.clock.time[w.index] = ++time_;
-  w.least = w.clock.least(warps_);
+  w.clock.time[w.index] = w.synced = cluster.tick();
+  w.least = w.clock.least(cluster.warps());
   ++counters[Counter::syncwarp];
 }
 
@@ -66,10 +66,10 @@ void Block::complete_sync_warp(Warp& w) {
                        spell(f.index), spell_block(linear), mask));
     return;
   }
-  if (!w.synced) w.sync_mask = mask;
-  w.synced |= 1u << f.lane;
-  if ((w.synced | w.returned | ~w.sync_mask) != ~0u) return suspend(f, Fiber::State::in_syncwarp, site);
-  const std::uint32_t others = w.synced & ~(1u << f.lane);
+  if (!w.synced_lanes) w.sync_mask = mask;
+  w.synced_lanes |= 1u << f.lane;
+  if ((w.synced_lanes | w.returned | ~w.sync_mask) != ~0u) return suspend(f, Fiber::State::in_syncwarp, site);
+  const std::uint32_t others = w.synced_lanes & ~(1u << f.lane);
   complete_sync_warp(w);
   make_ready(w, others);
 }
@@ -87,6 +87,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   }
   Barrier& b = barrier_[id];
   if (!b.arrived) {
+    b.warps = 0;
+    b.heard.clear(cluster.agents());
     b.expected = expected;
     b.first = site;
     b.first_thread = f.index;
@@ -109,41 +111,55 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
 [[gnu::always_inline]] inline void Block::bar_sync(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
-  b.warps |= 1u << w.index;
-  b.waiting[w.index] |= 1u << f.lane;
+  if (!(b.warps >> w.local & 1)) b.waiting[w.local] = 0;
+  b.warps |= 1u << w.local;
+  b.waiting[w.local] |= 1u << f.lane;
   f.barrier = id;
   if (b.arrived < b.expected) return suspend(f, Fiber::State::at_barrier, site);
-  b.waiting[w.index] &= ~(1u << f.lane);
+  b.waiting[w.local] &= ~(1u << f.lane);
   complete(b);
+}
+
+void Block::release(Warp& w) {
+  w.clock.time[w.index] = cluster.tick();
+  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
+}
+
+// What the warp's own lanes told is in order for them too.
+void Block::hear(Warp& w, const Clock& told) {
+  w.clock.join(told, cluster.agents());
+  w.synced = std::max(w.synced, told.time[w.index]);
+  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
 }
 
 // Who arrives without waiting goes on in a time of its own: what it does from now on is not covered.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
-  w.clock.time[w.index] = ++time_;
-  w.least = w.clock.least(warps_);
-  b.heard.join(w.clock, warps_);
+  release(w);
+  b.heard.join(w.clock, cluster.agents());
   if (b.arrived == b.expected) complete(b);
 }
 
 void Block::complete(Barrier& b) {
-  const std::uint32_t now = ++time_;
-  Clock joined = b.heard;
+  const std::uint32_t now = cluster.tick();
+  const unsigned agents = cluster.agents();
+  Clock& joined = b.heard;
   for (std::uint32_t left = b.warps; left; left &= left - 1) {
     Warp& w = warp_[std::countr_zero(left)];
     w.clock.time[w.index] = now;
-    joined.join(w.clock, warps_);
+    joined.join(w.clock, agents);
   }
-  const std::uint32_t least = joined.least(warps_);
+  const std::uint32_t least = joined.least(cluster.warps());
   for (std::uint32_t left = b.warps; left; left &= left - 1) {
     Warp& w = warp_[std::countr_zero(left)];
     w.log.flush(counters);
-    w.clock = joined;
-    w.least = least;
-    make_ready(w, b.waiting[w.index]);
+    w.clock.assign(joined, agents);
+    w.synced = now;
+    w.least = std::min(least, now);
+    make_ready(w, b.waiting[w.local]);
   }
-  b = {};
+  b.arrived = 0;
   ++counters[Counter::barrier];
 }
 

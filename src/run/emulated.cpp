@@ -85,6 +85,17 @@ constexpr std::string_view counter_names[] = {
     "global_store_sectors_ideal",
     "cp_async_sectors",
     "cp_async_sectors_ideal",
+    "stmatrix",
+    "stmatrix_wavefronts",
+    "stmatrix_wavefronts_ideal",
+    "wgmma",
+    "mbarrier_arrive",
+    "mbarrier_wait",
+    "tma_load",
+    "tma_load_bytes",
+    "tma_store",
+    "tma_store_bytes",
+    "cluster_barrier",
 };
 static_assert(std::size(counter_names) == static_cast<std::size_t>(emulate::Counter::end),
               "counters.hpp changed");

@@ -1,4 +1,5 @@
 """The C++ expression that each operation of the corpus stands for, from its arguments alone."""
+import operations_atoms
 from notation import expression as x
 
 TYPES = {"half": "half_t", "bfloat16": "bfloat16_t", "int8": "signed char", "int4": "int4_t", "uint128": "uint128_t",
@@ -54,6 +55,8 @@ SIGNS = {"i_add": "+", "i_sub": "-", "i_mul": "*", "i_div": "/", "i_mod": "%", "
 
 def expression(op, a):
     """A C++ expression of type std::string."""
+    if op.startswith(operations_atoms.OPS):
+        return operations_atoms.expression(op, a)
     if op in CALLS:
         return f"to_text({CALLS[op]}({','.join(x(v) for v in a)}))"
     if op in SIGNS:

@@ -1,6 +1,6 @@
 // Reads lines of "op<TAB>arg<TAB>arg..." and answers each with "=result" or "!refusal", newlines as \n.
 #include <iostream>
-#include <zellige/layout/evaluate.hpp>
+#include <zellige/atom/evaluate.hpp>
 
 int main() {
   std::ios::sync_with_stdio(false);
@@ -16,7 +16,8 @@ int main() {
     fields.erase(fields.begin());
     std::string answer;
     try {
-      answer = "=" + zellige::evaluate(op, fields);
+      std::optional<std::string> const of_atoms = zellige::evaluate_atom(op, fields);
+      answer = "=" + (of_atoms ? *of_atoms : zellige::evaluate(op, fields));
     } catch (std::exception const& e) {
       answer = std::string("!") + e.what();
     }

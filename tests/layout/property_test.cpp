@@ -192,7 +192,7 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
     Value const fixed_at = number(random.number(at)), mark = underscore();
     Value const crd =
         row ? bundle(ValueKind::tuple, fixed_at, mark) : bundle(ValueKind::tuple, mark, fixed_at);
-    Value const both = run(Op::slice_and_offset, "slice_and_offset", {crd, c});
+    Value const both = evaluate(Op::slice_and_offset, "slice_and_offset", {crd, c});
     what = to_text(c) + to_text(crd) + " = " + to_text(both);
     Indexer const whole(c), part(both[0]);
     long long const offset = both[1].root().s.v;

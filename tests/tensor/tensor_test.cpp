@@ -115,7 +115,7 @@ TEST(Algorithms, RunTimeSizesAreChecked) {
     copy(a, b);
     FAIL() << "nothing was refused";
   } catch (LayoutError const& e) {
-    EXPECT_STREQ(e.what(), "tensors of sizes 8 and 4: they must be the same");
+    EXPECT_STREQ(e.what(), "copy: a mode has the sizes 8 and 4; they must be the same");
   }
 }
 

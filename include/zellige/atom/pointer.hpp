@@ -3,6 +3,8 @@
 //
 //   smem<half_t> tile = shared<half_t>("A", /*byte_offset=*/0, /*count=*/64 * 64);
 //   tile[3] = half_t(1.0f);
+//
+// any_pointer is what instructions take that move bytes and do not care for their type.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -17,11 +19,13 @@ template <class T>
 using gmem = emulate::pointer<T>;
 template <class T>
 using smem = emulate::pointer<T>;
+using any_pointer = emulate::Place;
 #else
 template <class T>
 using gmem = T*;
 template <class T>
 using smem = T*;
+using any_pointer = const void*;
 #endif
 
 /// `count` elements of the block's dynamic shared memory, `byte_offset` from its start, under the name that
@@ -49,6 +53,7 @@ ZELLIGE_CALL U* recast(T* pointer) {
 ZELLIGE_CALL uint32_t smem_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
+ZELLIGE_CALL uint64_t global_address(const void* pointer) { return __cvta_generic_to_global(pointer); }
 #endif
 
 }  // namespace zellige

@@ -11,6 +11,7 @@
 // It knows threads, memory and where threads meet; instructions are written in terms of it, in
 // <zellige/atom/>.
 #pragma once
+#include "zellige/emulate/async.hpp"
 #include "zellige/emulate/keywords.hpp"
 #include "zellige/emulate/pointer.hpp"
 
@@ -40,6 +41,12 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
 ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
   Thread& t = self();
   t.engine->read_rows(t, rows, matrices, safe);
+}
+
+/// For stmatrix: where lane i may write its row of 16 bytes; checked and counted as read_rows does.
+ZELLIGE_INLINE void write_rows(const Place* rows, unsigned matrices, void** safe) {
+  Thread& t = self();
+  t.engine->write_rows(t, rows, matrices, safe);
 }
 
 /// cp.async: the source is read now, the destination is written at this thread's covering wait; in between
@@ -82,23 +89,45 @@ struct Invoke {
   }
 };
 
+// How a kernel's parameter is found in the launch's argument: a checked pointer is made from the tensor, anything
+// else is a copy of the bytes.
 template <class P>
-ZELLIGE_INLINE P argument(const Region* const*& next) {
-  const Region* region = *next++;
-  return {reinterpret_cast<typename P::element_type*>(region->begin), region};
+struct parameter {
+  static constexpr std::size_t bytes = sizeof(P);
+  ZELLIGE_INLINE static P of(const Argument& a) {
+    static_assert(__is_trivially_copyable(P), "a kernel's parameter is a gmem pointer or trivially copyable");
+    P value;
+    __builtin_memcpy((void*)&value, a.bytes, sizeof(P));
+    return value;
+  }
+};
+template <class T>
+struct parameter<pointer<T>> {
+  static constexpr std::size_t bytes = 0;
+  ZELLIGE_INLINE static pointer<T> of(const Argument& a) {
+    return {reinterpret_cast<T*>(a.region->begin), a.region};
+  }
+};
+template <class P>
+struct parameter<const P> : parameter<P> {};
+
+template <class P>
+ZELLIGE_INLINE P argument(const Argument*& next) {
+  return parameter<P>::of(*next++);
 }
 
-/// Runs `kernel` over the launch's grid; its parameters are checked pointers, one an argument of the launch.
+/// Runs `kernel` over the launch's grid.
 template <class... P>
 void call(Launch& launch, void (*kernel)(P...)) {
+  static constexpr std::size_t sizes[] = {parameter<P>::bytes..., 0};
   launch.kernel = reinterpret_cast<void (*)()>(kernel);
   launch.run(
       launch,
       [](const Launch& l) {
-        [[maybe_unused]] const Region* const* next = l.arguments;
+        [[maybe_unused]] const Argument* next = l.arguments;
         Invoke{reinterpret_cast<void (*)(P...)>(l.kernel), argument<P>(next)...};
       },
-      sizeof...(P));
+      sizes, sizeof...(P));
 }
 
 }  // namespace zellige::emulate

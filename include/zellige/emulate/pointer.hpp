@@ -22,6 +22,32 @@ struct plain<const T> {
 template <class T>
 struct pointer;
 
+/// Tells the engine if any of these numbers comes from an accumulator that a wgmma still owns. Words of 4 bytes
+/// may be a float or a pair of halves; what is narrower is looked at only where its type says so.
+template <class T>
+ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
+  if (!t.watch_poison) [[likely]]
+    return;
+  constexpr std::size_t element = [] {
+    if constexpr (requires(T v) { v.values[0]; })
+      return sizeof(T{}.values[0]);
+    else
+      return sizeof(T);
+  }();
+  const auto half = [](unsigned h) { return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat; };
+  bool found = false;
+  if constexpr (element == 2) {
+    std::uint16_t halves[sizeof(T) / 2];
+    __builtin_memcpy(halves, (const void*)&value, sizeof(T));
+    for (std::uint16_t h : halves) found |= half(h);
+  } else if constexpr (sizeof(T) % 4 == 0) {
+    std::uint32_t words[sizeof(T) / 4];
+    __builtin_memcpy(words, (const void*)&value, sizeof(T));
+    for (std::uint32_t w : words) found |= (w & 0x7fffffff) == poison_word || (half(w) && half(w >> 16));
+  }
+  if (found) t.engine->poisoned(t);
+}
+
 /// What `*p` and `p[i]` yield: reading converts, writing assigns; both are checked.
 template <class T>
 struct reference {
@@ -61,6 +87,7 @@ struct reference {
                   "an access has 1, 2, 4, 8 or 16 bytes");
     value_type held = v;  // v may itself be behind a checked reference
     Thread& t = self();
+    look_for_poison(t, held);
     *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = held;
   }
 };
@@ -157,6 +184,7 @@ ZELLIGE_INLINE R read(Place p) {
 }
 template <class T, class R>
 ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
+  look_for_poison(self(), value);
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 

@@ -33,6 +33,7 @@ struct Place {
 };
 
 struct Thread;
+struct AsyncEngine;
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
 /// All that the engine does for emitted text. Each call's return address is the access's site in a finding.
@@ -51,6 +52,9 @@ struct Engine {
   void (*cp_async_commit)(Thread&);
   void (*cp_async_wait)(Thread&, unsigned pending);
   void (*fail)(Thread&, const char* tensor, const char* message);
+  void (*write_rows)(Thread&, const Place* rows, unsigned matrices, void** safe);
+  void (*poisoned)(Thread&);
+  const AsyncEngine* async;  // async.hpp
 };
 
 struct Thread {
@@ -58,7 +62,15 @@ struct Thread {
   Counters* counters = nullptr;
   dim3 thread, block, block_size, grid;
   unsigned index = 0;  // in its block: x fastest
+  unsigned cluster_rank = 0;
+  dim3 cluster_size;
+  bool watch_poison = false;  // this thread has had accumulators in flight
 };
+
+/// What registers hold that a wgmma still owns: whoever stores it has not waited. Conversions to 16 bits keep
+/// it apart from other NaNs (half.hpp, bfloat16.hpp).
+inline constexpr std::uint32_t poison_word = 0x7fc0dead;
+inline constexpr std::uint16_t poison_half = 0x7ead, poison_bfloat = 0x7fea;
 
 // Each stack is an aligned slot with its Thread near the top; the Thread's place varies from slot to slot
 // because equal places would all fall into the same few sets of the cache.
@@ -88,11 +100,18 @@ inline __attribute__((always_inline)) void fail_at(const char* tensor, const cha
   t.engine->fail(t, tensor, message);
 }
 
+/// A tensor (region), or the bytes of anything else.
+struct Argument {
+  const Region* region = nullptr;
+  const void* bytes = nullptr;
+  std::size_t size = 0;
+};
+
 /// One launch as the entry in the emitted text sees it.
 struct Launch {
-  const Region* const* arguments = nullptr;
+  const Argument* arguments = nullptr;
   unsigned argument_count = 0;
-  void (*run)(Launch&, void (*body)(const Launch&), unsigned parameters) = nullptr;
+  void (*run)(Launch&, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) = nullptr;
   void (*kernel)() = nullptr;  // set by `call`
 };
 

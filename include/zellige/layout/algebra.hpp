@@ -50,6 +50,16 @@ template <layout_like A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
   return invoke<Op::composition>(a, b);
 }
+// A layout after a composed one goes before its first part: a o (f o offset o b) is (a o f) o offset o b.
+template <class S, class D, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
+  return make_composed_layout(composition(a, b.layout_a()), b.offset(), b.layout_b());
+}
+template <class A, class O, class B, class A2, class O2, class B2>
+ZELLIGE_HOST_DEVICE constexpr auto composition(ComposedLayout<A, O, B> const& a,
+                                               ComposedLayout<A2, O2, B2> const& b) {
+  return make_composed_layout(a.layout_a(), a.offset(), composition(a.layout_b(), b));
+}
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);

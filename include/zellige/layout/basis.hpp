@@ -34,7 +34,7 @@ struct ArithmeticTuple : tuple<T...> {
   ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple(tuple<T...> const& t) : tuple<T...>(t) {}
 };
 template <class... T>
-inline constexpr bool is_tuple_v<ArithmeticTuple<T...>> = true;
+inline constexpr bool is_own_tuple_v<ArithmeticTuple<T...>> = true;
 template <class... T>
 inline constexpr int tuple_size_v<ArithmeticTuple<T...>> = sizeof...(T);
 template <class T>

@@ -9,6 +9,14 @@
 #define ZELLIGE_DEVICE
 #endif
 
+// Before a function for host and device that calls a function object of the caller's: whether that may run on
+// the device is for the caller to say, so nvcc need not warn that it may not.
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#define ZELLIGE_CALLS_BACK _Pragma("nv_exec_check_disable")
+#else
+#define ZELLIGE_CALLS_BACK
+#endif
+
 // Loops over registers must be unrolled wholly, or the registers become memory.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_UNROLL _Pragma("unroll")

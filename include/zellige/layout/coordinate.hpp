@@ -113,11 +113,11 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& 
 
 struct LayoutLeft {
   template <class S>
-  using Apply = remove_cvref_t<decltype(compact_col_major(S{}))>;
+  requires(!requires { S::layout_tag; }) using Apply = remove_cvref_t<decltype(compact_col_major(S{}))>;
 };
 struct LayoutRight {
   template <class S>
-  using Apply = remove_cvref_t<decltype(compact_row_major(S{}))>;
+  requires(!requires { S::layout_tag; }) using Apply = remove_cvref_t<decltype(compact_row_major(S{}))>;
 };
 using GenColMajor = LayoutLeft;
 using GenRowMajor = LayoutRight;

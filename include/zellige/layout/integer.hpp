@@ -23,6 +23,8 @@ template <int v>
 using Int = C<v>;
 template <class T, T v>
 using constant = C<v>;
+template <class T, T v>
+using integral_constant = C<v>;
 template <bool b>
 using bool_constant = C<b>;
 using true_type = C<true>;

@@ -4,119 +4,77 @@
 //   append<3>(make_shape(_2{}), _1{})                       is  (_2,_1,_1)
 #pragma once
 #include <zellige/layout/algebra.hpp>
+#include <zellige/layout/functional.hpp>
 
 namespace zellige {
 
-template <class T>
-concept editable = layout_like<T> || int_tuple<T>;
-
-template <editable T>
+template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
   return invoke<Op::flatten>(t);
 }
-template <editable T, int_tuple P>
+template <layout_like T, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& t, P const& profile) {
   return invoke<Op::unflatten>(t, profile);
 }
-template <editable T, editable X>
+template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append>(t, x);
 }
-template <int N, editable T>
+template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return invoke<Op::append_to>(t, Int<N>{});
 }
-template <int N, editable T, editable X>
+template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append_to>(t, Int<N>{}, x);
 }
-template <editable T, editable X>
+template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend>(t, x);
 }
-template <int N, editable T>
+template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
   return invoke<Op::prepend_to>(t, Int<N>{});
 }
-template <int N, editable T, editable X>
+template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend_to>(t, Int<N>{}, x);
 }
-template <int B, int N, editable T>
+template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   return invoke<Op::take>(t, Int<B>{}, Int<N>{});
 }
-template <int B, int N, editable T>
+template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   return invoke<Op::group>(t, Int<B>{}, Int<N>{});
 }
-template <int... I, editable T>
+template <int... I, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return invoke<Op::select>(t, Int<I>{}...);
 }
-template <int N, editable T, editable X>
+template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) {
   return invoke<Op::replace>(t, Int<N>{}, x);
 }
-template <int N, editable T, editable X>
+template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
   return invoke<Op::insert>(t, Int<N>{}, x);
 }
-template <int N, editable T>
+template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
   return invoke<Op::remove>(t, Int<N>{});
 }
-template <editable T>
+template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
   return invoke<Op::reverse>(t);
 }
-template <editable T>
+template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
   return invoke<Op::zip1>(t);
 }
-template <editable T, editable U>
+template <layout_like T, layout_like U>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
   return invoke<Op::zip2>(t, u);
-}
-template <int_tuple T>
-ZELLIGE_HOST_DEVICE constexpr auto replace_front(T const& t, auto const& x) {
-  return replace<0>(t, x);
-}
-template <int_tuple T>
-ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, auto const& x) {
-  return replace<detail::rank_v<T> - 1>(t, x);
-}
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr auto front(T const& t) {
-  if constexpr (tuple_like<T>)
-    return front(get<0>(t));
-  else
-    return t;
-}
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr auto back(T const& t) {
-  if constexpr (tuple_like<T>)
-    return back(get<tuple_size_v<T> - 1>(t));
-  else
-    return t;
-}
-namespace detail {
-template <class T, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto repeated(T const& t, seq<I...>) {
-  return make_tuple((void(I), t)...);
-}
-}  // namespace detail
-/// (t, t, ..., t); t itself when N is 1.
-template <int N, class T>
-ZELLIGE_HOST_DEVICE constexpr auto repeat(T const& t) {
-  if constexpr (N == 1)
-    return t;
-  else
-    return detail::repeated(t, make_seq<N>{});
-}
-template <int N, class T>
-ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
-  return detail::repeated(t, make_seq<N>{});
 }
 
 // Arithmetic.
@@ -158,47 +116,10 @@ ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
   return invoke<Op::min>(a);
 }
 
-struct plus {
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(auto const& a, auto const& b) const { return a + b; }
-};
-struct minus {
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(auto const& a, auto const& b) const { return a - b; }
-};
-struct multiplies {
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(auto const& a, auto const& b) const { return a * b; }
-};
-namespace detail {
-template <bool inclusive, class T, class A, class F, class Done>
-ZELLIGE_HOST_DEVICE constexpr auto scan(T const&, A const&, F const&, Done const& done, seq<>) {
-  return done;
-}
-template <bool inclusive, class T, class A, class F, class Done, int I, int... R>
-ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F const& f, Done const& done, seq<I, R...>) {
-  auto const next = f(a, get<I>(t));
-  if constexpr (inclusive)
-    return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(next)), seq<R...>{});
-  else
-    return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(a)), seq<R...>{});
-}
-}  // namespace detail
-/// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and leaves the last out.
-template <class T, class A, class F>
-ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F const& f) {
-  return detail::scan<true>(t, a, f, tuple<>{}, make_seq<tuple_size_v<T>>{});
-}
-template <class T, class A, class F>
-ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F const& f) {
-  return detail::scan<false>(t, a, f, tuple<>{}, make_seq<tuple_size_v<T>>{});
-}
-
 // Predicates and orders; static where the numbers are.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
   return invoke<Op::compatible>(a, b);
-}
-template <int_tuple A, int_tuple B>
-ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a, B const& b) {
-  return invoke<Op::evenly_divides>(a, b);
 }
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto lex_less(A const& a, B const& b) {

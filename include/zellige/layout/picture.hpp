@@ -27,7 +27,8 @@ inline Value coordinate(std::initializer_list<long long> at) {
 }
 inline Value inner_layout(Value const& x) {
   if (x.is(ValueKind::tensor)) return inner_layout(x[1]);
-  return x.is(ValueKind::composed) ? x[2] : x;
+  if (x.is(ValueKind::composed)) return x[2];
+  return x;
 }
 inline long long extent(Value const& l, int m) {
   Tape t;

@@ -14,7 +14,9 @@ namespace zellige {
 
 /// The offset of a composed layout in shared memory, to be filled in: elements of this many bits.
 template <int B>
-struct smem_ptr_flag_bits : Int<0> {};
+struct smem_ptr_flag_bits : Int<0> {
+  static constexpr int flag_bits = B;
+};
 using smem_ptr_flag = smem_ptr_flag_bits<1>;
 
 namespace detail {
@@ -111,7 +113,7 @@ struct Planned {
 
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
-template <int nodes_max, int steps_max, Op op, class... T>
+template <int nodes_max, int steps_max, auto op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   Encoder e;
   Values args;
@@ -135,15 +137,15 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   return p;
 }
 
-template <Op op, class... T>
+template <auto op, class... T>
 struct plan {
   static constexpr auto value = make_plan<12, 8, op, T...>();
 };
-template <Op op, class... T>
+template <auto op, class... T>
 struct big_plan {
   static constexpr auto value = make_plan<48, 64, op, T...>();
 };
-template <Op op, class... T>
+template <auto op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
@@ -452,7 +454,7 @@ ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
 }  // namespace detail
 
 /// The operation on layouts, tuples and numbers as types.
-template <Op op, class... T>
+template <auto op, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto invoke([[maybe_unused]] T const&... args) {
   using P = detail::plan<op, T...>;
   constexpr detail::Outcome outcome = detail::outcome<P>::value;

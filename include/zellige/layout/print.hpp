@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <zellige/layout.hpp>
 #include <zellige/layout/picture.hpp>
+#include <zellige/layout/write.hpp>
 
 namespace zellige {
 
@@ -32,10 +33,6 @@ requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, R
   return to_text(describe(t));
 }
 
-template <class T>
-requires(!requires { T::tensor_tag; }) void print(T const& t) {
-  std::fputs(to_text(describe(t)).c_str(), stdout);
-}
 template <layout_like L>
 void print_layout(L const& l) {
   std::fputs(layout_table(describe(l)).c_str(), stdout);

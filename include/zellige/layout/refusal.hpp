@@ -5,66 +5,90 @@
 
 namespace zellige {
 
-template <Op operation, long long stride, long long extent>
+template <auto operation, long long stride, long long extent>
 ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over() = delete;
-template <Op operation, long long extent, long long offered>
+template <auto operation, long long extent, long long offered>
 ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() =
     delete;
-template <Op operation, long long stride, long long extent>
+template <auto operation, long long stride, long long extent>
 ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past() = delete;
-template <Op operation, long long reach, long long extent>
+template <auto operation, long long reach, long long extent>
 ZELLIGE_HOST_DEVICE void modes_of_the_right_operand_overlap_in_a_mode_of_the_left() = delete;
-template <Op operation, long long least_stride, long long greatest_stride>
+template <auto operation, long long least_stride, long long greatest_stride>
 ZELLIGE_HOST_DEVICE void strides_of_the_right_operand_step_in_opposite_directions() = delete;
-template <Op operation, long long modes_of_the_tiler, long long modes_of_the_layout>
+template <auto operation, long long modes_of_the_tiler, long long modes_of_the_layout>
 ZELLIGE_HOST_DEVICE void the_tiler_has_more_modes_than_the_layout() = delete;
-template <Op operation, long long modes, long long allowed>
+template <auto operation, long long modes, long long allowed>
 ZELLIGE_HOST_DEVICE void a_layout_with_a_run_time_stride_has_a_complement_only_if_it_has_one_mode() = delete;
-template <Op operation, long long stride, long long covered>
+template <auto operation, long long stride, long long covered>
 ZELLIGE_HOST_DEVICE void the_layout_is_not_injective_a_stride_is_less_than_what_lies_below_it() = delete;
-template <Op operation, long long stride, long long stride_below>
+template <auto operation, long long stride, long long stride_below>
 ZELLIGE_HOST_DEVICE void a_stride_is_not_a_multiple_of_the_next_smaller_one() = delete;
-template <Op operation, long long reached, long long allowed>
+template <auto operation, long long reached, long long allowed>
 ZELLIGE_HOST_DEVICE void modes_overlap_so_that_an_index_has_no_one_coordinate() = delete;
-template <Op operation, long long stride, long long least>
+template <auto operation, long long stride, long long least>
 ZELLIGE_HOST_DEVICE void a_stride_is_negative() = delete;
-template <Op operation, long long rank, long long other_rank>
+template <auto operation, long long rank, long long other_rank>
 ZELLIGE_HOST_DEVICE void ranks_differ() = delete;
-template <Op operation, long long rank, long long other_rank>
+template <auto operation, long long rank, long long other_rank>
 ZELLIGE_HOST_DEVICE void profiles_differ() = delete;
-template <Op operation, long long mode, long long rank>
+template <auto operation, long long mode, long long rank>
 ZELLIGE_HOST_DEVICE void mode_out_of_range() = delete;
-template <Op operation, long long a, long long b>
+template <auto operation, long long a, long long b>
 ZELLIGE_HOST_DEVICE void neither_number_divides_the_other() = delete;
-template <Op operation, long long rank_of_block, long long rank_of_target>
+template <auto operation, long long rank_of_block, long long rank_of_target>
 ZELLIGE_HOST_DEVICE void the_block_has_more_modes_than_the_target_shape() = delete;
-template <Op operation, long long target_extent, long long block_extent>
+template <auto operation, long long target_extent, long long block_extent>
 ZELLIGE_HOST_DEVICE void the_block_does_not_divide_the_target_shape() = delete;
-template <Op operation, long long stride, long long factor>
+template <auto operation, long long stride, long long factor>
 ZELLIGE_HOST_DEVICE void downcast_needs_a_mode_of_stride_1() = delete;
-template <Op operation, long long shift, long long other_shift>
+template <auto operation, long long shift, long long other_shift>
 ZELLIGE_HOST_DEVICE void swizzles_of_different_shifts_cannot_be_merged() = delete;
-template <Op operation, long long bits, long long other_bits>
+template <auto operation, long long bits, long long other_bits>
 ZELLIGE_HOST_DEVICE void swizzle_masks_have_different_numbers_of_bits() = delete;
-template <Op operation, long long y_mask, long long z_mask>
+template <auto operation, long long y_mask, long long z_mask>
 ZELLIGE_HOST_DEVICE void the_layout_does_not_take_the_swizzle_to_a_swizzle() = delete;
-template <Op operation, long long rank, long long other_rank>
+template <auto operation, long long rank, long long other_rank>
 ZELLIGE_HOST_DEVICE void a_coordinate_and_a_number_cannot_be_added() = delete;
-template <Op operation, long long value, long long zero>
+template <auto operation, long long value, long long zero>
 ZELLIGE_HOST_DEVICE void a_static_number_is_needed_here() = delete;
-template <Op operation, long long numerator, long long denominator>
+template <auto operation, long long numerator, long long denominator>
 ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
-template <Op operation, long long x, long long y>
+template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
-template <Op operation, long long x, long long y>
+template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
-template <Op operation, long long size, long long other_size>
-ZELLIGE_HOST_DEVICE constexpr void sizes_differ() = delete;
-template <Op operation, int rank, int other_rank>
-ZELLIGE_HOST_DEVICE constexpr void tensors_differ_in_rank() = delete;
+
+// Instructions and their tilings.
+template <auto operation, long long threads_of_the_tiled_copy, long long threads_of_the_instruction>
+ZELLIGE_HOST_DEVICE void the_tiled_copy_has_too_few_threads_for_its_instruction() = delete;
+template <auto operation, long long values_of_the_tiled_copy, long long values_of_the_instruction>
+ZELLIGE_HOST_DEVICE void the_tiled_copy_has_too_few_values_for_its_instruction() = delete;
+template <auto operation, long long bits_of_the_element, long long bits_of_an_access>
+ZELLIGE_HOST_DEVICE void the_instruction_cannot_copy_elements_of_this_type() = delete;
+template <auto operation, long long bytes, long long bytes_that_would_do>
+ZELLIGE_HOST_DEVICE void cp_async_cannot_copy_so_many_bytes_at_once() = delete;
+template <auto operation, long long reached, long long addresses_of_the_data>
+ZELLIGE_HOST_DEVICE void the_data_layout_does_not_have_the_addresses_of_the_values() = delete;
+template <auto operation, long long step, long long allowed>
+ZELLIGE_HOST_DEVICE void the_tile_and_global_memory_have_no_run_of_elements_in_common() = delete;
+template <auto operation, long long stride, long long allowed>
+ZELLIGE_HOST_DEVICE void the_innermost_mode_of_the_tma_box_is_not_contiguous_in_global_memory() = delete;
+template <auto operation, long long stride_in_bits, long long multiple>
+ZELLIGE_HOST_DEVICE void a_global_stride_is_not_a_multiple_of_16_bytes() = delete;
+template <auto operation, long long extent, long long most>
+ZELLIGE_HOST_DEVICE void the_tma_box_is_too_large() = delete;
+template <auto operation, long long extent, long long most>
+ZELLIGE_HOST_DEVICE void a_global_extent_is_outside_what_tma_can_address() = delete;
+template <auto operation, long long extent, long long ctas>
+ZELLIGE_HOST_DEVICE void the_multicast_does_not_divide_the_tma_box() = delete;
+template <auto operation, long long extent, long long needed>
+ZELLIGE_HOST_DEVICE void the_tile_has_not_the_extent_that_the_descriptor_needs() = delete;
+template <auto operation, long long stride, long long needed>
+ZELLIGE_HOST_DEVICE void the_tile_has_not_the_layout_that_the_descriptor_needs() = delete;
 
 namespace detail {
-template <Op op, Rule rule, long long x, long long y>
+template <auto op, Rule rule, long long x, long long y>
 ZELLIGE_HOST_DEVICE constexpr void refuse() {
   if constexpr (rule == Rule::composition_stride)
     stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over<op, x, y>();
@@ -118,6 +142,32 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     an_operand_is_of_the_wrong_kind<op, x, y>();
   else if constexpr (rule == Rule::overflow)
     the_result_does_not_fit_64_bits<op, x, y>();
+  else if constexpr (rule == Rule::copy_threads)
+    the_tiled_copy_has_too_few_threads_for_its_instruction<op, x, y>();
+  else if constexpr (rule == Rule::copy_values)
+    the_tiled_copy_has_too_few_values_for_its_instruction<op, x, y>();
+  else if constexpr (rule == Rule::copy_type)
+    the_instruction_cannot_copy_elements_of_this_type<op, x, y>();
+  else if constexpr (rule == Rule::copy_bytes)
+    cp_async_cannot_copy_so_many_bytes_at_once<op, x, y>();
+  else if constexpr (rule == Rule::cotiled_address)
+    the_data_layout_does_not_have_the_addresses_of_the_values<op, x, y>();
+  else if constexpr (rule == Rule::tma_no_run)
+    the_tile_and_global_memory_have_no_run_of_elements_in_common<op, x, y>();
+  else if constexpr (rule == Rule::tma_major)
+    the_innermost_mode_of_the_tma_box_is_not_contiguous_in_global_memory<op, x, y>();
+  else if constexpr (rule == Rule::tma_stride)
+    a_global_stride_is_not_a_multiple_of_16_bytes<op, x, y>();
+  else if constexpr (rule == Rule::tma_box)
+    the_tma_box_is_too_large<op, x, y>();
+  else if constexpr (rule == Rule::tma_extent)
+    a_global_extent_is_outside_what_tma_can_address<op, x, y>();
+  else if constexpr (rule == Rule::tma_multicast)
+    the_multicast_does_not_divide_the_tma_box<op, x, y>();
+  else if constexpr (rule == Rule::gmma_extent)
+    the_tile_has_not_the_extent_that_the_descriptor_needs<op, x, y>();
+  else if constexpr (rule == Rule::gmma_stride)
+    the_tile_has_not_the_layout_that_the_descriptor_needs<op, x, y>();
 }
 }  // namespace detail
 

@@ -15,7 +15,7 @@
 namespace zellige {
 
 /// The result of an operation, or LayoutError.
-inline Value run(Op op, char const* name, std::initializer_list<Value> args) {
+inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args) {
   Tape t;
   Values v;
   for (Value const& a : args) v.push_back(a);
@@ -35,13 +35,13 @@ inline Value tuple_value(std::vector<long long> const& numbers) {
   return v;
 }
 inline Value layout_value(std::vector<long long> const& shape, std::vector<long long> const& stride) {
-  return run(Op::make_layout, "make_layout", {tuple_value(shape), tuple_value(stride)});
+  return evaluate(Op::make_layout, "make_layout", {tuple_value(shape), tuple_value(stride)});
 }
 inline Value layout_value(std::vector<long long> const& shape) {
-  return run(Op::make_layout_left, "make_layout", {tuple_value(shape)});
+  return evaluate(Op::make_layout_left, "make_layout", {tuple_value(shape)});
 }
 inline Value layout_value_right(std::vector<long long> const& shape) {
-  return run(Op::make_layout_right, "make_layout", {tuple_value(shape)});
+  return evaluate(Op::make_layout_right, "make_layout", {tuple_value(shape)});
 }
 /// Layouts as the modes of one, and swizzle o layout.
 inline Value concatenate(std::vector<Value> const& modes) {
@@ -53,77 +53,77 @@ inline Value swizzle_value(int bits, int base, int shift) {
   return algebra::swizzle_value({bits, base, shift});
 }
 
-inline Value coalesce(Value const& l) { return run(Op::coalesce, "coalesce", {l}); }
+inline Value coalesce(Value const& l) { return evaluate(Op::coalesce, "coalesce", {l}); }
 inline Value coalesce(Value const& l, Value const& profile) {
-  return run(Op::coalesce_profile, "coalesce", {l, profile});
+  return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
-inline Value filter(Value const& l) { return run(Op::filter, "filter", {l}); }
-inline Value flatten(Value const& l) { return run(Op::flatten, "flatten", {l}); }
+inline Value filter(Value const& l) { return evaluate(Op::filter, "filter", {l}); }
+inline Value flatten(Value const& l) { return evaluate(Op::flatten, "flatten", {l}); }
 inline Value composition(Value const& a, Value const& b) {
-  return run(Op::composition, "composition", {a, b});
+  return evaluate(Op::composition, "composition", {a, b});
 }
-inline Value complement(Value const& l) { return run(Op::complement1, "complement", {l}); }
+inline Value complement(Value const& l) { return evaluate(Op::complement1, "complement", {l}); }
 inline Value complement(Value const& l, Value const& cotarget) {
-  return run(Op::complement, "complement", {l, cotarget});
+  return evaluate(Op::complement, "complement", {l, cotarget});
 }
-inline Value right_inverse(Value const& l) { return run(Op::right_inverse, "right_inverse", {l}); }
-inline Value left_inverse(Value const& l) { return run(Op::left_inverse, "left_inverse", {l}); }
-inline Value nullspace(Value const& l) { return run(Op::nullspace, "nullspace", {l}); }
+inline Value right_inverse(Value const& l) { return evaluate(Op::right_inverse, "right_inverse", {l}); }
+inline Value left_inverse(Value const& l) { return evaluate(Op::left_inverse, "left_inverse", {l}); }
+inline Value nullspace(Value const& l) { return evaluate(Op::nullspace, "nullspace", {l}); }
 inline Value logical_divide(Value const& l, Value const& t) {
-  return run(Op::logical_divide, "logical_divide", {l, t});
+  return evaluate(Op::logical_divide, "logical_divide", {l, t});
 }
 inline Value zipped_divide(Value const& l, Value const& t) {
-  return run(Op::zipped_divide, "zipped_divide", {l, t});
+  return evaluate(Op::zipped_divide, "zipped_divide", {l, t});
 }
 inline Value tiled_divide(Value const& l, Value const& t) {
-  return run(Op::tiled_divide, "tiled_divide", {l, t});
+  return evaluate(Op::tiled_divide, "tiled_divide", {l, t});
 }
 inline Value flat_divide(Value const& l, Value const& t) {
-  return run(Op::flat_divide, "flat_divide", {l, t});
+  return evaluate(Op::flat_divide, "flat_divide", {l, t});
 }
 inline Value logical_product(Value const& l, Value const& t) {
-  return run(Op::logical_product, "logical_product", {l, t});
+  return evaluate(Op::logical_product, "logical_product", {l, t});
 }
 inline Value zipped_product(Value const& l, Value const& t) {
-  return run(Op::zipped_product, "zipped_product", {l, t});
+  return evaluate(Op::zipped_product, "zipped_product", {l, t});
 }
 inline Value tiled_product(Value const& l, Value const& t) {
-  return run(Op::tiled_product, "tiled_product", {l, t});
+  return evaluate(Op::tiled_product, "tiled_product", {l, t});
 }
 inline Value flat_product(Value const& l, Value const& t) {
-  return run(Op::flat_product, "flat_product", {l, t});
+  return evaluate(Op::flat_product, "flat_product", {l, t});
 }
 inline Value blocked_product(Value const& l, Value const& t) {
-  return run(Op::blocked_product, "blocked_product", {l, t});
+  return evaluate(Op::blocked_product, "blocked_product", {l, t});
 }
 inline Value raked_product(Value const& l, Value const& t) {
-  return run(Op::raked_product, "raked_product", {l, t});
+  return evaluate(Op::raked_product, "raked_product", {l, t});
 }
 inline Value tile_to_shape(Value const& block, Value const& shape) {
-  return run(Op::tile_to_shape, "tile_to_shape", {block, shape});
+  return evaluate(Op::tile_to_shape, "tile_to_shape", {block, shape});
 }
 inline Value max_common_layout(Value const& a, Value const& b) {
-  return run(Op::max_common_layout, "max_common_layout", {a, b});
+  return evaluate(Op::max_common_layout, "max_common_layout", {a, b});
 }
 inline long long max_common_vector(Value const& a, Value const& b) {
-  return run(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
+  return evaluate(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
 inline long long max_alignment(Value const& l) {
-  return run(Op::max_alignment, "max_alignment", {l}).root().s.v;
+  return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v;
 }
 inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
-  return run(Op::recast_layout, "recast_layout", {l, number(old_bits), number(new_bits)});
+  return evaluate(Op::recast_layout, "recast_layout", {l, number(old_bits), number(new_bits)});
 }
-inline long long size(Value const& l) { return run(Op::size, "size", {l}).root().s.v; }
-inline long long cosize(Value const& l) { return run(Op::cosize, "cosize", {l}).root().s.v; }
-inline Value slice(Value const& crd, Value const& l) { return run(Op::slice, "slice", {crd, l}); }
+inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).root().s.v; }
+inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
+inline Value slice(Value const& crd, Value const& l) { return evaluate(Op::slice, "slice", {crd, l}); }
 
 /// The index of the i-th coordinate, colexicographically, or of a coordinate given mode by mode.
 inline long long index(Value const& l, long long i) {
-  return run(Op::layout_call, "index", {l, number(i)}).root().s.v;
+  return evaluate(Op::layout_call, "index", {l, number(i)}).root().s.v;
 }
 inline long long index(Value const& l, std::vector<long long> const& crd) {
-  return run(Op::layout_call, "index", {l, tuple_value(crd)}).root().s.v;
+  return evaluate(Op::layout_call, "index", {l, tuple_value(crd)}).root().s.v;
 }
 /// The same, without building anything: for loops over many indices of a layout of integers.
 class Indexer {

@@ -44,4 +44,10 @@ ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator
   return {};
 }
 
+/// A swizzle leaves every index that is a multiple of 2^M one: it moves no bit below.
+template <int B, int M, int S>
+ZELLIGE_HOST_DEVICE constexpr C<(1 << M)> max_alignment(Swizzle<B, M, S>) {
+  return {};
+}
+
 }  // namespace zellige

@@ -7,6 +7,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 #include <zellige/layout/algebra/value.hpp>
 #include <zellige/layout/check.hpp>
 
@@ -100,10 +101,25 @@ inline std::string to_text(Value const& v) {
   return out;
 }
 
-/// Reads one value; throws LayoutError where the text is not one.
+/// What a text that cannot be read throws: what was wanted instead, and where.
+class TextError : public LayoutError {
+ public:
+  TextError(std::string_view text, std::string const& why, std::size_t position)
+      : LayoutError("\"" + std::string(text) + "\": " + why + " at character " + std::to_string(position + 1),
+                    {Rule::not_a_layout, static_cast<long long>(position), 0}),
+        reason(why),
+        at(position) {}
+  TextError(std::string_view what, Refusal r, std::size_t position)
+      : LayoutError("\"" + std::string(what) + "\": " + to_text(r), r), reason(to_text(r)), at(position) {}
+  std::string reason;
+  std::size_t at;
+};
+
+/// Reads one value; throws LayoutError where the text is not one. A language with more in it derives from it.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
+  virtual ~Parser() = default;
   Value whole() {
     Value v = value();
     skip();
@@ -112,20 +128,33 @@ class Parser {
   }
   /// A value, up to what cannot belong to it.
   Value value() {
-    Value v = item();
-    while (word("o")) {
-      Value const second = item();
+    skip();
+    std::size_t const start = at_;
+    std::vector<Value> links = {item()};
+    while (word("o")) links.push_back(item());
+    return joined(links, start);
+  }
+
+ protected:
+  /// What starts with a name that is no value's.
+  virtual Value named() { fail("a number"); }
+  /// What follows a value that started there: nothing, unless there is more to the language.
+  virtual Value applied(Value const& v, std::size_t) { return v; }
+  /// a o b o c.
+  virtual Value joined(std::vector<Value> const& links, std::size_t) {
+    Value v = links[0];
+    for (std::size_t i = 1; i < links.size(); ++i) {
       if (v.is(ValueKind::coordinates) || v.is(ValueKind::counting)) {
-        v = bundle(ValueKind::tensor, v, second);
+        v = bundle(ValueKind::tensor, v, links[i]);
       } else {
-        if (!word("o")) fail("o");
-        v = bundle(ValueKind::composed, v, second, item());
+        if (i + 1 == links.size()) fail("o");
+        v = bundle(ValueKind::composed, v, links[i], links[i + 1]);
+        ++i;
       }
     }
     return v;
   }
 
- private:
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
@@ -143,9 +172,12 @@ class Parser {
     return false;
   }
   [[noreturn]] void fail(char const* wanted) {
-    throw LayoutError(
-        "\"" + std::string(text_) + "\": " + wanted + " is expected at character " + std::to_string(at_ + 1),
-        {Rule::not_a_layout, static_cast<long long>(at_), 0});
+    throw TextError(text_, std::string(wanted) + " is expected", at_);
+  }
+  [[noreturn]] void wrong(std::string const& why, std::size_t at) { throw TextError(text_, why, at); }
+  bool letter() const {
+    return at_ < text_.size() &&
+           ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
   }
   bool digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
   long long digits() {
@@ -163,38 +195,64 @@ class Parser {
     if (!next(s)) fail(s);
   }
   Value item() {
-    if (depth_ > 64) fail("shallower nesting");
+    skip();
+    std::size_t const start = at_;
     Value const shape = primary();
-    if (!next(":")) return shape;
+    if (!next(":")) return applied(shape, start);
     Value const stride = primary();
-    if (!same_profile(shape, stride)) {
-      throw LayoutError("\"" + to_text(shape) + ":" + to_text(stride) +
-                            "\": " + to_text(Refusal{Rule::profile_mismatch, shape.rank(), stride.rank()}),
-                        {Rule::profile_mismatch, shape.rank(), stride.rank()});
+    for (ValueNode const& n : shape.nodes) {
+      if (n.kids >= 0 ? n.kind != ValueKind::tuple : n.kind != ValueKind::number || n.e != 0)
+        wrong("the shape of a layout is not made of numbers", start);
+      if (n.kids < 0 && n.s.v < 0) wrong("the extent " + std::to_string(n.s.v) + " is negative", start);
     }
-    return pair_up(shape, stride);
+    for (ValueNode const& n : stride.nodes) {
+      if (n.kids >= 0 ? n.kind != ValueKind::tuple : n.kind != ValueKind::number)
+        wrong("the stride of a layout is not made of numbers", start);
+    }
+    if (!same_profile(shape, stride)) {
+      throw TextError(to_text(shape) + ":" + to_text(stride),
+                      {Rule::profile_mismatch, shape.rank(), stride.rank()}, start);
+    }
+    return applied(pair_up(shape, stride), start);
   }
+  /// Bits, base and shift, up to the closing bracket.
+  Value swizzle() {
+    std::size_t const start = at_;
+    ValueNode n{-1, ValueKind::swizzle, fixed(digits()), {}, 0};
+    expect(",");
+    n.d = fixed(digits());
+    expect(",");
+    n.e = digits();
+    expect(">");
+    long long const reach = n.e < 0 ? -n.e : n.e;
+    if (n.s.v < 0 || n.d.v < 0 || reach < n.s.v || n.s.v > 62 || n.d.v > 62 || reach > 62 ||
+        n.s.v + n.d.v + reach > 62)
+      wrong(
+          "a swizzle's bits and base are at least 0, its shift at least its bits, and all within 62 bits, "
+          "which is not so",
+          start);
+    return leaf(n);
+  }
+  /// Counts how deep the text nests; the stack has an end.
+  struct Nested {
+    explicit Nested(Parser& p) : parser(p) {
+      if (++parser.depth_ > 64) parser.fail("shallower nesting");
+    }
+    ~Nested() { --parser.depth_; }
+    Parser& parser;
+  };
   Value primary() {
+    Nested const nested(*this);
     if (next("(")) {
-      ++depth_;
       Value v = empty(ValueKind::tuple);
       if (!next(")")) {
         do v.add(value());
         while (next(","));
         expect(")");
       }
-      --depth_;
       return v;
     }
-    if (next("Sw<")) {
-      ValueNode n{-1, ValueKind::swizzle, fixed(digits()), {}, 0};
-      expect(",");
-      n.d = fixed(digits());
-      expect(",");
-      n.e = digits();
-      expect(">");
-      return leaf(n);
-    }
+    if (next("Sw<")) return swizzle();
     if (next("smem_ptr[")) {
       Value const v = leaf({-1, ValueKind::flag, fixed(digits()), {}, 0});
       expect("b](unset)");
@@ -212,11 +270,15 @@ class Parser {
     if (next("E<")) {
       Path e = 0;
       if (next(">")) return number(1);
-      do e = extend(e, int(digits()));
-      while (next(","));
+      do {
+        long long const i = digits();
+        if (i < 0 || i > 254 || e >= (Path{1} << 48)) fail("a mode index of at most 254, seven deep");
+        e = extend(e, int(i));
+      } while (next(","));
       expect(">");
       return number(fixed(1), e);
     }
+    if (letter()) return named();
     bool const is_static = next("_");
     if (is_static && !digit() && !(at_ < text_.size() && text_[at_] == '-')) return underscore();
     long long const n = digits();

@@ -4,63 +4,96 @@
 
 namespace zellige {
 
+template <class... T>
+struct tuple;
+
 namespace detail {
-template <int I, class T, bool = __is_empty(T)>
-struct tuple_leaf {
-  ZELLIGE_HOST_DEVICE constexpr tuple_leaf() {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_leaf(T const&) {}
+// The elements that take space, one inside the other, so that a tuple is of standard layout: its members lie
+// in one class. Elements without state are made when they are asked for.
+template <bool first_empty, bool rest_empty, class... T>
+struct store;
+template <class T, class... R>
+inline constexpr bool first_is_empty = __is_empty(T);
+template <class T, class... R>
+inline constexpr bool rest_is_empty = (__is_empty(R) && ...);
+template <class... T>
+using store_of = store<first_is_empty<T...>, rest_is_empty<T...>, T...>;
+template <class T, class... R>
+struct store<false, true, T, R...> {
+  ZELLIGE_HOST_DEVICE constexpr store() : first{} {}
+  ZELLIGE_HOST_DEVICE constexpr store(T const& t, R const&...) : first(t) {}
+  T first;
 };
-template <int I, class T>
-struct tuple_leaf<I, T, false> {
-  ZELLIGE_HOST_DEVICE constexpr tuple_leaf() : v{} {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_leaf(T const& t) : v(t) {}
-  T v;
+template <class T, class... R>
+struct store<true, false, T, R...> {
+  ZELLIGE_HOST_DEVICE constexpr store() : rest{} {}
+  ZELLIGE_HOST_DEVICE constexpr store(T const&, R const&... r) : rest(r...) {}
+  store_of<R...> rest;
 };
-
-template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true> const&) {
-  return {};
-}
-template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T const& leaf_get(tuple_leaf<I, T, false> const& leaf) {
-  return leaf.v;
-}
-template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T& leaf_get(tuple_leaf<I, T, false>& leaf) {
-  return leaf.v;
-}
-template <int I, class T>
-ZELLIGE_HOST_DEVICE constexpr T leaf_get(tuple_leaf<I, T, true>&) {
-  return {};
+template <class T, class... R>
+struct store<false, false, T, R...> {
+  ZELLIGE_HOST_DEVICE constexpr store() : first{}, rest{} {}
+  ZELLIGE_HOST_DEVICE constexpr store(T const& t, R const&... r) : first(t), rest(r...) {}
+  T first;
+  store_of<R...> rest;
+};
+template <int I, class S>
+ZELLIGE_HOST_DEVICE constexpr auto& stored(S& s) {
+  if constexpr (I == 0)
+    return s.first;
+  else
+    return stored<I - 1>(s.rest);
 }
 
-template <class S, class... T>
-struct tuple_base;
-template <int... I, class... T>
-struct tuple_base<seq<I...>, T...> : tuple_leaf<I, T>... {
+template <bool without_state, class... T>
+struct tuple_base {
   ZELLIGE_HOST_DEVICE constexpr tuple_base() {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&... t) requires(sizeof...(T) > 0)
-      : tuple_leaf<I, T>(t)... {}
+  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&...) requires(sizeof...(T) > 0) {}
+};
+template <class... T>
+struct tuple_base<false, T...> {
+  ZELLIGE_HOST_DEVICE constexpr tuple_base() {}
+  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&... t) : store_(t...) {}
+  store_of<T...> store_;
 };
 
+// The type of an element, found by overload resolution over as many bases as there are elements.
 template <int I, class T>
-ZELLIGE_HOST_DEVICE T leaf_type(tuple_leaf<I, T, true> const&);
+struct numbered {
+  using type = T;
+};
+template <class S, class... T>
+struct numbered_all;
+template <int... I, class... T>
+struct numbered_all<seq<I...>, T...> : numbered<I, T>... {};
 template <int I, class T>
-ZELLIGE_HOST_DEVICE T leaf_type(tuple_leaf<I, T, false> const&);
+ZELLIGE_HOST_DEVICE numbered<I, T> find_numbered(numbered<I, T> const&);
+template <class... T>
+ZELLIGE_HOST_DEVICE numbered_all<make_seq<int(sizeof...(T))>, T...> const& numbered_elements(tuple<T...> const&);
 }  // namespace detail
 
 template <class... T>
-struct tuple : detail::tuple_base<make_seq<int(sizeof...(T))>, T...> {
-  using detail::tuple_base<make_seq<int(sizeof...(T))>, T...>::tuple_base;
+struct tuple : detail::tuple_base<(__is_empty(T) && ...), T...> {
+  using detail::tuple_base<(__is_empty(T) && ...), T...>::tuple_base;
   ZELLIGE_HOST_DEVICE constexpr tuple() {}
 };
 template <class... T>
 tuple(T...) -> tuple<T...>;
 
+/// Types of others that serve as tuples: specialised for them with their `size`, `element<I>` and `get<I>(t)`.
 template <class T>
-inline constexpr bool is_tuple_v = false;
+struct foreign_tuple {
+  static constexpr int size = -1;
+};
+
+/// Tuples of this library.
+template <class T>
+inline constexpr bool is_own_tuple_v = false;
 template <class... T>
-inline constexpr bool is_tuple_v<tuple<T...>> = true;
+inline constexpr bool is_own_tuple_v<tuple<T...>> = true;
+
+template <class T>
+inline constexpr bool is_tuple_v = is_own_tuple_v<T> || foreign_tuple<T>::size >= 0;
 template <class T>
 inline constexpr bool is_tuple_v<T const> = is_tuple_v<T>;
 template <class T>
@@ -69,17 +102,22 @@ template <class T>
 concept tuple_like = is_tuple_v<remove_cvref_t<T>>;
 
 template <class T>
-inline constexpr int tuple_size_v = -1;
+inline constexpr int tuple_size_v = foreign_tuple<T>::size;
 template <class... T>
 inline constexpr int tuple_size_v<tuple<T...>> = sizeof...(T);
 template <class T>
 inline constexpr int tuple_size_v<T const> = tuple_size_v<T>;
 template <class T>
-struct tuple_size : Int<tuple_size_v<T>> {};
+struct tuple_size : C<size_t(tuple_size_v<T>)> {};
 
 template <int I, class T>
 struct tuple_element {
-  using type = decltype(detail::leaf_type<I>(*static_cast<T const*>(nullptr)));
+  using type = typename decltype(detail::find_numbered<I>(
+      detail::numbered_elements(*static_cast<T const*>(nullptr))))::type;
+};
+template <int I, class T>
+requires(foreign_tuple<T>::size > I) struct tuple_element<I, T> {
+  using type = typename foreign_tuple<T>::template element<I>;
 };
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
@@ -93,23 +131,46 @@ ZELLIGE_HOST_DEVICE constexpr void coordinate_and_layout_differ_in_rank() = dele
 template <int coordinates, int modes>
 ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
 
+template <int I, class T>
+requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cvref_t<T>>) ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(T&& t) {
+  return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
+}
+/// Element I: a reference to it, or, where it has no state, the element.
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...> const& t) {
-  if constexpr (0 <= I && I < int(sizeof...(T)))
-    return detail::leaf_get<I>(t);
-  else
+  if constexpr (0 <= I && I < int(sizeof...(T))) {
+    using Element = tuple_element_t<I, tuple<T...>>;
+    if constexpr (__is_empty(Element))
+      return Element{};
+    else
+      return static_cast<Element const&>(detail::stored<I>(t.store_));
+  } else {
     return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
+  }
 }
 template <int I, class... T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>& t) {
-  if constexpr (0 <= I && I < int(sizeof...(T)))
-    return detail::leaf_get<I>(t);
-  else
+  if constexpr (0 <= I && I < int(sizeof...(T))) {
+    using Element = tuple_element_t<I, tuple<T...>>;
+    if constexpr (__is_empty(Element))
+      return Element{};
+    else
+      return static_cast<Element&>(detail::stored<I>(t.store_));
+  } else {
     return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
+  }
 }
 template <int I, class... T>
-ZELLIGE_HOST_DEVICE constexpr auto get(tuple<T...>&& t) {
-  return get<I>(static_cast<tuple<T...> const&>(t));
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>&& t) {
+  if constexpr (0 <= I && I < int(sizeof...(T))) {
+    using Element = tuple_element_t<I, tuple<T...>>;
+    if constexpr (__is_empty(Element))
+      return Element{};
+    else
+      return static_cast<Element&&>(detail::stored<I>(t.store_));
+  } else {
+    return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
+  }
 }
 
 template <class... T>

@@ -1,34 +1,124 @@
-// What a tensor may stand on besides memory: iterators over numbers and over coordinates, and pointers that
-// know which memory they point into.
+// What a tensor may stand on besides memory: iterators over numbers and over coordinates.
 //
-//   make_gmem_ptr(p)                      p, known to be global memory
 //   counting_iterator<int>(42)            42, 43, 44, ...
 //   make_inttuple_iter(42, _2{}, _7{})    the coordinate (42, 2, 7); + (0, 5, 2) gives (42, 7, 9)
+//   make_transform_iter(it, f)            f(*it), f(it[1]), ...
 #pragma once
 #include <zellige/layout/basis.hpp>
 
 namespace zellige {
 
+namespace detail {
+template <class T>
+struct remove_reference {
+  using type = T;
+};
+template <class T>
+struct remove_reference<T&> {
+  using type = T;
+};
+template <class T>
+struct remove_reference<T&&> {
+  using type = T;
+};
+template <class T>
+ZELLIGE_HOST_DEVICE T& lvalue();
+
+template <class It>
+struct iterator_reference {
+  using type = decltype(*lvalue<It>());
+};
+template <class It>
+requires requires { typename It::reference; }
+struct iterator_reference<It> {
+  using type = typename It::reference;
+};
+template <class It>
+struct iterator_element {
+  using type = typename remove_reference<typename iterator_reference<It>::type>::type;
+};
+template <class It>
+requires requires { typename It::element_type; }
+struct iterator_element<It> {
+  using type = typename It::element_type;
+};
+}  // namespace detail
+
+/// What *it is, what it refers to, and that without const.
+template <class It>
+struct iterator_traits {
+  using reference = typename detail::iterator_reference<It>::type;
+  using element_type = typename detail::iterator_element<It>::type;
+  using value_type = remove_cvref_t<element_type>;
+};
+template <class T>
+struct iterator_traits<T*> {
+  using reference = T&;
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+};
+template <class It>
+using iter_reference_t = typename iterator_traits<It>::reference;
+template <class It>
+using iter_element_t = typename iterator_traits<It>::element_type;
+template <class It>
+using iter_value_t = typename iterator_traits<It>::value_type;
+
+/// Anything that can be the ground of a tensor.
+template <class It>
+concept dereferenceable = requires(It it) {
+  *it;
+};
+template <class It>
+struct has_dereference : bool_constant<dereferenceable<It>> {};
+
 template <class T = int>
 struct counting_iterator {
-  T n = {};
-  ZELLIGE_HOST_DEVICE constexpr counting_iterator(T const& from = {}) : n(from) {}
-  ZELLIGE_HOST_DEVICE constexpr T operator*() const { return n; }
+  using index_type = T;
+  using value_type = T;
+  using element_type = T;
+  using reference = T;
+
+  T n_ = {};
+
+  ZELLIGE_HOST_DEVICE constexpr counting_iterator(T const& from = {}) : n_(from) {}
+  ZELLIGE_HOST_DEVICE constexpr T operator*() const { return n_; }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr T operator[](I const& i) const {
-    return n + T(i);
+    return n_ + T(i);
   }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr counting_iterator operator+(I const& i) const {
-    return {n + T(i)};
+    return {T(n_ + T(i))};
+  }
+  ZELLIGE_HOST_DEVICE constexpr counting_iterator& operator++() { return ++n_, *this; }
+  ZELLIGE_HOST_DEVICE constexpr counting_iterator operator++(int) {
+    counting_iterator const before = *this;
+    return ++n_, before;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(counting_iterator const& a,
+                                                       counting_iterator const& b) {
+    return a.n_ == b.n_;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(counting_iterator const& a,
+                                                      counting_iterator const& b) {
+    return a.n_ < b.n_;
   }
 };
 template <class T>
 counting_iterator(T) -> counting_iterator<T>;
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T raw_pointer_cast(counting_iterator<T> const& it) {
+  return it.n_;
+}
 
 template <class T>
 struct ArithmeticTupleIterator : private tuple<T> {
+  using value_type = T;
+  using element_type = T;
+  using reference = T;
   static constexpr bool coordinate_tag = true;
+
   ZELLIGE_HOST_DEVICE constexpr ArithmeticTupleIterator(T const& at = {}) : tuple<T>(at) {}
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const {
     return get<0>(static_cast<tuple<T> const&>(*this));
@@ -76,98 +166,5 @@ template <class It, class F>
 ZELLIGE_HOST_DEVICE constexpr transform_iter<It, F> make_transform_iter(It const& it, F const& f) {
   return {it, f};
 }
-
-struct gmem_tag {};
-struct smem_tag {};
-struct rmem_tag {};
-struct tmem_tag {};
-
-/// A pointer (or iterator) into a memory.
-template <class Memory, class It>
-struct memory_ptr {
-  using memory = Memory;
-  It p = {};
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const { return *p; }
-  template <class I>
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator[](I const& i) const {
-    return p[i];
-  }
-  template <class I>
-  ZELLIGE_HOST_DEVICE constexpr memory_ptr operator+(I const& i) const {
-    return {p + i};
-  }
-  ZELLIGE_HOST_DEVICE constexpr It get() const { return p; }
-};
-template <class It>
-using gmem_ptr = memory_ptr<gmem_tag, It>;
-template <class It>
-using smem_ptr = memory_ptr<smem_tag, It>;
-template <class It>
-using rmem_ptr = memory_ptr<rmem_tag, It>;
-template <class It>
-using tmem_ptr = memory_ptr<tmem_tag, It>;
-
-template <class It>
-ZELLIGE_HOST_DEVICE constexpr gmem_ptr<It> make_gmem_ptr(It p) {
-  return {p};
-}
-template <class It>
-ZELLIGE_HOST_DEVICE constexpr smem_ptr<It> make_smem_ptr(It p) {
-  return {p};
-}
-template <class It>
-ZELLIGE_HOST_DEVICE constexpr rmem_ptr<It> make_rmem_ptr(It p) {
-  return {p};
-}
-template <class It>
-ZELLIGE_HOST_DEVICE constexpr tmem_ptr<It> make_tmem_ptr(It p) {
-  return {p};
-}
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr gmem_ptr<T*> make_gmem_ptr(void* p) {
-  return {static_cast<T*>(p)};
-}
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr smem_ptr<T*> make_smem_ptr(void* p) {
-  return {static_cast<T*>(p)};
-}
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr rmem_ptr<T*> make_rmem_ptr(void* p) {
-  return {static_cast<T*>(p)};
-}
-
-template <class T>
-ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(T* p) {
-  return p;
-}
-template <class M, class It>
-ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(memory_ptr<M, It> const& p) {
-  return raw_pointer_cast(p.p);
-}
-
-/// The same address, of elements of type U.
-template <class U, class T>
-ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
-  return reinterpret_cast<U*>(p);
-}
-template <class U, class T>
-ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T const* p) {
-  return reinterpret_cast<U const*>(p);
-}
-template <class U, class M, class It>
-ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(memory_ptr<M, It> const& p) {
-  return memory_ptr<M, decltype(recast_ptr<U>(p.p))>{recast_ptr<U>(p.p)};
-}
-
-namespace detail {
-template <class It>
-struct memory_of {
-  using type = void;
-};
-template <class M, class It>
-struct memory_of<memory_ptr<M, It>> {
-  using type = M;
-};
-}  // namespace detail
 
 }  // namespace zellige

@@ -10,51 +10,115 @@
 
 namespace zellige {
 
-#define ZELLIGE_ON_THE_LAYOUT(name)                                     \
-  template <tensor_like X, class... T>                                  \
-  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {       \
-    return make_tensor(detail::iterator_of(x), name(x.layout(), t...)); \
+// What keeps all elements.
+#define ZELLIGE_ON_THE_LAYOUT(name)                                           \
+  template <tensor_like X, class... T>                                        \
+  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {             \
+    return detail::view_of(x, detail::iterator_of(x), name(x.layout(), t...)); \
   }
 ZELLIGE_ON_THE_LAYOUT(coalesce)
 ZELLIGE_ON_THE_LAYOUT(flatten)
 ZELLIGE_ON_THE_LAYOUT(filter)
 ZELLIGE_ON_THE_LAYOUT(filter_zeros)
-ZELLIGE_ON_THE_LAYOUT(composition)
-ZELLIGE_ON_THE_LAYOUT(logical_divide)
-ZELLIGE_ON_THE_LAYOUT(zipped_divide)
-ZELLIGE_ON_THE_LAYOUT(tiled_divide)
-ZELLIGE_ON_THE_LAYOUT(flat_divide)
 #undef ZELLIGE_ON_THE_LAYOUT
 
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto group_modes(X&& x) {
-  return make_tensor(detail::iterator_of(x), group<B, N>(x.layout()));
+  return detail::view_of(x, detail::iterator_of(x), group<B, N>(x.layout()));
 }
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto take(X&& x) {
-  return make_tensor(detail::iterator_of(x), take<B, N>(x.layout()));
+  return detail::view_of(x, detail::iterator_of(x), take<B, N>(x.layout()));
 }
-/// The tensor seen from a coordinate.
+template <int... I, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto select(X&& x) {
+  return detail::view_of(x, detail::iterator_of(x), select<I...>(x.layout()));
+}
+/// The tensor seen from a coordinate. A swizzle needs the offset under it.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
-  return make_tensor(x.data() + x.layout()(crd), x.layout());
+  auto const& l = x.layout();
+  if constexpr (is_composed_layout_v<remove_cvref_t<decltype(l)>>)
+    return detail::view_of(x, detail::iterator_of(x),
+                           make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b()));
+  else
+    return detail::view_of(x, x.data() + l(crd), l);
 }
-/// The same memory in elements of type U.
-template <class U, tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
-  using T = typename remove_cvref_t<X>::value_type;
-  return make_tensor(recast_ptr<U>(x.data()), recast_layout<T, U>(x.layout()));
+
+namespace detail {
+template <class X>
+inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
+
+template <Part part, class X, class L, class T, class Crd>
+ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler, Crd const& crd) {
+  if constexpr (stands_on_memory<X>)
+    return view(iterator_of(x), layout,
+                either(overhang_of(x), cut_layout<part>(x.layout(), layout, tiler, crd)));
+  else
+    return make_tensor(iterator_of(x), layout);
+}
+}  // namespace detail
+
+/// r(c) = x(b(c)).
+template <tensor_like X, class T>
+ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
+  auto const layout = composition(x.layout(), tiler);
+  if constexpr (detail::stands_on_memory<X>)
+    return detail::view(detail::iterator_of(x), layout,
+                        detail::either(detail::overhang_of(x), detail::reach(x.layout().shape(), tiler)));
+  else
+    return make_tensor(detail::iterator_of(x), layout);
+}
+template <tensor_like X, class T>
+ZELLIGE_HOST_DEVICE constexpr auto logical_divide(X&& x, T const& tiler) {
+  return detail::divided<detail::Part::every>(x, logical_divide(x.layout(), tiler), tiler, Underscore{});
+}
+template <tensor_like X, class T>
+ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(X&& x, T const& tiler) {
+  return detail::divided<detail::Part::every>(x, zipped_divide(x.layout(), tiler), tiler, Underscore{});
+}
+template <tensor_like X, class T>
+ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(X&& x, T const& tiler) {
+  return detail::divided<detail::Part::every>(x, tiled_divide(x.layout(), tiler), tiler, Underscore{});
+}
+template <tensor_like X, class T>
+ZELLIGE_HOST_DEVICE constexpr auto flat_divide(X&& x, T const& tiler) {
+  return detail::divided<detail::Part::every>(x, flat_divide(x.layout(), tiler), tiler, Underscore{});
 }
 
 namespace detail {
 // crd with `_` for the modes that it leaves out.
-template <int N, class Crd>
+template <Algorithm algorithm, int N, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
-  if constexpr (tuple_like<Crd>) {
-    static_assert(tuple_size_v<Crd> <= N, "a tile's coordinate has more modes than there are tiled modes");
-    return tuple_cat(crd, tuple_repeat<N - tuple_size_v<Crd>>(Underscore{}));
-  } else {
+  if constexpr (!tuple_like<Crd>)
     return crd;
+  else if constexpr (tuple_size_v<Crd> <= N)
+    return tuple_cat(crd, tuple_repeat<N - tuple_size_v<Crd>>(Underscore{}));
+  else
+    return the_coordinate_has_more_modes_than_there_are_tiled_ones<algorithm, tuple_size_v<Crd>, N>(),
+           repeat<N>(Underscore{});
+}
+}  // namespace detail
+
+namespace detail {
+template <Algorithm algorithm, Part part, class X, class T, class Crd>
+ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
+  if constexpr (tuple_like<T> && tuple_size_v<T> > X::rank) {
+    the_tiler_has_more_modes_than_the_tensor<algorithm, tuple_size_v<T>, X::rank>();
+    return view_of(x, iterator_of(x), x.layout());  // so that nothing else is reported
+  } else {
+    auto const zipped = zipped_divide(x.layout(), tiler);
+    if constexpr (decltype(zipped)::rank != 2) {
+      return view_of(x, iterator_of(x), zipped);  // the division was refused
+    } else {
+      auto const tiled = divided<part>(x, zipped, tiler, crd);
+      constexpr int inner = decltype(rank<0>(zipped))::value;
+      constexpr int outer = decltype(rank<1>(zipped))::value;
+      if constexpr (part == Part::tile)
+        return tiled(repeat<inner>(Underscore{}), marked_to<algorithm, outer>(crd));
+      else
+        return tiled(marked_to<algorithm, inner>(crd), repeat<outer>(Underscore{}));
+    }
   }
 }
 }  // namespace detail
@@ -62,18 +126,12 @@ ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
 /// The tile that crd names: of (tile, tiles) all of the first, crd of the second.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto inner_partition(X&& x, T const& tiler, Crd const& crd) {
-  auto const tiled = zipped_divide(x, tiler);
-  constexpr int inner = decltype(rank<0>(tiled.layout()))::value;
-  constexpr int outer = decltype(rank<1>(tiled.layout()))::value;
-  return tiled(repeat<inner>(Underscore{}), detail::marked_to<outer>(crd));
+  return detail::partitioned<Algorithm::local_tile, detail::Part::tile>(x, tiler, crd);
 }
 /// What crd names in every tile: of (tile, tiles) crd of the first, all of the second.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto outer_partition(X&& x, T const& tiler, Crd const& crd) {
-  auto const tiled = zipped_divide(x, tiler);
-  constexpr int inner = decltype(rank<0>(tiled.layout()))::value;
-  constexpr int outer = decltype(rank<1>(tiled.layout()))::value;
-  return tiled(detail::marked_to<inner>(crd), repeat<outer>(Underscore{}));
+  return detail::partitioned<Algorithm::local_partition, detail::Part::thread>(x, tiler, crd);
 }
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd) {
@@ -82,7 +140,7 @@ ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& 
 /// Only the modes of tiler and crd that proj does not mark with `_`.
 template <tensor_like X, class T, class Crd, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd, P const& proj) {
-  return local_tile(x, dice(proj, tiler), dice(proj, crd));
+  return inner_partition(x, dice(proj, tiler), dice(proj, crd));
 }
 /// What thread `index` of the thread layout gets of every tile of that shape.
 template <tensor_like X, class S, class D, class I>

@@ -1,93 +1,79 @@
-// print, print_tensor and operator<< for tensors. Host only.
+// Everything that prints tensors: print, print_tensor and << of write.hpp, and the same as text. Host only.
+//
+//   to_text(x)                      "counting_iter(42) o (4,5):(_1,4)"
+//   table_text(x, false, true)      what print_tensor(x) prints
 #pragma once
+#include <string>
 #include <zellige/layout/print.hpp>
 #include <zellige/tensor.hpp>
+#include <zellige/tensor/write.hpp>
 
 namespace zellige {
 
 namespace detail {
-template <class T>
-std::string iterator_text(T* const& p) {
-  char text[40];
-  std::snprintf(text, sizeof text, "ptr[%db](%p)", int(sizeof_bits<T>::value), static_cast<void const*>(p));
-  return text;
-}
-template <class M, class It>
-std::string iterator_text(memory_ptr<M, It> const& p) {
-  char const* name = is_same_v<M, gmem_tag>   ? "gmem_"
-                     : is_same_v<M, smem_tag> ? "smem_"
-                     : is_same_v<M, rmem_tag> ? "rmem_"
-                                              : "tmem_";
-  return name + iterator_text(p.p);
-}
-template <class T>
-std::string iterator_text(counting_iterator<T> const& it) {
-  return "counting_iter(" + std::to_string(it.n) + ")";
-}
-template <class T>
-std::string iterator_text(ArithmeticTupleIterator<T> const& it) {
-  return "ArithTuple" + to_text(describe(*it));
-}
+/// A stream and a sink that keeps what it is given.
+struct text_stream {
+  std::string out;
+  int next_width = 0;
 
-/// One element as print_tensor prints it, or operator<< (which sets no precision of its own).
-template <class T>
-std::string element_text(T const& x, bool stream) {
-  char text[64];
-  if constexpr (dynamic_integer<T>) {
-    std::snprintf(text, sizeof text,
-                  stream          ? "%9lld"
-                  : sizeof(T) > 4 ? "%5lld"
-                                  : "%5lld",
-                  static_cast<long long>(x));
-  } else if constexpr (is_same_v<T, double>) {
-    std::snprintf(text, sizeof text, "%11.3e", x);
-  } else if constexpr (is_same_v<T, float>) {
-    std::snprintf(text, sizeof text, "%10.2e", double(x));
-  } else if constexpr (int_tuple<T>) {
-    return std::string(stream ? 8 : 2, ' ') + to_text(describe(x));
-  } else {
-    std::snprintf(text, sizeof text, "%8.2f", double(float(x)));
+  void width(int n) { next_width = n; }
+  void put(std::string const& s) {
+    if (int(s.size()) < next_width) out.append(std::size_t(next_width) - s.size(), ' ');
+    next_width = 0;
+    out += s;
   }
-  return text;
-}
+  template <class... T>
+  void format(char const* how, T... what) {
+    char line[64];
+    std::snprintf(line, sizeof line, how, what...);
+    put(line);
+  }
+  text_stream& operator<<(char const* s) { return put(s), *this; }
+  text_stream& operator<<(char c) { return put(std::string(1, c)), *this; }
+  template <dynamic_integer T>
+  text_stream& operator<<(T const& n) {
+    return put(std::to_string(n)), *this;
+  }
+  text_stream& operator<<(void const* p) { return format("%p", p), *this; }
+  template <class T>
+  requires(!dynamic_integer<T> && !has_a_text<T> && requires(T const& x) { static_cast<float>(x); })
+  text_stream& operator<<(T const& x) {
+    if constexpr (is_same_v<T, double>)
+      format("%g", x);
+    else
+      format("%g", double(static_cast<float>(x)));
+    return *this;
+  }
+};
+struct text_table {
+  text_stream& s;
+  void text(char const* t) const { s << t; }
+  void letter(char c) const { s << c; }
+  void number(long long n) const { s << n; }
+  void number(unsigned long long n) const { s << n; }
+  void real(double x) const { s.format("%f", x); }
+  void address(void const* p) const { s.format("%p", p); }
+  void wide(int width, long long n) const { s.format("%*lld", width, n); }
+  void fixed(int width, double x) const { s.format("%*.2f", width, x); }
+  void scientific(int width, int digits, double x) const { s.format("%*.*e", width, digits, x); }
+};
 }  // namespace detail
 
 template <tensor_like X>
 std::string to_text(X const& x) {
-  return detail::iterator_text(x.data()) + " o " + to_text(describe(x.layout()));
+  detail::text_stream s;
+  detail::write_tensor(detail::text_table{s}, x);
+  return s.out;
 }
-template <tensor_like X>
-void print(X const& x) {
-  std::fputs(to_text(x).c_str(), stdout);
-}
-
-/// The elements in rows, under the tensor's own text.
+/// What print_tensor(x, head) prints, or with `stream` what << does.
 template <tensor_like X>
 std::string table_text(X const& x, bool stream, bool head) {
-  Value const l = describe(x.layout());
-  auto cell = [&](Value const& crd) {
-    auto i = [&](int m) { return int(crd[m].root().s.v); };
-    if constexpr (X::rank == 1)
-      return detail::element_text(remove_cvref_t<decltype(x(0))>(x(int(crd.root().s.v))), stream);
-    else if constexpr (X::rank == 2)
-      return detail::element_text(remove_cvref_t<decltype(x(0))>(x(i(0), i(1))), stream);
-    else if constexpr (X::rank == 3)
-      return detail::element_text(remove_cvref_t<decltype(x(0))>(x(i(0), i(1), i(2))), stream);
-    else
-      return detail::element_text(remove_cvref_t<decltype(x(0))>(x(i(0), i(1), i(2), i(3))), stream);
-  };
-  std::string text = !head ? "" : stream ? to_text(l) + "\n" : to_text(x) + ":\n";
-  return text + grid_text(detail::inner_layout(l), stream, cell, stream ? 9 : 5);
-}
-template <tensor_like X>
-void print_tensor(X const& x, bool print_head = true) {
-  std::fputs(table_text(x, false, print_head).c_str(), stdout);
-}
-template <class Stream, tensor_like X>
-requires requires(Stream& s, char const* c) { s << c; }
-Stream& operator<<(Stream& s, X const& x) {
-  s << table_text(x, true, true).c_str();
-  return s;
+  detail::text_stream s;
+  if (stream)
+    s << x;
+  else
+    detail::write_table(detail::text_table{s}, x, head);
+  return s.out;
 }
 
 }  // namespace zellige

@@ -6,57 +6,29 @@
 //   memory.
 #pragma once
 #include <zellige/layout.hpp>
-#include <zellige/tensor/iterator.hpp>
+#include <zellige/tensor/engine.hpp>
+#include <zellige/tensor/swizzle_ptr.hpp>
 
 namespace zellige {
-
-/// N elements, aligned for vector accesses of up to 16 bytes.
-template <class T, int N>
-struct alignas(N* int(sizeof(T)) % 16 == 0 ? 16 : alignof(T)) array {
-  T elements[N > 0 ? N : 1];
-  ZELLIGE_HOST_DEVICE constexpr T& operator[](int i) { return elements[i]; }
-  ZELLIGE_HOST_DEVICE constexpr T const& operator[](int i) const { return elements[i]; }
-  ZELLIGE_HOST_DEVICE constexpr T* data() { return elements; }
-  ZELLIGE_HOST_DEVICE constexpr T const* data() const { return elements; }
-  ZELLIGE_HOST_DEVICE constexpr T* begin() { return elements; }
-  ZELLIGE_HOST_DEVICE constexpr T* end() { return elements + N; }
-  ZELLIGE_HOST_DEVICE constexpr T const* begin() const { return elements; }
-  ZELLIGE_HOST_DEVICE constexpr T const* end() const { return elements + N; }
-  ZELLIGE_HOST_DEVICE static constexpr int size() { return N; }
-};
-
-template <class T, int N>
-struct ArrayEngine {
-  using value_type = T;
-  using reference = T&;
-  using memory = rmem_tag;
-  array<T, N> storage;
-  ZELLIGE_HOST_DEVICE constexpr T* begin() { return storage.elements; }
-  ZELLIGE_HOST_DEVICE constexpr T const* begin() const { return storage.elements; }
-};
-template <class It>
-struct ViewEngine {
-  using reference = decltype(*It{});
-  using value_type = remove_cvref_t<reference>;
-  using memory = typename detail::memory_of<It>::type;
-  It storage = {};
-  ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
-};
-template <class It>
-using ConstViewEngine = ViewEngine<It>;
 
 template <class EngineT, class LayoutT>
 struct Tensor {
   using engine_type = EngineT;
   using layout_type = LayoutT;
+  using iterator = typename EngineT::iterator;
+  using reference = typename EngineT::reference;
   using value_type = typename EngineT::value_type;
-  using element_type = value_type;
+  using element_type = typename EngineT::element_type;
+  using memory = typename EngineT::memory;
   static constexpr bool tensor_tag = true;
   static constexpr int rank = LayoutT::rank;
 
   EngineT engine_;
   [[no_unique_address]] LayoutT layout_;
 
+  ZELLIGE_HOST_DEVICE constexpr Tensor const& tensor() const { return *this; }
+  ZELLIGE_HOST_DEVICE constexpr EngineT& engine() { return engine_; }
+  ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr LayoutT const& layout() const { return layout_; }
@@ -101,13 +73,57 @@ struct Tensor {
     return at(*this, crd);
   }
 
+  /// composition and tiled_divide: see partition.hpp.
   template <class... T>
-  ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) const;
+  ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) {
+    return composed(*this, tiler...);
+  }
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) const {
+    return composed(*this, tiler...);
+  }
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto tile(T const&... tiler) {
+    return tiled(*this, tiler...);
+  }
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto tile(T const&... tiler) const {
+    return tiled(*this, tiler...);
+  }
+
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& index) const {
+    return layout_.get_1d_coord(index);
+  }
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& index) const {
+    return layout_.get_hier_coord(index);
+  }
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& index) const {
+    return layout_.get_flat_coord(index);
+  }
 
  private:
   template <class Self, class Crd>
   ZELLIGE_HOST_DEVICE static constexpr decltype(auto) at(Self& self, Crd const& crd);
+  template <class Self, class T, class... Ts>
+  ZELLIGE_HOST_DEVICE static constexpr auto composed(Self& self, T const& tiler, Ts const&... tilers) {
+    if constexpr (sizeof...(Ts) == 0)
+      return composition(self, tiler);
+    else
+      return composition(self, make_tile(tiler, tilers...));
+  }
+  template <class Self, class T, class... Ts>
+  ZELLIGE_HOST_DEVICE static constexpr auto tiled(Self& self, T const& tiler, Ts const&... tilers) {
+    if constexpr (sizeof...(Ts) == 0)
+      return tiled_divide(self, tiler);
+    else
+      return tiled_divide(self, make_tile(tiler, tilers...));
+  }
 };
+template <class E, class L>
+Tensor(E const&, L const&) -> Tensor<E, L>;
 
 template <class T>
 concept tensor_like = requires {
@@ -116,31 +132,72 @@ concept tensor_like = requires {
 template <class T>
 struct is_tensor : bool_constant<tensor_like<T>> {};
 template <class T>
-concept memory_tensor = tensor_like<T> && !requires {
-  typename remove_cvref_t<T>::coordinate_tag;
-};
+inline constexpr bool is_tensor_v = tensor_like<T>;
+
+namespace detail {
+template <class X>
+ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
+  return x.data();
+}
+/// What hangs over a tensor: see overhang.hpp.
+template <class X>
+ZELLIGE_HOST_DEVICE constexpr auto overhang_of([[maybe_unused]] X const& x) {
+  if constexpr (is_same_v<typename X::engine_type::overhang, Whole>)
+    return Whole{};
+  else
+    return x.engine().over;
+}
+/// A view of part of x, from an iterator on. Whatever cuts tensors makes its results with this, so that what
+/// hangs over is not forgotten.
+template <class It, class L, class Over>
+ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, Over const& over) {
+  return Tensor<ViewEngine<It, Over>, L>{{it, over}, layout};
+}
+template <class X, class It, class L>
+ZELLIGE_HOST_DEVICE constexpr auto view_of(X const& x, It const& it, L const& layout) {
+  return view(it, layout, overhang_of(x));
+}
+}  // namespace detail
 
 /// A view: what begins at an iterator, in the order of a layout.
-template <class It, class L>
-requires(layout_like<L>&& requires(It it) { *it; }) ZELLIGE_HOST_DEVICE
-    constexpr auto make_tensor(It const& it, L const& layout) {
-  return Tensor<ViewEngine<It>, L>{{it}, layout};
+template <dereferenceable It, layout_like L>
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it, L const& layout) {
+  return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
-template <class It, int_tuple S, class... D>
-requires(sizeof...(D) <= 1 && requires(It it) { *it; }) ZELLIGE_HOST_DEVICE
+template <dereferenceable It, int_tuple S, class... D>
+requires(sizeof...(D) <= 1) ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor(It const& it, S const& shape, D const&... stride) {
   return make_tensor(it, make_layout(shape, stride...));
 }
+template <class T, size_t N, class A, class... B>
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
+  return make_tensor(&elements[0], a, b...);
+}
+/// A swizzled layout that waits for a pointer to shared memory: the swizzle acts on the address itself.
+template <dereferenceable It, class Sw, int Bits, class L>
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it,
+                                               ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
+  static_assert(is_smem_v<It>, "make_tensor(pointer, layout): a layout that waits for shared memory needs "
+                               "make_smem_ptr(p)");
+  if constexpr (sizeof_bits_v<iter_value_t<It>> != Bits)
+    the_swizzled_layout_is_for_elements_of_another_size<Algorithm::make_tensor, Bits,
+                                                        sizeof_bits_v<iter_value_t<It>>>();
+  return make_tensor(make_swizzle_ptr(it, layout.layout_a()), layout.layout_b());
+}
+
+namespace detail {
+template <class A, class... B>
+ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
+  if constexpr (layout_like<A>)
+    return a;
+  else
+    return make_layout(a, b...);
+}
+}  // namespace detail
 /// A tensor with elements of its own. The layout must be static.
 template <class T, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
-  auto const layout = [&] {
-    if constexpr (layout_like<A>)
-      return a;
-    else
-      return make_layout(a, b...);
-  }();
-  using L = remove_cvref_t<decltype(layout)>;
+  using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
   static_assert(is_static_v<L>,
                 "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
                 "this one has a run-time shape or stride");
@@ -158,6 +215,11 @@ template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
   return make_tensor_like<typename X::value_type>(x);
 }
+template <tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
+  return make_tensor_like(x);
+}
+/// The same, its first mode (the values of an instruction) compact.
 template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
@@ -170,18 +232,14 @@ ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   return make_fragment_like<typename X::value_type>(x);
 }
 
-namespace detail {
-struct to_zero {
-  template <class T>
-  ZELLIGE_HOST_DEVICE constexpr Int<0> operator()(T const&) const {
-    return {};
-  }
-};
-}  // namespace detail
 /// The tensor of coordinates that a layout with basis strides makes, from zero.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_coord_tensor(L const& layout) {
   return make_tensor(make_inttuple_iter(coprofile(layout)), layout);
+}
+template <layout_like L>
+ZELLIGE_HOST_DEVICE constexpr auto make_counting_tensor(L const& layout) {
+  return make_coord_tensor(layout);
 }
 /// Every element is its own coordinate.
 template <int_tuple S>
@@ -189,37 +247,34 @@ ZELLIGE_HOST_DEVICE constexpr auto make_identity_tensor(S const& shape) {
   return make_coord_tensor(make_identity_layout(shape));
 }
 
-namespace detail {
-template <class X>
-ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
-  return x.data();
-}
-}  // namespace detail
-
 template <class EngineT, class LayoutT>
 template <class Self, class Crd>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) Tensor<EngineT, LayoutT>::at(Self& self, Crd const& crd) {
   if constexpr (has_underscore_v<Crd>) {
-    auto const part = slice_and_offset(crd, self.layout());
-    return make_tensor(self.data() + get<1>(part), get<0>(part));
+    using At = detail::misfit<Crd, remove_cvref_t<decltype(self.layout().shape())>>;
+    if constexpr (At::crd != At::layout) {
+      coordinate_and_layout_differ_in_rank<At::crd, At::layout>();
+      return detail::view_of(self, self.data(), self.layout());  // so that nothing else is reported
+    } else {
+      auto const part = slice_and_offset(crd, self.layout());
+      return detail::view_of(self, self.data() + get<1>(part), get<0>(part));
+    }
   } else {
     return self.data()[self.layout()(crd)];
   }
 }
-template <class EngineT, class LayoutT>
-template <class... T>
-ZELLIGE_HOST_DEVICE constexpr auto Tensor<EngineT, LayoutT>::compose(T const&... tiler) const {
-  if constexpr (sizeof...(T) == 1)
-    return make_tensor(data(), composition(layout(), tiler...));
-  else
-    return make_tensor(data(), composition(layout(), make_tile(tiler...)));
-}
 
-template <class X>
-struct is_gmem : bool_constant<is_same_v<typename remove_cvref_t<X>::engine_type::memory, gmem_tag>> {};
-template <class X>
-struct is_smem : bool_constant<is_same_v<typename remove_cvref_t<X>::engine_type::memory, smem_tag>> {};
-template <class X>
-struct is_rmem : bool_constant<is_same_v<typename remove_cvref_t<X>::engine_type::memory, rmem_tag>> {};
+/// The layout of a tensor or of one of its modes, and that mode as a tensor.
+template <int... I, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto layout(X const& x) {
+  return layout<I...>(x.layout());
+}
+template <int... I, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto tensor(X&& x) {
+  if constexpr (sizeof...(I) == 0)
+    return remove_cvref_t<X>(x);
+  else
+    return detail::view_of(x, detail::iterator_of(x), get<I...>(x.layout()));
+}
 
 }  // namespace zellige

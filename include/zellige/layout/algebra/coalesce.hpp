@@ -34,8 +34,8 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, Value const& l, Value const& ti
 
 /// Merges neighbours from the last mode to the first: a mode joins the one after it when together they step
 /// evenly.
-ZELLIGE_ALGEBRA constexpr Vec<ValueNode> merge_modes(Tape& t, Vec<ValueNode> const& flat, bool keep_last) {
-  Vec<ValueNode> reversed;
+ZELLIGE_ALGEBRA constexpr List<ValueNode> merge_modes(Tape& t, List<ValueNode> const& flat, bool keep_last) {
+  List<ValueNode> reversed;
   if (flat.empty()) return reversed;
   ValueNode last = flat.back();
   // Past its end a layout goes on in its last mode, which composition must therefore not lose.
@@ -54,7 +54,7 @@ ZELLIGE_ALGEBRA constexpr Vec<ValueNode> merge_modes(Tape& t, Vec<ValueNode> con
     }
   }
   if (!(last.s.is(1) && reversed.empty())) reversed.push_back(last);
-  Vec<ValueNode> merged;
+  List<ValueNode> merged;
   for (int i = reversed.size() - 1; i >= 0; --i) merged.push_back(reversed[i]);
   return merged;
 }
@@ -77,7 +77,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, Value const& l, V
 /// Of a shape: products of neighbours that are both static or both dynamic.
 ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, Value const& shape) {
   if (shape.is_leaf()) return shape;
-  Vec<ValueNode> merged;
+  List<ValueNode> merged;
   for (ValueNode const& n : leaves_of(shape)) {
     if (!merged.empty() && merged.back().s.is_static() == n.s.is_static()) {
       merged.back().s = t.mul(merged.back().s, n.s);

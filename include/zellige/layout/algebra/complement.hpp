@@ -44,7 +44,7 @@ ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, Value const& l) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, Value const& l, Value const& cotarget) {
-  Vec<ValueNode> modes = leaves_of(filter(t, l));
+  List<ValueNode> modes = leaves_of(filter(t, l));
   if (modes.empty() || modes[0].d.is(0)) {
     Value const rest = coalesce_shape(t, cotarget);
     return compact_left(t, rest);
@@ -54,7 +54,7 @@ ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, Value const& l, Value const&
       if (!n.d.is_static()) return t.refused(Rule::complement_dynamic, modes.size(), 1);
     }
   }
-  Vec<ValueNode> result;
+  List<ValueNode> result;
   Num covered = fixed(1);
   while (modes.size() > 0 && !t.failed()) {
     int least = 0;

@@ -15,7 +15,7 @@ namespace zellige::algebra {
 
 /// How far the modes of B placed so far reach into each mode of A, and which way they step.
 struct Reach {
-  Vec<Num> digits;
+  List<Num> digits;
   Num least = fixed(0);
   Num most = fixed(0);
   int modes = 0;
@@ -23,7 +23,7 @@ struct Reach {
 };
 
 /// One mode of B through the modes of A.
-ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<ValueNode> const& a, Num extent, Num stride,
+ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, List<ValueNode> const& a, Num extent, Num stride,
                                              Reach& reach) {
   if (stride.is(0)) return mode(extent, {stride});
   if (!extent.is(1)) {
@@ -31,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, Vec<ValueNode> const& a, N
     reach.least = t.min(reach.least, stride);
     reach.most = t.max(reach.most, stride);
   }
-  Vec<ValueNode> result;
+  List<ValueNode> result;
   for (int i = 0; i + 1 < a.size() && !t.failed(); ++i) {
     Num const step = t.abs(stride);
     Num const& s = a[i].s;
@@ -100,7 +100,7 @@ struct Reached {
   Path e;
   Reach reach;
 };
-ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value const& b, Vec<Reached>& reaches,
+ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value const& b, List<Reached>& reaches,
                                              bool round_up) {
   if (t.failed()) return nothing();
   if (!b.is_leaf()) {
@@ -116,7 +116,7 @@ ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value cons
     Value const next = chosen[m];
     chosen = next;
   }
-  Vec<ValueNode> flat = leaves_of(chosen);
+  List<ValueNode> flat = leaves_of(chosen);
   if (flat.empty()) flat.push_back(unit().root());
   int at = 0;
   while (at < reaches.size() && reaches[at].e != n.e) ++at;
@@ -134,7 +134,7 @@ ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value cons
   return placed;
 }
 ZELLIGE_ALGEBRA constexpr Value compose_layouts(Tape& t, Value const& a, Value const& b, bool round_up) {
-  Vec<Reached> reaches;
+  List<Reached> reaches;
   return compose_tree(t, coalesce_keeping_last(t, a, coprofile(b)), b, reaches, round_up);
 }
 
@@ -175,7 +175,7 @@ ZELLIGE_ALGEBRA constexpr Value compact_left(Tape& t, Value const& shape, Num fi
 }
 ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, Value const& shape, Num& current) {
   if (shape.is_leaf()) return compact(t, shape, current);
-  Vec<Value> modes;
+  List<Value> modes;
   for (int i = shape.rank() - 1; i >= 0; --i) modes.push_back(compact_right(t, shape[i], current));
   Value r = empty(ValueKind::layout);
   for (int i = modes.size() - 1; i >= 0; --i) r.add(modes[i]);

@@ -46,6 +46,8 @@ ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, Value const& crd, Value const& 
 
 ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape, Value const& stride) {
   if (t.failed()) return nothing();
+  if (shape.is_leaf() != stride.is_leaf() || shape.rank() != stride.rank())
+    return t.refused(Rule::profile_mismatch, shape.rank(), stride.rank());
   if (shape.is_leaf()) {
     if (idx.is_tuple()) return t.refused(Rule::rank_mismatch, idx.rank(), 1);
     if (shape.root().s.is(1)) return number(0);

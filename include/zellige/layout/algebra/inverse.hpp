@@ -13,8 +13,8 @@ struct Counted {
   Num before;
   int place;
 };
-ZELLIGE_ALGEBRA constexpr Vec<Counted> counted_modes(Tape& t, Value const& l) {
-  Vec<Counted> modes;
+ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, Value const& l) {
+  List<Counted> modes;
   Num before = fixed(1);
   for (ValueNode const& n : leaves_of(coalesce(t, l))) {
     modes.push_back({n, before, modes.size()});
@@ -23,8 +23,8 @@ ZELLIGE_ALGEBRA constexpr Vec<Counted> counted_modes(Tape& t, Value const& l) {
   return modes;
 }
 /// Those with a static plain stride, by its size.
-ZELLIGE_ALGEBRA constexpr Vec<Counted> by_stride(Vec<Counted> const& modes) {
-  Vec<Counted> sorted;
+ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
+  List<Counted> sorted;
   for (Counted const& c : modes) {
     if (!c.n.d.is_static() || c.n.e != 0) continue;
     sorted.push_back(c);
@@ -41,7 +41,7 @@ ZELLIGE_ALGEBRA constexpr Vec<Counted> by_stride(Vec<Counted> const& modes) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
-  Vec<ValueNode> result;
+  List<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
     Num const step = t.abs(c.n.d);
@@ -53,18 +53,25 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
-  Vec<Counted> modes;
+  List<Counted> modes;
   int last_place = 0;
   for (Counted const& c : counted_modes(t, l)) {
     last_place = c.place;
     if (!c.n.d.is(0)) modes.push_back(c);
   }
+  // One mode that counts down: the indices are 0 and below, and so is R's domain.
+  if (modes.size() == 1 && modes[0].n.e == 0 && modes[0].n.d.is_static() && modes[0].n.d.v < 0) {
+    List<ValueNode> down;
+    down.push_back(mode(fixed(-modes[0].n.d.v), {fixed(0)}).root());
+    down.push_back(mode(modes[0].n.s, {t.mul(fixed(-1), modes[0].before)}).root());
+    return layout_of(merge_modes(t, down, false));
+  }
   for (Counted const& c : modes) {
     if (c.n.e != 0 || !c.n.d.is_static()) return t.refused(Rule::not_static, c.n.d.v, 0);
     if (c.n.d.v < 0) return t.refused(Rule::negative_stride, c.n.d.v, 0);
   }
-  Vec<Counted> const sorted = by_stride(modes);
-  Vec<ValueNode> result;
+  List<Counted> const sorted = by_stride(modes);
+  List<ValueNode> result;
   Num below = fixed(1);  // the stride of the mode below
   Num last = fixed(0);   // the largest index that the modes below reach
   Num extent = fixed(1);
@@ -95,7 +102,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
 }
 
 ZELLIGE_ALGEBRA constexpr Value nullspace(Tape& t, Value const& l) {
-  Vec<ValueNode> result;
+  List<ValueNode> result;
   for (Counted const& c : counted_modes(t, l)) {
     if (c.n.d.is(0)) result.push_back(mode(c.n.s, {c.before}).root());
   }

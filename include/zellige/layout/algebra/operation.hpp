@@ -128,7 +128,7 @@ enum class Op : short {
   count
 };
 
-using Values = Vec<Value>;
+using Values = List<Value>;
 
 namespace algebra {
 
@@ -563,6 +563,8 @@ ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
     if (op == Op::composition) return composed(a[0], number(0), a[1]);
     if (op == Op::right_inverse || op == Op::left_inverse) return a[0];
   }
+  if (op == Op::composition && a[0].is(ValueKind::layout) && a[1].is(ValueKind::swizzle))
+    return swizzle_to_the_left(t, a[0], a[1]);
   bool any_composed = false;
   for (Value const& v : a) any_composed = any_composed || v.is(ValueKind::composed);
   if (any_composed) {

@@ -11,13 +11,13 @@ struct Ranked {
   Num place;
 };
 ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, Value const& shape, Value const& order,
-                                              Vec<Ranked>& all) {
+                                              List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
 ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value const& order,
-                                            Vec<Ranked> const& all, int& next) {
+                                            List<Ranked> const& all, int& next) {
   if (order.is_leaf()) {
     long long const place = all[next++].place.v;
     Num start = fixed(1);
@@ -33,7 +33,7 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value c
 }
 /// The mode of least order is the fastest; those of run-time order come last, in the order they stand.
 ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, Value const& shape, Value const& order) {
-  Vec<Ranked> all;
+  List<Ranked> all;
   collect_ranked(t, shape, order, all);
   if (t.failed()) return nothing();
   long long most = 0;

@@ -33,6 +33,19 @@ enum class Rule : signed char {
   not_a_layout,          // an operand is of the wrong kind
   overflow,              // x, y: the operands
   sizes_differ,          // x, y: the sizes
+  copy_threads,          // x: threads of the tiled copy, y: of its instruction
+  copy_values,           // x: values of a thread, y: of the instruction
+  copy_type,             // x: bits of an element, y: bits of an access
+  copy_bytes,            // x: bytes, y: bytes that would do
+  cotiled_address,       // x: addresses of the values, y: of the data
+  tma_no_run,            // x: stride of the tile in the global mode, y: 1
+  tma_major,             // x: stride, y: 1
+  tma_stride,            // x: bits, y: bits
+  tma_box,               // x: extent, y: 256
+  tma_extent,            // x: extent, y: most
+  tma_multicast,         // x: box extent, y: CTAs
+  gmma_extent,           // x: extent, y: what is needed
+  gmma_stride,           // x: stride, y: what is needed
 };
 
 /// One sentence, in which {x} and {y} stand for the two numbers.
@@ -101,6 +114,34 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "an operand is of the wrong kind ({x}, {y})";
     case Rule::sizes_differ:
       return "tensors of sizes {x} and {y}: they must be the same";
+    case Rule::copy_threads:
+      return "the tiled copy has {x} threads, which is not a multiple of the {y} of its instruction";
+    case Rule::copy_values:
+      return "the tiled copy has {x} values a thread, which is not a multiple of the {y} of its instruction";
+    case Rule::copy_type:
+      return "elements of {x} bits cannot be copied by an instruction whose threads hold runs of {y} bits";
+    case Rule::copy_bytes:
+      return "cp.async cannot copy {x} bytes at once; {y} would do";
+    case Rule::cotiled_address:
+      return "the values of the threads reach address {x}, which the data of {y} addresses do not have";
+    case Rule::tma_no_run:
+      return "the first elements of the shared-memory tile step by {x} through a mode of the global tensor; "
+             "they must step by {y}";
+    case Rule::tma_major:
+      return "the innermost mode of the TMA box has stride {x} in global memory; it must be {y}: shared and "
+             "global memory differ in their major mode";
+    case Rule::tma_stride:
+      return "a global stride of {x} bits is not a multiple of {y} bits (16 bytes)";
+    case Rule::tma_box:
+      return "the TMA box has an extent of {x}; at most {y} elements are possible";
+    case Rule::tma_extent:
+      return "the global extent {x} is outside 1 to {y}";
+    case Rule::tma_multicast:
+      return "the box extent {x} and the {y} CTAs of the multicast do not divide each other";
+    case Rule::gmma_extent:
+      return "the tile has extent {x} along K in 16-byte units or elements; the descriptor needs {y}";
+    case Rule::gmma_stride:
+      return "the tile has stride {x}, in units of 16 bytes, where the descriptor needs {y}";
     case Rule::overflow:
       return "the result of {x} and {y} does not fit 64 bits";
   }

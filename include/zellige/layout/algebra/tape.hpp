@@ -159,7 +159,7 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr bool failed() const { return bool(refusal_); }
   ZELLIGE_ALGEBRA constexpr Refusal refusal() const { return refusal_; }
-  ZELLIGE_ALGEBRA constexpr Vec<TapeStep> const& steps() const { return steps_; }
+  ZELLIGE_ALGEBRA constexpr List<TapeStep> const& steps() const { return steps_; }
   ZELLIGE_ALGEBRA constexpr bool symbolic() const { return symbolic_; }
 
  private:
@@ -191,7 +191,7 @@ class Tape {
     if (!fits) refuse(Rule::overflow, a, b);
   }
 
-  Vec<TapeStep> steps_;
+  List<TapeStep> steps_;
   Refusal refusal_;
   bool symbolic_ = false;
 };

@@ -13,22 +13,22 @@ namespace zellige {
 
 /// A growing array, usable in constant expressions.
 template <class T>
-class Vec {
+class List {
  public:
-  ZELLIGE_ALGEBRA constexpr Vec() {}
-  ZELLIGE_ALGEBRA constexpr Vec(Vec const& o) { append(o); }
-  ZELLIGE_ALGEBRA constexpr Vec(Vec&& o) noexcept : data_(o.data_), size_(o.size_), room_(o.room_) {
+  ZELLIGE_ALGEBRA constexpr List() {}
+  ZELLIGE_ALGEBRA constexpr List(List const& o) { append(o); }
+  ZELLIGE_ALGEBRA constexpr List(List&& o) noexcept : data_(o.data_), size_(o.size_), room_(o.room_) {
     o.data_ = nullptr;
     o.size_ = o.room_ = 0;
   }
-  ZELLIGE_ALGEBRA constexpr Vec& operator=(Vec const& o) {
+  ZELLIGE_ALGEBRA constexpr List& operator=(List const& o) {
     if (this != &o) {
       size_ = 0;
       append(o);
     }
     return *this;
   }
-  ZELLIGE_ALGEBRA constexpr Vec& operator=(Vec&& o) noexcept {
+  ZELLIGE_ALGEBRA constexpr List& operator=(List&& o) noexcept {
     if (this != &o) {
       delete[] data_;
       data_ = o.data_, size_ = o.size_, room_ = o.room_;
@@ -37,7 +37,7 @@ class Vec {
     }
     return *this;
   }
-  ZELLIGE_ALGEBRA constexpr ~Vec() { delete[] data_; }
+  ZELLIGE_ALGEBRA constexpr ~List() { delete[] data_; }
 
   ZELLIGE_ALGEBRA constexpr int size() const { return size_; }
   ZELLIGE_ALGEBRA constexpr bool empty() const { return size_ == 0; }
@@ -68,8 +68,8 @@ class Vec {
       data_[size_++] = t;
     }
   }
-  ZELLIGE_ALGEBRA constexpr void append(Vec const& o) { append(o, 0, o.size_); }
-  ZELLIGE_ALGEBRA constexpr void append(Vec const& o, int begin, int end) {
+  ZELLIGE_ALGEBRA constexpr void append(List const& o) { append(o, 0, o.size_); }
+  ZELLIGE_ALGEBRA constexpr void append(List const& o, int begin, int end) {
     reserve(size_ + end - begin);
     for (int i = begin; i < end; ++i) data_[size_++] = o.data_[i];
   }
@@ -144,7 +144,7 @@ struct ScaledStride {
 };
 
 struct Value {
-  Vec<ValueNode> nodes;
+  List<ValueNode> nodes;
 
   ZELLIGE_ALGEBRA constexpr ValueNode const& root() const { return nodes[0]; }
   ZELLIGE_ALGEBRA constexpr ValueKind kind() const { return nodes[0].kind; }
@@ -271,8 +271,8 @@ ZELLIGE_ALGEBRA constexpr Value pair_up(Value const& shape, Value const& stride)
 }
 
 /// The leaves, in order.
-ZELLIGE_ALGEBRA constexpr Vec<ValueNode> leaves_of(Value const& v) {
-  Vec<ValueNode> flat;
+ZELLIGE_ALGEBRA constexpr List<ValueNode> leaves_of(Value const& v) {
+  List<ValueNode> flat;
   flat.reserve(v.nodes.size());
   for (ValueNode const& n : v.nodes) {
     if (n.kids < 0) flat.push_back(n);
@@ -282,14 +282,14 @@ ZELLIGE_ALGEBRA constexpr Vec<ValueNode> leaves_of(Value const& v) {
 /// The leaves as the modes of one layout or tuple; a leaf stays a leaf.
 ZELLIGE_ALGEBRA constexpr Value flatten_value(Value const& v) {
   if (v.is_leaf()) return v;
-  Vec<ValueNode> const flat = leaves_of(v);
+  List<ValueNode> const flat = leaves_of(v);
   Value r = empty(v.kind());
   r.nodes[0].kids = flat.size();
   r.nodes.append(flat);
   return r;
 }
 /// Leaves as a layout: none is _1:_0, one is itself.
-ZELLIGE_ALGEBRA constexpr Value layout_of(Vec<ValueNode> const& flat) {
+ZELLIGE_ALGEBRA constexpr Value layout_of(List<ValueNode> const& flat) {
   if (flat.empty()) return unit();
   if (flat.size() == 1) return leaf(flat[0]);
   Value r = empty(ValueKind::layout);

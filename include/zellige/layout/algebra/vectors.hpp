@@ -37,7 +37,7 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, Value const& l) {
 }
 /// n things over the modes of a shape, as far as they divide.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, Value const& shape, Value const& count) {
-  Vec<ValueNode> result;
+  List<ValueNode> result;
   Num rest = product_of(t, count);
   Num step = fixed(1);
   for (ValueNode const& n : leaves_of(shape)) {

@@ -1,0 +1,3 @@
+// axpby.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,3 @@
+// clear.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,3 @@
+// copy and copy_if.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,3 @@
+// fill.
+#pragma once
+#include <cute/tensor_impl.hpp>

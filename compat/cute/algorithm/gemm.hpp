@@ -1,0 +1,3 @@
+// gemm.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,3 @@
+// prefetch.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,3 @@
+// Reductions of tensors.
+#pragma once
+#include <cute/tensor_impl.hpp>

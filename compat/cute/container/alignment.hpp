@@ -1,0 +1,4 @@
+// Alignment.
+#pragma once
+#include <cute/numeric/int.hpp>
+#include <zellige/container/alignment.hpp>

@@ -1,0 +1,3 @@
+// Arrays aligned for vector accesses.
+#pragma once
+#include <cute/container/array.hpp>

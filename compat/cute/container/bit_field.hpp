@@ -1,0 +1,4 @@
+// Numbers at odd bits of an array.
+#pragma once
+#include <cute/numeric/int.hpp>
+#include <zellige/container/bit_field.hpp>

@@ -1,0 +1,53 @@
+// tuple, and what the standard library is told of it: structured bindings work.
+#pragma once
+#include <cute/container/type_list.hpp>
+#include <cute/numeric/integer_sequence.hpp>
+#include <cute/util/print.hpp>
+#include <zellige/layout/equality.hpp>
+
+namespace zellige {
+
+// CuTe 3 had two tuples; ours is the second.
+template <class... T>
+using packed_tuple = tuple<T...>;
+template <class... T>
+ZELLIGE_HOST_DEVICE constexpr packed_tuple<T...> make_packed_tuple(T const&... t) {
+  return {t...};
+}
+namespace eso {
+template <class... T>
+using ESO_t = tuple<T...>;
+}
+namespace detail {
+using eso::ESO_t;
+}
+
+}  // namespace zellige
+
+namespace std {
+
+#if defined(__CUDACC_RTC__)
+template <class T>
+struct tuple_size;
+template <size_t I, class T>
+struct tuple_element;
+#endif
+template <class... T>
+struct tuple_size<zellige::tuple<T...>>
+    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
+template <zellige::size_t I, class... T>
+struct tuple_element<I, zellige::tuple<T...>> {
+  using type = zellige::tuple_element_t<int(I), zellige::tuple<T...>>;
+};
+template <class... T>
+struct tuple_size<zellige::ArithmeticTuple<T...>>
+    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
+template <zellige::size_t I, class... T>
+struct tuple_element<I, zellige::ArithmeticTuple<T...>> : tuple_element<I, zellige::tuple<T...>> {};
+template <class... T>
+struct tuple_size<zellige::type_list<T...>>
+    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
+template <zellige::size_t I, class... T>
+struct tuple_element<I, zellige::type_list<T...>> : tuple_element<I, zellige::tuple<T...>> {};
+
+}  // namespace std

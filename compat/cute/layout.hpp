@@ -1,0 +1,10 @@
+// Layout and its algebra.
+#pragma once
+#include <cute/numeric/arithmetic_tuple.hpp>
+#include <cute/numeric/integral_ratio.hpp>
+#include <cute/numeric/numeric_types.hpp>
+#include <cute/stride.hpp>
+#include <cute/swizzle.hpp>
+#include <cute/underscore.hpp>
+#include <zellige/layout.hpp>
+#include <zellige/layout/print.hpp>

@@ -1,0 +1,3 @@
+// ComposedLayout.
+#pragma once
+#include <cute/layout.hpp>

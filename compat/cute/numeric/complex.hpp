@@ -1,0 +1,4 @@
+// Complex numbers.
+#pragma once
+#include <cute/numeric/real.hpp>
+#include <zellige/numeric/complex.hpp>

@@ -1,0 +1,62 @@
+// Sequences of numbers as types. integer_sequence and what is made of it are the standard library's; seq and
+// make_seq are ours. Algorithms on tuples take both.
+#pragma once
+#include <cute/numeric/integral_constant.hpp>
+#include <cute/util/type_traits.hpp>
+#include <zellige/layout/tuple_modes.hpp>
+
+namespace zellige {
+
+using CUTE_STL_NAMESPACE::integer_sequence;
+using CUTE_STL_NAMESPACE::make_integer_sequence;
+
+namespace detail {
+template <class T, T Begin, class S>
+struct shifted_sequence;
+template <class T, T Begin, T... v>
+struct shifted_sequence<T, Begin, integer_sequence<T, v...>> {
+  using type = integer_sequence<T, T(Begin + v)...>;
+  using reversed = integer_sequence<T, T(T(sizeof...(v)) - 1 - v)...>;
+};
+}  // namespace detail
+/// Begin, ..., End - 1, and N - 1, ..., 0.
+template <class T, T Begin, T End>
+using make_integer_range =
+    typename detail::shifted_sequence<T, Begin,
+                                      make_integer_sequence<T, (End > Begin ? End - Begin : 0)>>::type;
+template <class T, T N>
+using make_integer_sequence_reverse =
+    typename detail::shifted_sequence<T, 0, make_integer_sequence<T, N>>::reversed;
+
+template <int... I>
+using int_sequence = integer_sequence<int, I...>;
+template <int N>
+using make_int_sequence = make_integer_sequence<int, N>;
+template <int N>
+using make_int_rsequence = make_integer_sequence_reverse<int, N>;
+template <int Begin, int End>
+using make_int_range = make_integer_range<int, Begin, End>;
+template <size_t... I>
+using index_sequence = integer_sequence<size_t, I...>;
+template <size_t N>
+using make_index_sequence = make_integer_sequence<size_t, N>;
+template <size_t N>
+using make_index_rsequence = make_integer_sequence_reverse<size_t, N>;
+template <size_t Begin, size_t End>
+using make_index_range = make_integer_range<size_t, Begin, End>;
+
+/// seq of the static numbers in a tuple, or of the numbers in a sequence.
+template <class T>
+struct to_seq;
+template <int... I>
+struct to_seq<integer_sequence<int, I...>> {
+  using type = seq<I...>;
+};
+template <template <class...> class Tuple, class... T>
+struct to_seq<Tuple<T...>> {
+  using type = seq<int(T::value)...>;
+};
+template <class T>
+using to_seq_t = typename to_seq<T>::type;
+
+}  // namespace zellige

@@ -1,0 +1,4 @@
+// Scalar functions.
+#pragma once
+#include <cute/util/type_traits.hpp>
+#include <zellige/layout/bits.hpp>

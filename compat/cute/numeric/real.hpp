@@ -1,0 +1,4 @@
+// fma, add and mul of real numbers.
+#pragma once
+#include <cute/config.hpp>
+#include <zellige/numeric/real.hpp>

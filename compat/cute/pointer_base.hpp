@@ -1,0 +1,4 @@
+// What pointers are iterators of.
+#pragma once
+#include <cute/layout.hpp>
+#include <zellige/tensor.hpp>

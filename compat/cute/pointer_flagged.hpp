@@ -1,0 +1,4 @@
+// Shared-memory layouts whose pointer is still to come.
+#pragma once
+#include <cute/layout.hpp>
+#include <zellige/tensor.hpp>

@@ -1,0 +1,3 @@
+// Swizzles of layouts.
+#pragma once
+#include <cute/layout.hpp>

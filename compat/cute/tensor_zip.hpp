@@ -1,0 +1,3 @@
+// Tensors side by side.
+#pragma once
+#include <cute/tensor_impl.hpp>

@@ -1,0 +1,4 @@
+// print and pretty_print.
+#pragma once
+#include <cute/util/type_traits.hpp>
+#include <zellige/layout/write.hpp>

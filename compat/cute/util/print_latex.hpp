@@ -1,0 +1,3 @@
+// Layouts as LaTeX.
+#pragma once
+#include <cute/layout.hpp>

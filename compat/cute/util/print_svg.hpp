@@ -1,0 +1,3 @@
+// Layouts as SVG.
+#pragma once
+#include <cute/layout.hpp>

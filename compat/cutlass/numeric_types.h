@@ -1,0 +1,27 @@
+// The number types under CUTLASS's names.
+#pragma once
+#include <cute/numeric/numeric_types.hpp>
+#include <cutlass/detail/helper_macros.hpp>
+
+namespace cutlass {
+
+using zellige::bfloat16_t;
+using zellige::bin1_t;
+using zellige::bits_to_bytes;
+using zellige::bytes_to_bits;
+using zellige::float_e4m3_t;
+using zellige::float_e5m2_t;
+using zellige::half_t;
+using zellige::int2b_t;
+using zellige::int4b_t;
+using zellige::integer_subbyte;
+using zellige::is_subbyte;
+using zellige::sizeof_bits;
+using zellige::tfloat32_t;
+using zellige::uint128_t;
+using zellige::uint1b_t;
+using zellige::uint2b_t;
+using zellige::uint4b_t;
+using zellige::uint6b_t;
+
+}  // namespace cutlass

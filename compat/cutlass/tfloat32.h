@@ -1,0 +1,3 @@
+// Part of <cutlass/numeric_types.h>.
+#pragma once
+#include <cutlass/numeric_types.h>

@@ -1,0 +1,21 @@
+// CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; the choice of a device.
+#pragma once
+#include <cutlass/cutlass.h>
+
+#include <cute/util/debug.hpp>
+
+#include <cuda_runtime_api.h>
+
+namespace zellige {
+
+/// Makes a device the current one and says which it is.
+inline void device_init(int device, bool quiet = false) {
+  cudaDeviceProp properties;
+  CUTE_CHECK_ERROR(cudaSetDevice(device));
+  CUTE_CHECK_ERROR(cudaGetDeviceProperties(&properties, device));
+  if (!quiet)
+    printf("device %d: %s (SM%d%d, %d SMs)\n", device, properties.name, properties.major, properties.minor,
+           properties.multiProcessorCount);
+}
+
+}  // namespace zellige

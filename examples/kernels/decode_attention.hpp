@@ -1,0 +1,208 @@
+// Attention of one query token a head over a cache of keys and values, one launch: o = softmax(scale q K^T) V. Query
+// heads are grouped: heads_q / heads_kv of them share keys and values.
+//
+//   using Plan = DecodePlan<half_t, 128, 8, 4, 4>;          // head dim, rows of a group (8 or 16), warps, stages
+//   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(
+//       q, k, v, o, partial, counters, shape);
+//
+// The keys are split over `splits` blocks and over the warps of each. A warp streams 16 keys and values at a time through
+// a ring of its own (cp.async, no block barrier), multiplies on mma.sync with the group's heads as rows, and keeps a
+// running maximum. The warps' results meet in shared memory, the blocks' in `partial`: Plan::partial floats a block. The
+// block that arrives last at its group's counter adds them up. Counters start at 0 and are 0 afterwards.
+#pragma once
+#include <zellige/atom/atomic.hpp>
+#include <zellige/block.hpp>
+
+namespace zellige::kernels {
+
+/// Sizes and strides in elements; heads and batches of q and o are contiguous.
+struct DecodeShape {
+  int heads_q, heads_kv, keys;
+  int64_t key_stride, head_stride, batch_stride;
+  float scale;
+};
+
+template <class T, int HeadDim, int Rows_, int Warps_, int Stages_>
+struct DecodePlan {
+  using Element = T;
+  static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, threads = 32 * warps;
+  static constexpr int tile = 16 * head_dim;                    // keys of one step
+  static constexpr int ring = stages * 2 * tile;                // keys and values of a warp
+  static constexpr int sums = warps * rows * head_dim, partial = rows * (head_dim + 2);
+  static constexpr int bytes = warps * (2 * ring > 4 * partial ? 2 * ring : 4 * partial) + 16;
+  static constexpr int most_splits = warps * head_dim / 2;
+  using Outs = Layout<Shape<Int<warps>, Int<rows>, Int<head_dim>>, Stride<Int<rows * head_dim>, Int<head_dim>, _1>>;
+  static_assert(head_dim == 64 || head_dim == 128);
+  static_assert(rows == 8 || rows == 16);
+};
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::threads)
+    decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,
+                     gmem<const typename Plan::Element> v, gmem<typename Plan::Element> o, gmem<float> partial,
+                     gmem<unsigned> counters, DecodeShape shape) {
+  using T = typename Plan::Element;
+  constexpr int D = Plan::head_dim, Rows = Plan::rows, Warps = Plan::warps, Stages = Plan::stages;
+  constexpr int chunks = D / 8, lines = Rows / 8;               // of 8 elements in a row; rows of a thread
+  const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, c = lane % 4;
+  const int split = blockIdx.x, splits = gridDim.x, group = shape.heads_q / shape.heads_kv;
+  const int groups = (group + Rows - 1) / Rows, head = static_cast<int>(blockIdx.y) / groups;
+  const int first_row = static_cast<int>(blockIdx.y) % groups * Rows, rows = at_most(group - first_row, Rows);
+  const int64_t heads = static_cast<int64_t>(blockIdx.z) * shape.heads_q + head * group + first_row;
+  const int64_t cache = blockIdx.z * shape.batch_stride + head * shape.head_stride;
+  const int share = (shape.keys + 16 * splits - 1) / (16 * splits) * 16;
+  const int begin = split * share, end = at_most(begin + share, shape.keys);
+
+  const auto ring = shared_tile<T>("ring", 0, Warps * Plan::ring,
+      composition(Swizzle<3, 3, D == 64 ? 3 : 4>{}, Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{})).shift(warp * Plan::ring);
+  const auto load_tile = [&](int stage, int key0) {
+#pragma unroll
+    for (int i = 0; i < chunks / 2; ++i) {
+      const int r = (lane + 32 * i) / chunks, column = (lane + 32 * i) % chunks * 8;
+      const bool exists = key0 + r < end;
+      const int64_t at = cache + (exists ? key0 + r : 0) * shape.key_stride + column;
+      cp_async<16>(ring.shift(2 * stage * Plan::tile)(r, column), k + at, exists ? 16 : 0);
+      cp_async<16>(ring.shift((2 * stage + 1) * Plan::tile)(r, column), v + at, exists ? 16 : 0);
+    }
+  };
+#pragma unroll
+  for (int s = 0; s < Stages - 1; ++s) {
+    const int key0 = begin + 16 * (warp + s * Warps);
+    if (key0 < end) load_tile(s, key0);
+    cp_async_commit();
+  }
+
+  // The group's heads as the rows of A, head dim along K.
+  uint32_t fq[D / 16][4] = {};
+#pragma unroll
+  for (int i = 0; i < lines; ++i)
+    if (g + 8 * i < rows)
+#pragma unroll
+      for (int s = 0; s < D / 16; ++s) {
+        const gmem<const T> at = q + ((heads + g + 8 * i) * D + 16 * s + 2 * c);
+        fq[s][i] = bit_cast<uint32_t>(load_once<2>(at)), fq[s][i + 2] = bit_cast<uint32_t>(load_once<2>(at + 8));
+      }
+
+  const float scale = shape.scale * 1.4426950408889634f;        // exponentials are powers of 2
+  float out[D / 8][4] = {}, sum[lines] = {}, largest[lines];
+#pragma unroll
+  for (int i = 0; i < lines; ++i) largest[i] = -__builtin_huge_valf();
+  int stage = 0;
+  for (int key0 = begin + 16 * warp; key0 < end; key0 += 16 * Warps) {
+    cp_async_wait<Stages - 2>();
+    __syncwarp();
+    const int ahead = key0 + 16 * Warps * (Stages - 1);
+    if (ahead < end) load_tile(stage == 0 ? Stages - 1 : stage - 1, ahead);
+    cp_async_commit();
+    const auto keys = ring.shift(2 * stage * Plan::tile), values = ring.shift((2 * stage + 1) * Plan::tile);
+
+    float s[2][4] = {}, odd[2][4] = {};  // two sums each: a chain of products half as long
+#pragma unroll
+    for (int step = 0; step < D / 16; ++step) {
+      uint32_t b[4];
+      ldmatrix_x4(b, keys(lane / 16 * 8 + lane % 8, step * 16 + lane / 8 % 2 * 8));
+      const uint32_t b0[2] = {b[0], b[1]}, b1[2] = {b[2], b[3]};
+      mma_m16n8k16<T>(step % 2 ? odd[0] : s[0], fq[step], b0);
+      mma_m16n8k16<T>(step % 2 ? odd[1] : s[1], fq[step], b1);
+    }
+    uint32_t p[4] = {};
+#pragma unroll
+    for (int i = 0; i < lines; ++i) {
+      float most = largest[i];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        float& x = s[j / 2][2 * i + j % 2];
+        x = key0 + j / 2 * 8 + 2 * c + j % 2 < end ? (x + odd[j / 2][2 * i + j % 2]) * scale : -__builtin_huge_valf();
+        most = max_number(most, x);
+      }
+      most = max_number(most, shfl_xor(most, 1));
+      most = max_number(most, shfl_xor(most, 2));
+      const float correction = zellige::exp2(largest[i] - most);
+      largest[i] = most;
+      sum[i] *= correction;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const float x = zellige::exp2(s[j][2 * i] - most), y = zellige::exp2(s[j][2 * i + 1] - most);
+        sum[i] += x + y;
+        p[2 * j + i] = pack<T>(x, y);
+      }
+#pragma unroll
+      for (int j = 0; j < D / 8; ++j) out[j][2 * i] *= correction, out[j][2 * i + 1] *= correction;
+    }
+#pragma unroll
+    for (int j = 0; j < D / 8; j += 2) {
+      uint32_t b[4];
+      ldmatrix_x4_trans(b, values(lane % 16, 8 * j + lane / 16 * 8));
+      const uint32_t b0[2] = {b[0], b[1]}, b1[2] = {b[2], b[3]};
+      mma_m16n8k16<T>(out[j], p, b0);
+      mma_m16n8k16<T>(out[j + 1], p, b1);
+    }
+    stage = stage + 1 == Stages ? 0 : stage + 1;
+  }
+
+  // The warps' results: (warp, row, column), and of each row its maximum and sum.
+  cp_async_wait<0>();
+  __syncthreads();
+  const auto outs = shared_tile<float>("outs", 0, Plan::sums, typename Plan::Outs{});
+  const smem<float> stats = shared<float>("stats", 4 * Plan::sums, 2 * Warps * Rows);
+#pragma unroll
+  for (int i = 0; i < lines; ++i) {
+    sum[i] = sum_lanes<4>(sum[i]);
+    if (c == 0) store(stats + 2 * (warp * Rows + g + 8 * i), Vec<float, 2>{{largest[i], sum[i]}});
+#pragma unroll
+    for (int j = 0; j < D / 8; ++j)
+      store(outs(warp, g + 8 * i, 8 * j + 2 * c), Vec<float, 2>{{out[j][2 * i], out[j][2 * i + 1]}});
+  }
+  __syncthreads();
+
+  // Adds `parts` results up: each weighs 2 to the distance of its maximum from the largest.
+  const auto combine = [&](int parts, smem<float> stat, auto piece, auto take) {
+    for (int i = tid; i < rows * D / 4; i += Plan::threads) {
+      const int r = i / (D / 4), column = i % (D / 4) * 4;
+      float most = -__builtin_huge_valf(), total = 0;
+#pragma unroll 4
+      for (int w = 0; w < parts; ++w) most = max_number(most, stat[2 * (w * Rows + r)]);
+      Vec<float, 4> x{};
+#pragma unroll 16
+      for (int w = 0; w < parts; ++w) {
+        const Vec<float, 4> y = piece(w, r, column);
+        const Vec<float, 2> st = load<2>(stat + 2 * (w * Rows + r));
+        const float weight = st[1] > 0 ? zellige::exp2(st[0] - most) : 0.0f;  // 0: no keys
+        total = zellige::fma(weight, st[1], total);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) x[j] = zellige::fma(weight, y[j], x[j]);
+      }
+      take(r, column, x, most, total);
+    }
+  };
+  const auto finish = [&](int r, int column, Vec<float, 4> x, float, float total) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) x[j] /= total;
+    write<4>(o + ((heads + r) * D + column), x);
+  };
+  const auto of_warp = [&](int w, int r, int column) { return load<4>(outs(w, r, column)); };
+  if (splits == 1) return combine(Warps, stats, of_warp, finish);
+
+  // The block's result: its sums, then of each row its maximum and sum.
+  const int64_t unit = static_cast<int64_t>(blockIdx.z) * gridDim.y + blockIdx.y;
+  const gmem<float> parts = partial + unit * splits * Plan::partial;
+  combine(Warps, stats, of_warp, [&](int r, int column, Vec<float, 4> x, float most, float total) {
+    store(parts + (split * Plan::partial + r * D + column), x);
+    if (column == 0) store(parts + (split * Plan::partial + Rows * D + 2 * r), Vec<float, 2>{{most, total}});
+  });
+  const smem<unsigned> arrived = shared<unsigned>("arrived", Plan::bytes - 16, 1);
+  __syncthreads();
+  if (tid == 0) arrived[0] = atomic_increment(counters + unit, splits - 1);
+  __syncthreads();
+  if (arrived[0] != static_cast<unsigned>(splits - 1)) return;
+
+  const smem<float> all = shared<float>("all stats", 0, 2 * Plan::most_splits * Rows);
+  for (int i = tid; i < splits * rows; i += Plan::threads) {
+    const int w = i / rows, r = i % rows;
+    store(all + 2 * (w * Rows + r), load<2>(parts + (w * Plan::partial + Rows * D + 2 * r)));
+  }
+  __syncthreads();
+  combine(splits, all, [&](int w, int r, int column) { return load<4>(parts + (w * Plan::partial + r * D + column)); }, finish);
+}
+
+}  // namespace zellige::kernels

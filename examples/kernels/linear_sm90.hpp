@@ -1,0 +1,188 @@
+// Linear layers on few rows, 1 to 16: Y = f(X) W, a stream of weights. The weights are wgmma's 64 rows and the rows
+// of X its 8 or 16 columns, so that nothing but the weights costs anything; the sum is Y's transpose.
+//
+//   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
+//   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});
+//
+//   Work::product    Y = X W            descriptors: w, x
+//   Work::rms_norm   Y = (X / rms(X)) W: the squares are summed while X streams by, and scale the result
+//   Work::gated      Y = silu(X W) * (X V): w and v, 32 columns of each a tile
+//
+// Weights::nk: W is N x K, K-contiguous (rank-3 boxes 64 x 64 x chunks of [K / 64][N][64]); Weights::kn: W is K x N
+// (boxes of 64 columns, 32 where gated, by 64 * chunks rows). X: boxes 64 x Rows x chunks of [K / 64][rows][64]. The
+// 128-byte swizzle, 64 bytes for gated weights. N is a multiple of 8, K of 64.
+#pragma once
+#include <zellige/atom/access.hpp>
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/griddepcontrol.hpp>
+#include <zellige/atom/math.hpp>
+#include <zellige/atom/named_barrier.hpp>
+#include <zellige/atom/shuffle.hpp>
+#include <zellige/atom/stmatrix.hpp>
+#include <zellige/atom/tma.hpp>
+#include <zellige/atom/wgmma.hpp>
+#include <zellige/block/pipeline.hpp>
+
+namespace zellige::kernels {
+
+enum class Weights { nk, kn };
+enum class Work { product, rms_norm, gated };
+
+template <class Element_, Weights weights_, Work work_, int Rows_, int Chunks_ = 4>
+struct FewRows {
+  using Element = Element_;
+  static constexpr Weights weights = weights_;
+  static constexpr Work work = work_;
+  static constexpr int Rows = Rows_, Chunks = Chunks_;
+  static constexpr bool gated = work == Work::gated;
+  static constexpr int columns = gated ? 32 : 64;  // of Y, a tile
+  static constexpr int threads = 256;
+  static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
+  static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
+  static constexpr int out_offset = Stages * (w_bytes + x_bytes);  // Y's tile; squares, or up's half of the sums
+  static constexpr int extra_offset = out_offset + 16 * 128;
+  static constexpr int barriers_offset = extra_offset + 64 * Rows * 4;
+  static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
+  static_assert(Rows == 8 || Rows == 16, "FewRows: tiles of 8 or 16 rows");
+  static_assert(!gated || weights == Weights::kn, "FewRows: gated weights are K x N");
+};
+
+struct LinearShape {
+  int rows, n, k;
+};
+
+/// By one thread. Weights are nobody's result, so the first ones are asked for before the kernel that made X has ended.
+template <class L>
+ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x, const LinearShape& s,
+                              const PipelineTmaAsync<L::Stages>& pipeline) {
+  const auto sW = shared<unsigned char>("W", 0, L::Stages * L::w_bytes);
+  const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
+  const auto load_w = [&](const PipelineState<L::Stages>& stage, int column, int k) {
+    pipeline.producer_acquire(stage, L::w_bytes + L::x_bytes);
+    const auto full = pipeline.full_barrier(stage);
+    const auto tile = sW + stage.index * L::w_bytes;
+    if constexpr (L::weights == Weights::nk)
+      tma_load_hint_3d(tile, w, full, CacheHint::evict_first, 0, column, k / 64);
+    else
+      tma_load_hint_2d(tile, w, full, CacheHint::evict_first, column, k);
+    if constexpr (L::gated) tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
+  };
+  const auto load_x = [&](const PipelineState<L::Stages>& stage, int k) {
+    tma_load_hint_3d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, 0, 0, k / 64);
+  };
+  constexpr int step = 64 * L::Chunks;
+  auto stage = producer_start<L::Stages>();
+  const int first = blockIdx.x * L::columns, early = first < s.n ? (s.k < step * L::Stages ? s.k : step * L::Stages) : 0;
+  auto ahead = stage;
+  for (int k = 0; k < early; k += step, ++ahead) load_w(ahead, first, k);
+  griddep_wait();
+  for (int column = first; column < s.n; column += gridDim.x * L::columns) {
+    for (int k = 0; k < s.k; k += step, ++stage) {
+      if (column > first || k >= early) load_w(stage, column, k);
+      load_x(stage, k);
+    }
+  }
+}
+
+template <class L>
+ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
+                                  const PipelineTmaAsync<L::Stages>& pipeline) {
+  using Element = typename L::Element;
+  constexpr Major major = L::weights == Weights::nk ? Major::K : Major::MN;
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const auto sW = shared<unsigned char>("W", 0, L::Stages * L::w_bytes);
+  const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
+  const auto out = shared<Element>("Y", L::out_offset, 16 * 64);
+  const auto extra = shared<float>("extra", L::extra_offset, 64 * L::Rows);
+  PipelineState<L::Stages> stage;
+  float d[L::Rows / 2];
+  for (int column = blockIdx.x * L::columns; column < s.n; column += gridDim.x * L::columns) {
+    float squares = 0;  // of row thread / (128 / Rows), this thread's share
+    auto previous = stage;
+    for (int k = 0; k < s.k; k += 64 * L::Chunks, ++stage) {
+      pipeline.consumer_wait(stage);
+      const auto w_tile = sW + stage.index * L::w_bytes;
+      const auto x_tile = sX + stage.index * L::x_bytes;
+      const uint64_t x = smem_descriptor(x_tile, 16, 1024, SwizzleMode::b128);
+      const uint64_t w = L::gated ? smem_descriptor(w_tile, L::w_bytes / 2, 512, SwizzleMode::b64)
+                                  : smem_descriptor(w_tile, 16, 1024, SwizzleMode::b128);
+      wgmma_fence();
+#pragma unroll
+      for (int i = 0; i < 4 * L::Chunks; ++i) {
+        const unsigned step = major == Major::K ? i / 4 * 8192 + i % 4 * 32 : i * (L::gated ? 1024 : 2048);
+        wgmma<Element, major, Major::K>(d, advance(w, step), advance(x, i / 4 * (L::Rows * 128) + i % 4 * 32), k > 0 || i > 0);
+      }
+      wgmma_commit();
+      if constexpr (L::work == Work::rms_norm) {  // a row's order within a line does not matter to its squares
+        constexpr int share = 128 / L::Rows;
+        const auto line = recast<const Element>(x_tile) + thread / share * 64;
+#pragma unroll
+        for (int c = 0; c < 8 * L::Chunks / share; ++c) {
+          const int chunk = thread % share + c * share;
+          const Vec<Element, 8> e = load<8>(line + chunk / 8 * (L::Rows * 64) + chunk % 8 * 8);
+#pragma unroll
+          for (int i = 0; i < 8; ++i) squares += square(static_cast<float>(e[i]));
+        }
+      }
+      if (k > 0) {
+        wgmma_wait<1>();
+        if (lane == 0) pipeline.consumer_release(previous);
+      }
+      previous = stage;
+    }
+    wgmma_wait<0>();
+    if (lane == 0) pipeline.consumer_release(previous);
+
+    // d[4 j + 2 h + e]: column 16 warp + lane / 4 + 8 h of the tile, row 8 j + 2 (lane % 4) + e
+    if constexpr (L::work == Work::rms_norm) {
+      constexpr int share = 128 / L::Rows;
+#pragma unroll
+      for (int mask = share / 2; mask > 0; mask /= 2) squares += shfl_xor(squares, mask);
+      if (thread % share == 0) extra[thread / share] = rsqrt(squares / s.k);
+      named_barrier_sync(1, 128);
+#pragma unroll
+      for (int i = 0; i < L::Rows / 2; ++i) d[i] *= extra[i / 4 * 8 + lane % 4 * 2 + i % 2];
+    }
+    if constexpr (L::gated) {  // warps 0 and 1 hold silu's operand, 2 and 3 the factor of the same columns
+#pragma unroll
+      for (int i = 0; i < L::Rows / 2; ++i)
+        if (warp >= 2) extra[i * 64 + thread % 64] = d[i];
+      named_barrier_sync(1, 128);
+#pragma unroll
+      for (int i = 0; i < L::Rows / 2; ++i)
+        if (warp < 2) d[i] = silu(d[i]) * extra[i * 64 + thread];
+    }
+    if (16 * warp < L::columns) {  // transposed into rows of 64 columns
+      const int row = L::Rows == 16 ? lane / 16 * 8 + lane % 8 : lane % 8, chunk = 2 * warp + lane / 8 % 2;
+      const auto to = out + row * 64 + 8 * (chunk ^ (row % 8));
+      if constexpr (L::Rows == 16)
+        stmatrix_x4_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3]), pack<Element>(d[4], d[5]), pack<Element>(d[6], d[7])});
+      else
+        stmatrix_x2_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3])});
+    }
+    named_barrier_sync(1, 128);
+    const int row = thread / 8, chunk = thread % 8;
+    if (row < s.rows && row < L::Rows && 8 * chunk < L::columns && column + 8 * chunk < s.n)
+      store(y + static_cast<int64_t>(row) * s.n + column + 8 * chunk, load<8>(out + row * 64 + 8 * (chunk ^ (row % 8))));
+    named_barrier_sync(1, 128);
+  }
+}
+
+template <class L>
+__global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w, const __grid_constant__ TmaDescriptor v,
+                                                      const __grid_constant__ TmaDescriptor x, gmem<typename L::Element> y,
+                                                      LinearShape shape) {
+  const auto pipeline = PipelineTmaAsync<L::Stages>::at(L::barriers_offset);
+  griddep_launch_dependents();
+  if (threadIdx.x == 128) {
+    pipeline.init(4);  // warps
+    fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x == 128)
+    linear_load<L>(w, v, x, shape, pipeline);
+  else if (threadIdx.x < 128)
+    linear_multiply<L>(y, shape, pipeline);
+}
+
+}  // namespace zellige::kernels

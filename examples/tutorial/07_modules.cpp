@@ -1,0 +1,82 @@
+// Lesson 7: strides need not be integers. A layout multiplies coordinates with strides and adds: whatever can
+// be added and multiplied by integers (an integer-module) may be a stride. With basis elements a layout gives
+// coordinates; that is how bounds are checked, and how TMA, which takes coordinates, is fed.
+#include <cstdio>
+#include <vector>
+#include <zellige/layout/print.hpp>
+#include <zellige/tensor.hpp>
+#include <zellige/tensor/write.hpp>
+
+using namespace zellige;
+
+// A module of your own: pixels to the right and down.
+struct Pixel {
+  int right = 0, down = 0;
+  friend Pixel operator+(Pixel a, Pixel b) { return {a.right + b.right, a.down + b.down}; }
+  friend Pixel operator*(int n, Pixel p) { return {n * p.right, n * p.down}; }
+};
+
+int main() {
+  // A board whose second axis runs askew: coordinate (i, j) is i steps down and j steps up to the right.
+  auto const board = make_layout(make_shape(3, 4), make_stride(Pixel{0, 10}, Pixel{7, -2}));
+  Pixel const p = board(2, 3);
+  std::printf("pixel of (2, 3): %d right, %d down\n\n", p.right, p.down);
+
+  // Basis elements: E<i> is one in mode i of a coordinate, E<i, j> in mode j of mode i, and they print as 1@i
+  // and 1@j@i. Sums and multiples of them are coordinates.
+  std::printf("%s and %s, %s\n", to_text(E<1>{}).c_str(), to_text(E<0, 1>{}).c_str(), to_text(5 * E<0, 1>{}).c_str());
+  std::printf("3 * E<0> + 4 * E<1> = %s\n\n", to_text(3 * E<0>{} + 4 * E<1>{}).c_str());
+
+  // They are the free module: every other one is an image of it. Give the strides for the basis elements and a
+  // layout of coordinates becomes a layout of anything; so the algebra needs to be right for these alone.
+  auto const at = [](auto const& c) { return int(get<0>(c)) * Pixel{0, 10} + int(get<1>(c)) * Pixel{7, -2}; };
+  auto const coordinates = make_identity_layout(make_shape(3, 4));
+  auto const corner = zipped_divide(coordinates, Shape<_2, _2>{});  // the algebra works on these
+  Pixel const q = at(corner(make_coord(0, 1), make_coord(1, 1)));
+  std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right, q.down);
+
+  // The identity tensor: every element is its own coordinate, and nothing is stored. Cut as the data is cut, it
+  // tells which elements of the whole a part has. Here 10 x 7 in tiles of 4 x 4: the last one hangs over.
+  int const m = 10, n = 7;
+  std::vector<int> data(m * n);
+  for (int i = 0; i < m * n; ++i) data[i] = i;
+  Tensor a = make_tensor(data.data(), make_shape(m, n), LayoutRight{});
+  Tensor id = make_identity_tensor(make_shape(m, n));
+  auto const tiler = Shape<_4, _4>{};
+  auto const last = make_coord(2, 1);
+  Tensor a_tile = local_tile(a, tiler, last);
+  Tensor id_tile = local_tile(id, tiler, last);
+  print_tensor(id_tile);
+
+  Tensor inside = make_tensor<bool>(tiler);
+  for (int i = 0; i < size(inside); ++i) inside(i) = elem_less(id_tile(i), make_shape(m, n));
+  std::printf("which of them exist:\n");
+  print_tensor(inside, false);
+  Tensor got = make_tensor<int>(tiler);
+  fill(got, -1);
+  copy_if(inside, a_tile, got);  // copy(a_tile, got) is refused: lesson 8
+  std::printf("what a predicated copy moves:\n");
+  print_tensor(got, false);
+
+  // A TMA instruction is given a descriptor of the whole tensor, and the coordinate where its box begins,
+  // fastest dimension first. The tensor that a kernel cuts for it is one of coordinates: strides E<1>, E<0>
+  // where rows are the slow dimension. Boxes of 64 x 32 over 256 x 128:
+  Tensor tma = make_tensor(make_inttuple_iter(0, 0), Shape<_256, _128>{}, make_stride(E<1>{}, E<0>{}));
+  Tensor boxes = zipped_divide(tma, Shape<_64, _32>{});
+  std::printf("\n");
+  print(boxes);
+  std::printf("\nthe coordinates of its 4 x 4 boxes, as the instruction takes them:\n");
+  Tensor first = boxes(make_coord(0, 0), make_coord(_, _));  // of each box the first element
+  print_tensor(first);
+
+  // The strange one that CuTe's documentation opens with is such a tensor, already cut: boxes of 128 x 64, two
+  // of them along mode 1, and two modes more.
+  auto const shape = make_shape(make_shape(_128{}, _64{}), 2, 3, 1);
+  auto const stride = make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{});
+  Tensor strange = make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), shape, stride);
+  std::printf("\n");
+  print(strange);
+  std::printf("\nits box (1, 2, 0) begins at ");
+  print(strange(make_coord(0, 0), 1, 2, 0));
+  std::printf("\n");
+}

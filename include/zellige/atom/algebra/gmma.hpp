@@ -1,0 +1,55 @@
+// Descriptors of shared-memory tiles for warpgroup MMAs, from the tile's layout: which swizzle, and the two
+// strides of its 8x16-byte cores. All counts are in units of 16 bytes.
+#pragma once
+
+#include <zellige/atom/algebra/tiled_mma.hpp>
+
+namespace zellige {
+
+/// What a descriptor says about a tile besides its address.
+struct GmmaStrides {
+  int layout_type = 0;  // 0: no swizzle, 1: 128 bytes, 2: 64, 3: 32
+  long long leading = 0;
+  long long stride = 0;
+};
+
+namespace algebra {
+
+/// The strides of a K block (M or N, K) of elements of some bits, whose swizzle xors `swizzle_bits` bits of the
+/// address above the lowest four.
+ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits, bool k_major,
+                                                   long long bits) {
+  GmmaStrides r;
+  r.layout_type = swizzle_bits == 0 ? 0 : 4 - swizzle_bits;
+  long long const width = 1LL << swizzle_bits;
+  Value const chunks = upcast(t, block, 128 / bits);
+  if (t.failed()) return r;
+  Num const depth = size_of(t, chunks[1]), rows = size_of(t, chunks[0]);
+  long long const needed = k_major ? 2 : 256 / bits;
+  t.require(t.eq(depth, fixed(needed)), Rule::gmma_extent, depth, fixed(needed));
+  if (k_major) t.require(t.eq(t.mod(rows, fixed(8)), fixed(0)), Rule::not_divisible, rows, fixed(8));
+  Value const tiler = pair(run_of(fixed(k_major ? 8 : width)), run_of(fixed(k_major ? 2 : 8)));
+  Value const cores = call(Op::logical_divide, t, chunks, tiler);
+  if (t.failed()) return r;
+  auto stride = [&](int i, int j) {
+    Value const m = cores[i][j];
+    if (!m.is_leaf()) return t.refuse(Rule::gmma_stride, m.rank(), 1), fixed(0);
+    return m.root().d;
+  };
+  auto must_be = [&](Num d, long long wanted) { t.require(t.eq(d, fixed(wanted)), Rule::gmma_stride, d, fixed(wanted)); };
+  if (k_major) {
+    must_be(stride(0, 0), width);
+    if (swizzle_bits > 0) must_be(stride(1, 0), 1);
+    r.stride = stride(0, 1).v;
+    r.leading = stride(1, 0).v;
+  } else {
+    if (swizzle_bits > 0) must_be(stride(0, 0), 1);
+    must_be(stride(1, 0), width);
+    r.stride = stride(swizzle_bits > 0 ? 1 : 0, 1).v;
+    r.leading = stride(swizzle_bits > 0 ? 0 : 1, 1).v;
+  }
+  return r;
+}
+
+}  // namespace algebra
+}  // namespace zellige

@@ -1,0 +1,210 @@
+// The algebra of TMA copies on values: which box of global memory one instruction moves, and the coordinates
+// by which kernels name boxes.
+//
+//   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
+//                  tile in the order of its addresses, as long as it steps by one through global modes
+//   tma_stride     mode of the global tensor -> coordinate of the box's descriptor
+//   tma_tiling     (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
+#pragma once
+
+#include <zellige/atom/algebra/tiled_copy.hpp>
+
+namespace zellige::algebra {
+
+/// The mode of a tuple or layout that a path names.
+ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
+  Value r = v;
+  for (int i = 0; i < path_length(e); ++i) {
+    int const m = path_index(e, i);
+    if (m >= r.rank()) return t.refused(Rule::mode_out_of_range, m, r.rank());
+    Value const next = r[m];
+    r = next;
+  }
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value identity_layout(Value const& shape) {
+  return pair_up(shape, basis_like(shape));
+}
+/// Tile element -> mode of the global tensor.
+ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value const& tiler) {
+  return composition(t, identity_layout(shape_of(global)), tiler);
+}
+
+/// Neighbouring modes merged where they are one run, up to the 256 elements of a box extent.
+ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
+  List<ValueNode> r;
+  for (ValueNode const& n : leaves_of(l)) {
+    if (n.s.is(1)) continue;
+    if (!r.empty()) {
+      ValueNode& last = r.back();
+      bool const known = last.s.is_static() && last.d.is_static() && n.s.is_static() && n.d.is_static();
+      if (known && last.e == 0 && last.s.v * last.d.v == n.d.v && last.s.v * n.s.v <= 256) {
+        last.s = fixed(last.s.v * n.s.v);
+        continue;
+      }
+    }
+    r.push_back(n);
+  }
+  return layout_of(r);
+}
+
+/// What a TMA instruction is asked for. Layouts count elements of `bits`; the box counts elements of
+/// `box_bits`.
+struct TmaRequest {
+  Value global;
+  Value shared;  // without its swizzle
+  Value modes;   // tile element -> mode of the global tensor
+  long long bits;
+  long long box_bits;
+};
+
+ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
+  Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
+  t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
+  Value const in_order = coalesce(t, composition(t, r.modes, right_inverse(t, r.shared)));
+  if (t.failed()) return nothing();
+  // Nothing may start in the middle of a global mode.
+  List<ValueNode> run;
+  for (ValueNode const& n : leaves_of(in_order)) {
+    if (!n.d.is(1)) break;
+    run.push_back(n);
+  }
+  if (run.empty()) return t.refused(Rule::tma_no_run, leaves_of(in_order)[0].d.v, 1);
+  Value const modes = layout_of(run);
+  Value const identity = identity_layout(shape_of(r.global));
+  Value const strides = recast(t, composition(t, r.global, modes), r.bits, r.box_bits);
+  Value const names = composition(t, identity, modes);
+  if (t.failed()) return nothing();
+  Value extents = shape_of(coalesce_256(strides));
+  if (extents.is_leaf()) extents = bundle(ValueKind::tuple, extents);
+  Value box = composition(t, pair_up(shape_of(strides), stride_of(names)), compact_left(t, extents));
+  if (t.failed()) return nothing();
+  // Global modes that the box does not reach take part with one element.
+  List<ValueNode> const reached = leaves_of(box), named = leaves_of(identity), global = leaves_of(r.global);
+  for (int i = 0; i < named.size(); ++i) {
+    if (global[i].s.is(1) || global[i].d.is(0)) continue;
+    bool found = false;
+    for (ValueNode const& n : reached) found = found || (n.d.is(1) && n.e == named[i].e);
+    if (!found) box.add(mode(fixed(1), {fixed(1), named[i].e}));
+  }
+  if (box.rank() < 5) return box;
+  return group(t, box, 4, -1);  // a descriptor has five dimensions
+}
+
+/// Dimension i of the descriptor: extent and stride of the global tensor, in elements of the box.
+struct TmaDimension {
+  Num extent = fixed(1);
+  Num stride = fixed(0);
+};
+ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& global, Value const& box_mode) {
+  TmaDimension r;
+  List<ValueNode> const names = leaves_of(box_mode);
+  for (ValueNode const& n : names) {
+    Value const m = at_path(t, global, n.e);
+    if (t.failed()) return r;
+    Num const s = size_of(t, m), d = m.is_leaf() ? m.root().d : fixed(0);
+    if (names.size() == 1) return {s, d};
+    // Several modes in one: their strides are steps of the greatest common one.
+    Num const before = r.stride;
+    r.stride = t.gcd(r.stride, d);
+    if (before.is(0) && d.is(0)) {
+      r.extent = s;
+      continue;
+    }
+    Num const one = fixed(1);
+    r.extent = t.add(t.add(t.mul(t.sub(r.extent, one), t.div(before, r.stride)),
+                           t.mul(t.sub(s, one), t.div(d, r.stride))),
+                     one);
+  }
+  return r;
+}
+
+/// The strides of the tensor of TMA coordinates, in the profile of the global tensor.
+ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value const& box) {
+  Value strides = basis_like(shape_of(r.global));
+  Value const counted = recast(t, r.global, r.bits, r.box_bits);
+  if (t.failed()) return nothing();
+  List<ValueNode> const recast_leaves = leaves_of(counted), leaves = leaves_of(r.global);
+  int leaf_at = -1;
+  for (ValueNode& n : strides.nodes) {
+    if (n.kids >= 0) continue;
+    ++leaf_at;
+    ValueNode const& g = recast_leaves[leaf_at];
+    Path const e = n.e;
+    n = number(0).root();
+    if (g.s.is(1) || g.d.is(0)) continue;
+    int j = 0;
+    auto has = [&](Value const& box_mode) {
+      for (ValueNode const& b : leaves_of(box_mode)) {
+        if (b.d.is(1) && b.e == e) return true;
+      }
+      return false;
+    };
+    while (j < box.rank() && !has(box[j])) ++j;
+    if (j == box.rank()) continue;
+    n.e = extend(0, j);
+    n.s = fixed(1);
+    if (j == 0) {
+      n.s = t.div(t.mul(leaves[leaf_at].d, fixed(r.bits)), fixed(r.box_bits));
+      if (r.bits == r.box_bits) n.s = leaves[leaf_at].d;
+    } else if (leaves_of(box[j]).size() > 1) {
+      TmaDimension const d = tma_dimension(t, counted, box[j]);
+      Num const bytes = t.max(t.div(t.mul(d.stride, fixed(r.box_bits)), fixed(8)), fixed(16));
+      n.s = t.ceil_div(t.div(t.mul(g.d, fixed(r.box_bits)), bytes), fixed(8));
+      if (n.s.is_static() && !t.symbolic()) n.s = dynamic(n.s.v);
+    }
+  }
+  return strides;
+}
+
+/// How many elements of the tile one instruction moves.
+ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value const& box) {
+  return t.div(t.mul(size_of(t, box), fixed(r.box_bits)), fixed(r.bits));
+}
+
+/// (thread, value) -> tile element, where the threads are the CTAs of a multicast, and the tile's extents.
+ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box, Value const& ctas) {
+  Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);
+  Value const inverse = right_inverse(t, r.shared);
+  Value const one = composition(t, inverse, run_of(elements));
+  if (t.failed()) return nothing();
+  Value const all = call(Op::tile_to_shape, t, bundle(ValueKind::layout, one),
+                         number(size_of(t, r.modes)));
+  t.require(t.eq(t.mod(elements, count), fixed(0)), Rule::tma_multicast, elements, count);
+  if (t.failed()) return nothing();
+  Value const share = mode(count, {t.div(elements, count)});
+  Value const first = composition(t, inverse, composition(t, share, ctas));
+  Value const tiler = product_each(t, shape_of(r.modes));
+  if (t.failed()) return nothing();
+  return pair(bundle(ValueKind::layout, first, all), tiler);
+}
+
+/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...): how tma_partition orders
+/// it, and where CTA `cta` of `ctas` starts. `shared` is the layout of the shared-memory tile.
+ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Value const& shared, Num elements,
+                                              Value const& cta, Value const& ctas) {
+  Value const tile = shared[0];  // of a leaf, itself
+  Value const inverse = right_inverse(t, tile);
+  if (t.failed()) return nothing();
+  Value const order = call(Op::tile_to_shape, t, bundle(ValueKind::layout, inverse),
+                           number(size_of(t, tile)));
+  Value const split = call(Op::logical_divide, t, order, run_of(elements));
+  if (t.failed()) return nothing();
+  Value const plain = without_swizzle(layout);
+  Value tiler = bundle(ValueKind::tuple, split);
+  for (int i = 1; i < plain.rank(); ++i) tiler.add(underscore());
+  Value const ordered = call(Op::composition, t, layout, tiler);
+  if (t.failed()) return nothing();
+  Value const flat = call(Op::coalesce_profile, t, ordered,
+                          bundle(ValueKind::tuple, pair(number(1), number(1))));
+  Value const place = index_of(t, cta, ctas);
+  if (t.failed()) return nothing();
+  Num const first = t.mul(place.root().s, t.div(elements, cosize_of(t, ctas)));
+  Value at = bundle(ValueKind::tuple, pair(number(first), number(0)));
+  for (int i = 1; i < plain.rank(); ++i) at.add(number(0));
+  Value const offset = index_of(t, at, without_swizzle(flat));
+  if (t.failed()) return nothing();
+  return pair(flat, offset);
+}
+
+}  // namespace zellige::algebra

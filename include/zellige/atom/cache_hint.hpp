@@ -1,0 +1,15 @@
+// What the L2 cache should do with the lines of a TMA or bulk copy: the policies that createpolicy makes, as
+// the constants that they are.
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+enum class CacheHint : uint64_t {
+  normal = 0x1000000000000000,
+  evict_first = 0x12f0000000000000,  // read once: streams
+  evict_last = 0x14f0000000000000,   // read by many: kept
+};
+
+}  // namespace zellige

@@ -1,0 +1,104 @@
+// Thread-block clusters: blocks that run together and see each other's shared memory.
+//
+//   unsigned rank = cluster_ctarank();
+//   cluster_sync();                                       // everybody's shared memory is ready
+//   float x = mapa(partial, rank ^ 1)[threadIdx.x];       // the neighbour's element
+//   cluster_sync();                                       // nobody leaves while others still read
+//
+// The kernel carries __cluster_dims__(x, y, z), or the launch says it.
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+
+namespace zellige {
+
+/// This block's number in its cluster, x fastest.
+ZELLIGE_CALL unsigned cluster_ctarank() {
+#if defined(ZELLIGE_EMULATE)
+  return emulate::self().cluster_rank;
+#else
+  unsigned r;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+#endif
+}
+/// The number of blocks in the cluster.
+ZELLIGE_CALL unsigned cluster_nctarank() {
+#if defined(ZELLIGE_EMULATE)
+  const emulate::dim3& c = emulate::self().cluster_size;
+  return c.x * c.y * c.z;
+#else
+  unsigned r;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
+  return r;
+#endif
+}
+
+struct ClusterIndex {
+  unsigned x, y, z;
+};
+/// This block's place in its cluster.
+ZELLIGE_CALL ClusterIndex cluster_ctaid() {
+#if defined(ZELLIGE_EMULATE)
+  const emulate::Thread& t = emulate::self();
+  return {t.block.x % t.cluster_size.x, t.block.y % t.cluster_size.y, t.block.z % t.cluster_size.z};
+#else
+  ClusterIndex r;
+  asm volatile("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(r.x));
+  asm volatile("mov.u32 %0, %%cluster_ctaid.y;" : "=r"(r.y));
+  asm volatile("mov.u32 %0, %%cluster_ctaid.z;" : "=r"(r.z));
+  return r;
+#endif
+}
+
+/// All threads of the cluster arrive; what they did before is visible to who waits after it.
+ZELLIGE_CALL void cluster_arrive() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::cluster_arrive(true);
+#else
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+/// Without a release: for after fence_mbarrier_init, which has its own.
+ZELLIGE_CALL void cluster_arrive_relaxed() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::cluster_arrive(false);
+#else
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
+ZELLIGE_CALL void cluster_wait() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::cluster_wait();
+#else
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+ZELLIGE_CALL void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
+}
+
+/// The same place in the shared memory of the cluster's block `rank`: distributed shared memory, to be read
+/// and written like one's own.
+#if defined(ZELLIGE_EMULATE)
+template <class T>
+ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {
+  return emulate::mapa(pointer, rank);
+}
+#else
+template <class T>
+ZELLIGE_CALL T* mapa(T* pointer, unsigned rank) {
+  T* mapped;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(pointer), "r"(rank));
+  return mapped;
+}
+/// The 32-bit address that PTX's .shared::cluster operands take.
+ZELLIGE_CALL uint32_t cluster_address(const void* pointer, unsigned rank) {
+  uint32_t mapped;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(smem_address(pointer)), "r"(rank));
+  return mapped;
+}
+#endif
+
+}  // namespace zellige

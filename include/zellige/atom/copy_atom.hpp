@@ -1,0 +1,166 @@
+// Copy_Traits and Copy_Atom: what a copy instruction moves and which thread moves what, as types.
+//
+//   using Atom = Copy_Atom<SM75_U32x4_LDSM_N, half_t>;
+//   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements a thread, a row of 16 bytes
+//   Atom::ValLayoutDst{}       (_32,(_2,_4)):(_2,(_1,_64))     two neighbours of each of four matrices
+//
+// An element type that the instruction's threads would have to share is refused.
+#pragma once
+
+#include <zellige/atom/copy_traits/names.hpp>
+#include <zellige/atom/tiled_plan.hpp>
+#include <zellige/tensor.hpp>
+
+namespace zellige {
+namespace detail {
+
+/// The row of an instruction's type: it says it itself, or its name says it.
+template <class Op>
+struct copy_row_of {
+  ZELLIGE_ALGEBRA static constexpr CopyRow make() {
+    if constexpr (requires { Op::row(); })
+      return Op::row();
+    else
+      return find_copy(Op::name);
+  }
+  static constexpr CopyRow value = make();
+};
+template <int bits>
+struct copy_row_of<AutoVectorizingCopyWithAssumedAlignment<bits>> {
+  static constexpr CopyRow value = {CopyRow::Kind::element};
+};
+template <class S, class D>
+struct copy_row_of<UniversalCopy<S, D>> {
+  static constexpr CopyRow value = vector_copy(sizeof_bits<S>::value);
+};
+template <class Op, CopyPart part>
+struct copy_layout_of {
+  static constexpr auto value = planned<16>(algebra::copy_layout(copy_row_of<Op>::value, part));
+};
+template <class Op, CopyPart part>
+using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
+
+/// (thread, bit) in elements of some bits, or the refusal.
+template <class Layout, int bits, int wrong_for>
+struct copy_values_of {
+  ZELLIGE_ALGEBRA static constexpr auto make() {
+    Encoder e;
+    Tape t;
+    Value const layout = encode_type<Layout>::make(e);
+    Value const values = algebra::values_of_bits(t, layout, bits, wrong_for);
+    Planned<16, 1> p = planned<16>(values);
+    p.refusal = t.refusal();
+    return p;
+  }
+  static constexpr auto value = make();
+};
+template <class BitLayout, int bits, int wrong_for>
+ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
+  using P = copy_values_of<BitLayout, bits, wrong_for>;
+  if constexpr (at<P>::rule() != Rule::none) {
+    refuse<TiledOp::copy_values, at<P>::rule(), at<P>::x(), at<P>::y()>();
+    return BitLayout{};
+  } else {
+    return planned_layout<P>{};
+  }
+}
+}  // namespace detail
+
+template <class Op, class... Args>
+struct Copy_Traits {
+  static_assert(bool(detail::copy_row_of<Op>::value),
+                "Copy_Traits<Op>: the tables have no such instruction (SM100 and SM120 are not in them)");
+  using ThrID = detail::copy_layout_t<Op, CopyPart::threads>;
+  using SrcLayout = detail::copy_layout_t<Op, CopyPart::source>;
+  using DstLayout = detail::copy_layout_t<Op, CopyPart::destination>;
+  using RefLayout = detail::copy_layout_t<Op, CopyPart::reference>;
+  using Operation = Op;
+};
+template <class S, class D>
+struct Copy_Traits<UniversalCopy<S, D>> {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Int<sizeof_bits<S>::value>>>;
+  using DstLayout = Layout<Shape<_1, Int<sizeof_bits<D>::value>>>;
+  using RefLayout = SrcLayout;
+  using Operation = UniversalCopy<S, D>;
+};
+namespace detail {
+/// A cp.async whose zero fill a predicate decides.
+template <class Op>
+struct zero_fill_traits {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Int<8 * Op::bytes>>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = Op;
+  bool pred = true;
+};
+}  // namespace detail
+template <class TS, class TD>
+struct Copy_Traits<SM80_CP_ASYNC_CACHEALWAYS_ZFILL<TS, TD>>
+    : detail::zero_fill_traits<SM80_CP_ASYNC_CACHEALWAYS_ZFILL<TS, TD>> {
+  ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(bool pred) const { return {{pred}}; }
+};
+template <class TS, class TD>
+struct Copy_Traits<SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<TS, TD>>
+    : detail::zero_fill_traits<SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<TS, TD>> {
+  ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(bool pred) const { return {{pred}}; }
+};
+namespace detail {
+template <class Traits>
+struct wrong_for : Int<0> {};
+template <class Op>
+struct wrong_for<Copy_Traits<Op>> : Int<copy_row_of<Op>::value.wrong_for> {};
+}  // namespace detail
+
+template <class... Args>
+struct Copy_Atom;
+template <class Op, class T>
+struct Copy_Atom<Op, T> : Copy_Atom<Copy_Traits<Op>, T> {};
+
+template <class... Args, class T>
+struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
+  using Traits = Copy_Traits<Args...>;
+  using ThrID = typename Traits::ThrID;
+  using BitLayoutSrc = typename Traits::SrcLayout;
+  using BitLayoutDst = typename Traits::DstLayout;
+  using BitLayoutRef = typename Traits::RefLayout;
+  using ValType = T;
+
+  template <class BitLayout>
+  using Values =
+      remove_cvref_t<decltype(detail::values_of_bits<BitLayout, sizeof_bits<T>::value, detail::wrong_for<Traits>::value>())>;
+  using ValLayoutSrc = Values<BitLayoutSrc>;
+  using ValLayoutDst = Values<BitLayoutDst>;
+  using ValLayoutRef = Values<BitLayoutRef>;
+  static constexpr int NumValSrc = decltype(size<1>(ValLayoutSrc{}))::value;
+  static constexpr int NumValDst = decltype(size<1>(ValLayoutDst{}))::value;
+
+  ZELLIGE_HOST_DEVICE constexpr Copy_Atom() {}
+  ZELLIGE_HOST_DEVICE constexpr Copy_Atom(Traits const& traits) : Traits(traits) {}
+  ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
+
+  /// The instruction with what it needs to run: a barrier, a predicate, a mask.
+  template <class... Extra>
+  ZELLIGE_HOST_DEVICE constexpr auto with(Extra&&... extra) const {
+    auto const traits = Traits::with(static_cast<Extra&&>(extra)...);
+    return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
+  }
+
+  /// One instruction, on tensors of rank 1 of its size; of more, each mode in turn.
+  template <tensor_like S, tensor_like D>
+  ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {
+    static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1, "Copy_Atom::call(src, dst): tensors of rank 1");
+    constexpr bool source_fits = is_constant<NumValSrc, decltype(size(src))>::value;
+    constexpr bool destination_fits = is_constant<NumValDst, decltype(size(dst))>::value;
+    if constexpr (source_fits || destination_fits) {
+      copy_unpack(traits(), src, dst);
+    } else {
+      static_assert(tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,
+                    "Copy_Atom::call(src, dst): neither tensor has as many elements as the instruction moves");
+      copy(*this, tensor<0>(src), tensor<0>(dst));
+    }
+  }
+};
+
+}  // namespace zellige

@@ -1,0 +1,81 @@
+// The copy instructions as types, under CuTe's names. DefaultCopy and AutoVectorizingCopy are in tensor/copy.hpp.
+#pragma once
+
+#include <zellige/atom/copy_traits/row.hpp>
+#include <zellige/numeric/int.hpp>
+#include <zellige/tensor/copy.hpp>
+
+namespace zellige {
+
+/// One assignment, of an element taken as S to an element taken as D.
+template <class S, class D = S>
+struct UniversalCopy {};
+/// cp.async where source and destination are global and shared memory, else an assignment.
+struct AutoCopyAsync {
+  static constexpr char name[] = "AutoCopyAsync";
+};
+
+struct SM50_Shuffle_U32_2x2Trans_XOR1 {
+  static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR1";
+};
+struct SM50_Shuffle_U32_2x2Trans_XOR4 {
+  static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR4";
+};
+
+#define ZELLIGE_COPY(op)                \
+  struct op {                           \
+    static constexpr char name[] = #op; \
+  };
+// ldmatrix
+ZELLIGE_COPY(SM75_U32x1_LDSM_N)
+ZELLIGE_COPY(SM75_U32x2_LDSM_N)
+ZELLIGE_COPY(SM75_U32x4_LDSM_N)
+ZELLIGE_COPY(SM75_U16x2_LDSM_T)
+ZELLIGE_COPY(SM75_U16x4_LDSM_T)
+ZELLIGE_COPY(SM75_U16x8_LDSM_T)
+// movmatrix
+ZELLIGE_COPY(SM75_U32x1_MOVM_T)
+// stmatrix
+ZELLIGE_COPY(SM90_U32x1_STSM_N)
+ZELLIGE_COPY(SM90_U32x2_STSM_N)
+ZELLIGE_COPY(SM90_U32x4_STSM_N)
+ZELLIGE_COPY(SM90_U16x2_STSM_T)
+ZELLIGE_COPY(SM90_U16x4_STSM_T)
+ZELLIGE_COPY(SM90_U16x8_STSM_T)
+#undef ZELLIGE_COPY
+
+namespace detail {
+template <class TS, class TD, bool past_l1, bool zero_fill>
+struct CpAsync {
+  static constexpr int bytes = sizeof(TS);
+  static constexpr bool fills_zeros = zero_fill;
+  static_assert(sizeof(TS) == sizeof(TD), "cp.async: source and destination elements have the same size");
+  ZELLIGE_ALGEBRA static constexpr CopyRow row() {
+    bool const exists = past_l1 ? bytes == 16 : bytes == 4 || bytes == 8 || bytes == 16;
+    return vector_copy(8 * bytes, 80, exists ? 0 : past_l1 ? 128 : 32);
+  }
+};
+}  // namespace detail
+/// cp.async through the L1 (4, 8 or 16 bytes), or past it (16 bytes); with zero fill by .with(predicate).
+template <class TS, class TD = TS>
+struct SM80_CP_ASYNC_CACHEALWAYS : detail::CpAsync<TS, TD, false, false> {};
+template <class TS, class TD = TS>
+struct SM80_CP_ASYNC_CACHEGLOBAL : detail::CpAsync<TS, TD, true, false> {};
+template <class TS, class TD = TS>
+struct SM80_CP_ASYNC_CACHEALWAYS_ZFILL : detail::CpAsync<TS, TD, false, true> {};
+template <class TS, class TD = TS>
+struct SM80_CP_ASYNC_CACHEGLOBAL_ZFILL : detail::CpAsync<TS, TD, true, true> {};
+
+// TMA: what make_tma_copy makes copies of; and bulk copies of plain runs of bytes.
+struct SM90_TMA_LOAD {};
+struct SM90_TMA_LOAD_MULTICAST {};
+struct SM90_TMA_LOAD_IM2COL {};
+struct SM90_TMA_LOAD_IM2COL_MULTICAST {};
+struct SM90_TMA_STORE {};
+struct SM90_TMA_STORE_IM2COL {};
+struct SM90_TMA_REDUCE_ADD {};
+struct SM90_BULK_COPY_G2S {};
+struct SM90_BULK_COPY_S2G {};
+struct SM90_BULK_COPY_AUTO {};
+
+}  // namespace zellige

@@ -1,0 +1,154 @@
+// A copy instruction as data: how many threads issue it, and which bit each of their values is, at the source,
+// at the destination, and in the reference order in which tilings count.
+//
+//   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
+//   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row a thread
+//   copy_layout(row, CopyPart::destination)    (_32,(_32,_4)):(_32,(_1,_1024))
+//
+// Adding an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in names.hpp.
+#pragma once
+
+#include <zellige/atom/mma_traits/table.hpp>
+
+namespace zellige {
+
+struct CopyRow {
+  enum class Kind : signed char {
+    none,
+    vector,       // one thread moves `bits`
+    element,      // one thread, as many bits as an element has: the copy is widened as the layouts allow
+    shuffle1,     // pairs of threads 1 or 4 apart exchange registers, so that 2 x 2 are transposed
+    shuffle4,
+    rows,         // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
+    columns,      // ldmatrix.trans
+    to_rows,      // stmatrix: the other way
+    to_columns,
+    in_registers,  // movmatrix
+  };
+  Kind kind = Kind::none;
+  short arch = 0;
+  int bits = 0;
+  int matrices = 0;
+  int wrong_for = 0;  // of a cp.async that does not exist: the bits that would
+  ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return kind != Kind::none; }
+};
+
+enum class CopyPart : signed char { threads, source, destination, reference };
+
+struct CopyName {
+  char const* name;
+  CopyRow row;
+};
+inline constexpr CopyName copy_rows[] = {
+    {"DefaultCopy", {CopyRow::Kind::element}},
+    {"AutoVectorizingCopy", {CopyRow::Kind::element}},
+    {"AutoCopyAsync", {CopyRow::Kind::element, 80}},
+    {"SM50_Shuffle_U32_2x2Trans_XOR1", {CopyRow::Kind::shuffle1, 50, 64}},
+    {"SM50_Shuffle_U32_2x2Trans_XOR4", {CopyRow::Kind::shuffle4, 50, 64}},
+    {"SM75_U32x1_LDSM_N", {CopyRow::Kind::rows, 75, 0, 1}},
+    {"SM75_U32x2_LDSM_N", {CopyRow::Kind::rows, 75, 0, 2}},
+    {"SM75_U32x4_LDSM_N", {CopyRow::Kind::rows, 75, 0, 4}},
+    {"SM75_U16x2_LDSM_T", {CopyRow::Kind::columns, 75, 0, 1}},
+    {"SM75_U16x4_LDSM_T", {CopyRow::Kind::columns, 75, 0, 2}},
+    {"SM75_U16x8_LDSM_T", {CopyRow::Kind::columns, 75, 0, 4}},
+    {"SM75_U32x1_MOVM_T", {CopyRow::Kind::in_registers, 75, 32, 1}},
+    {"SM90_U32x1_STSM_N", {CopyRow::Kind::to_rows, 90, 0, 1}},
+    {"SM90_U32x2_STSM_N", {CopyRow::Kind::to_rows, 90, 0, 2}},
+    {"SM90_U32x4_STSM_N", {CopyRow::Kind::to_rows, 90, 0, 4}},
+    {"SM90_U16x2_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 1}},
+    {"SM90_U16x4_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 2}},
+    {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
+};
+
+/// The copies whose names carry no argument; those of a type or a width are made of it.
+ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
+  for (CopyName const& known : copy_rows) {
+    detail::NameReader in{name};
+    if (in.next(known.name) && *in.at == 0) return known.row;
+  }
+  return {};
+}
+/// One thread moves so many bits: UniversalCopy, cp.async (of 4, 8 or 16 bytes; past the L1 of 16 only), TMA.
+ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
+  return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
+}
+
+namespace algebra {
+
+ZELLIGE_ALGEBRA constexpr Value two_modes(Value const& threads, Value const& values) {
+  return bundle(ValueKind::layout, threads, values);
+}
+/// The rows of 16 bytes that threads address; in a warp that addresses fewer than 32, the rest repeat them.
+ZELLIGE_ALGEBRA constexpr Value addressed_rows(int matrices) {
+  Value threads = mode(fixed(8LL * matrices), {fixed(128)});
+  if (matrices < 4) threads = two_modes(threads, mode(fixed(4 / matrices), {fixed(0)}));
+  return two_modes(threads, column(128));
+}
+/// The registers of 8 x 8 matrices of 16-bit elements: two neighbours of a row, or of a column.
+ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) {
+  Value threads = mode(fixed(32), {fixed(32)});
+  Value values = bundle(ValueKind::layout, column(32));
+  if (transposed) {
+    threads = two_modes(mode(fixed(4), {fixed(256)}), mode(fixed(8), {fixed(16)}));
+    values = two_modes(column(16), mode(fixed(2), {fixed(128)}));
+  }
+  if (matrices > 1) values.add(mode(fixed(matrices), {fixed(1024)}));
+  if (values.rank() == 1) {
+    Value const only = values[0];
+    values = only;
+  }
+  return two_modes(threads, values);
+}
+
+ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
+  using Kind = CopyRow::Kind;
+  bool const one_thread = row.kind == Kind::vector || row.kind == Kind::element;
+  if (part == CopyPart::threads) return column(one_thread ? 1 : 32);
+  // The reference is the order in registers: of an ldmatrix its destination, else its source.
+  bool const source = part == CopyPart::source;
+  bool const destination = part == CopyPart::destination;
+  switch (row.kind) {
+    case Kind::element:
+      return two_modes(unit(), unit());
+    case Kind::vector:
+      return two_modes(unit(), column(row.bits));
+    case Kind::shuffle1:
+      if (!destination) break;
+      return two_modes(two_modes(mode(fixed(2), {fixed(32)}), mode(fixed(16), {fixed(128)})),
+                       two_modes(column(32), mode(fixed(2), {fixed(64)})));
+    case Kind::shuffle4:
+      if (!destination) break;
+      return two_modes(bundle(ValueKind::layout, mode(fixed(4), {fixed(64)}), mode(fixed(2), {fixed(32)}),
+                              mode(fixed(4), {fixed(512)})),
+                       two_modes(column(32), mode(fixed(2), {fixed(256)})));
+    case Kind::rows:
+    case Kind::columns:
+      if (source) return addressed_rows(row.matrices);
+      return matrix_registers(row.matrices, row.kind == Kind::columns);
+    case Kind::to_rows:
+    case Kind::to_columns:
+      if (destination) return addressed_rows(row.matrices);
+      return matrix_registers(row.matrices, row.kind == Kind::to_columns);
+    default:
+      break;
+  }
+  return two_modes(mode(fixed(32), {fixed(row.bits)}), column(row.bits));
+}
+
+/// A layout (thread, bit) in elements: (thread, value) -> element. `wrong_for` is the row's.
+ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits, int wrong_for) {
+  Num const held = product_of(t, shape_of(bits[1]));
+  if (wrong_for > 0) return t.refused(Rule::copy_bytes, held.v / 8, wrong_for / 8);
+  Value const values = recast(t, bits, 1, element_bits);
+  if (t.failed()) return nothing();
+  Num const before = product_of(t, shape_of(bits[0])), after = product_of(t, shape_of(values[0]));
+  t.require(t.eq(before, after), Rule::copy_type, fixed(element_bits), held);
+  if (t.failed()) return nothing();
+  return values;
+}
+ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part, long long element_bits) {
+  return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);
+}
+
+}  // namespace algebra
+}  // namespace zellige

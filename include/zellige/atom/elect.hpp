@@ -1,0 +1,25 @@
+// One thread of a warp, of which the compiler knows that it is one. All 32 must come.
+//
+//   if (warp == 0 && elect_one()) tma_load_2d(...);
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+
+namespace zellige {
+
+ZELLIGE_CALL bool elect_one() {
+#if defined(ZELLIGE_EMULATE)
+  return emulate::meet<int, bool>(
+      0,
+      [](const int*, bool* out) {
+        for (int lane = 0; lane < 32; ++lane) out[lane] = lane == 0;
+      },
+      "elect_one");
+#else
+  uint32_t elected;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
+  return elected != 0;
+#endif
+}
+
+}  // namespace zellige

@@ -1,0 +1,307 @@
+// Instructions and tilings by name on text: the run-time face of this room, beside layout/evaluate.hpp.
+//
+//   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)", "(_,_,_)", "A"})
+//     is "((_4,_8,_2,_2),((_2,_2,_2),(_1,_1))):((_64,_1,_16,_0),((_32,_8,_256),(_0,_0)))"
+#pragma once
+
+#include <optional>
+#include <zellige/atom/algebra/tma_descriptor.hpp>
+#include <zellige/atom/text.hpp>
+#include <zellige/layout/evaluate.hpp>
+
+namespace zellige {
+namespace detail {
+
+using Args = std::vector<std::string>;
+
+[[noreturn]] inline void unknown_instruction(std::string_view name) {
+  std::string const text(name);
+  bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
+  throw LayoutError(newer ? text + ": instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are"
+                          : "there is no instruction " + text,
+                    {Rule::not_a_layout, 0, 0});
+}
+/// "Name<a,b>" -> {"Name", "a", "b"}.
+inline Args split_template(std::string_view name) {
+  Args parts;
+  std::size_t const open = name.find('<');
+  parts.emplace_back(name.substr(0, open));
+  if (open == std::string_view::npos || !name.ends_with('>')) return parts;
+  std::string_view inside = name.substr(open + 1, name.size() - open - 2);
+  while (true) {
+    std::size_t const comma = inside.find(',');
+    parts.emplace_back(inside.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    inside.remove_prefix(comma + 1);
+  }
+}
+
+struct NamedMma {
+  MmaRow row;
+  MmaAtomValue atom;
+  int bits[4];  // D, A, B, C
+};
+inline NamedMma named_mma(std::string const& name) {
+  Args const parts = split_template(name);
+  MmaRow row;
+  NamedMma r{};
+  if (parts[0] == "UniversalFMA" && parts.size() > 1) {
+    row.m = row.n = row.k = 1;
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::size_t const given = parts.size() - 1;
+      r.bits[i] = int(bits_of_type(parts[1 + (i < given ? i : i == 3 ? 0 : given - 1)]));
+    }
+  } else {
+    row = find_mma(name.c_str());
+    if (!row) unknown_instruction(name);
+    int i = 0;
+    for (Number n : {row.d, row.a, row.b, row.c}) r.bits[i++] = bits_of(n);
+  }
+  auto part = [&](MmaPart p) { return algebra::mma_layout(row, p); };
+  r.row = row;
+  r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b), part(MmaPart::c)};
+  return r;
+}
+inline CopyRow named_copy(std::string const& name) {
+  Args const parts = split_template(name);
+  auto bits = [&] { return int(bits_of_type(parts.at(1))); };
+  if (parts[0] == "UniversalCopy") return vector_copy(bits());
+  if (parts[0] == "AutoVectorizingCopyWithAssumedAlignment") return find_copy("AutoVectorizingCopy");
+  if (parts[0].starts_with("SM80_CP_ASYNC_CACHE")) {
+    bool const global = parts[0].starts_with("SM80_CP_ASYNC_CACHEGLOBAL");
+    int const b = bits();
+    return vector_copy(b, 80, global ? (b == 128 ? 0 : 128) : b == 32 || b == 64 || b == 128 ? 0 : 32);
+  }
+  CopyRow const row = find_copy(name.c_str());
+  if (!row) unknown_instruction(name);
+  return row;
+}
+inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string const& type) {
+  CopyRow const row = named_copy(name);
+  long long const bits = bits_of_type(type);
+  auto part = [&](CopyPart p) { return algebra::copy_values(t, row, p, bits); };
+  return {algebra::copy_layout(row, CopyPart::threads), part(CopyPart::source), part(CopyPart::destination),
+          part(CopyPart::reference), bits};
+}
+
+inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
+  NamedMma const m = named_mma(a.at(from));
+  MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
+  Value const threads = parse_value(a.at(from + 1)), permutation = parse_value(a.at(from + 2));
+  Value const vmnk = algebra::call(Op::tiled_product, t, m.atom.threads, threads);
+  return {p, p == MmaPart::a ? m.atom.a : p == MmaPart::b ? m.atom.b : m.atom.c, m.atom.shape, vmnk, permutation};
+}
+inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
+  return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
+}
+/// The tiled copy of an MMA's operand: "A", "B", "C" or "C_atom".
+inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
+  using namespace algebra;
+  if (smallest) return accumulator_tiling(t, m, number(size_of(t, atom.source[1])));
+  Value tile = empty(ValueKind::tuple);
+  for (int i = 0; i < 2; ++i) tile.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
+  Value const tv = mma_layout_tv(t, m);
+  return t.failed() ? nothing() : pair(tv, tile);
+}
+
+/// What is left of an identity tensor of that shape under (layout, offset).
+inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
+  using namespace algebra;
+  if (t.failed()) return "";
+  Value const x = identity_tensor(shape);
+  Value const at = advance(t, x[0], part[1]);
+  return t.failed() ? "" : to_text(tensor(at, part[0]));
+}
+
+inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& a) {
+  using namespace algebra;
+  char const part = a.size() > 3 ? a[3][0] : 'C';
+  MmaTiling const m = mma_tiling(t, a, 0, part);
+  if (t.failed()) return "";
+  if (op == "tiled_mma_print") return tiled_mma_text(m.vmnk, m.permutation, named_mma(a[0]).atom);
+  Value r = nothing();
+  if (op == "tiled_mma_tile_shape") {
+    r = empty(ValueKind::tuple);
+    for (int i = 0; i < 3; ++i) r.add(number(size_of(t, permutation_mnk(t, m, i))));
+  } else if (op == "tiled_mma_layout_tv") {
+    r = mma_layout_tv(t, m);
+  } else {
+    Value const shape = parse_value(a.at(4));
+    if (op == "tiled_mma_partition_shape") {
+      r = mma_partition_shape(t, shape, m);
+    } else if (op == "tiled_mma_thrfrg") {
+      r = thrfrg(t, compact_left(t, shape), m);
+    } else {
+      Value const identity = identity_layout(shape);
+      Value const at = thread_vmnk(t, m.vmnk, parse_value(a.at(5)));
+      return t.failed() ? "" : part_text(t, shape, mma_partition(t, identity, m, at));
+    }
+  }
+  return t.failed() ? "" : to_text(r);
+}
+
+inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const& a) {
+  using namespace algebra;
+  CopyAtomValue const atom = copy_atom(t, a.at(0), a.at(1));
+  if (t.failed()) return "";
+  bool const of_mma = op.starts_with("tiled_copy_mma");
+  Value tiling = nothing();
+  std::size_t next = 4;
+  if (op == "cotiled_copy") {
+    tiling = cotiled_tiling(t, parse_value(a.at(2)), parse_value(a.at(3)));
+  } else if (of_mma) {
+    tiling = operand_tiling(t, atom, mma_tiling(t, a, 2, a.at(5)[0]), a.at(5) == "C_atom");
+    next = 6;
+  } else {
+    tiling = raked_tiling(t, parse_value(a.at(2)), parse_value(a.at(3)));
+  }
+  if (t.failed()) return "";
+  CopyTiling const c = copy_tiling(atom, tiling, next < a.size() ? a[next][0] : 'S');
+  check_tiling(t, c);
+  if (t.failed()) return "";
+  if (op.ends_with("_print") || op == "cotiled_copy") return tiled_copy_text(c.tiler, c.tv, atom);
+  Value r = nothing();
+  if (op == "tiled_copy_layout_tv") {
+    r = copy_layout_tv(t, c);
+  } else if (op == "tiled_copy_tidfrg") {
+    r = tidfrg(t, compact_left(t, parse_value(a.at(next + 1))), c);
+  } else if (op == "tiled_copy_mma_retile") {
+    MmaTiling const m = mma_tiling(t, a, 2, a[5][0]);
+    Value const shape = parse_value(a.at(6)), at = thread_vmnk(t, m.vmnk, number(0));
+    Value const part = t.failed() ? nothing() : mma_partition(t, identity_layout(shape), m, at);
+    if (t.failed()) return "";
+    Value const fragment = compact_left(t, shape_of(part[0]));
+    Value const again = retile(t, fragment, c);
+    return t.failed() ? "" : to_text(fragment) + "\n" + to_text(again);
+  } else {
+    Value const shape = parse_value(a.at(next + 1));
+    return part_text(t, shape, copy_partition(t, identity_layout(shape), c, parse_value(a.at(next + 2))));
+  }
+  return t.failed() ? "" : to_text(r);
+}
+
+/// A shared-memory layout: in CuTe's notation, or "GMMA|MN_SW128|half_t|(_128,_64)".
+inline Value shared_layout(Tape& t, std::string const& text) {
+  if (!text.starts_with("GMMA|")) return parse_value(text);
+  std::size_t const kind = 5, type = text.find('|', kind) + 1, shape = text.find('|', type) + 1;
+  std::string const name = text.substr(kind, type - 1 - kind);
+  std::size_t const bar = name.find('_');
+  Value const atom = gmma_atom(t, name.substr(0, bar), name.substr(bar + 1),
+                               bits_of_type(text.substr(type, shape - 1 - type)));
+  return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
+}
+
+inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
+  using namespace algebra;
+  long long const bits = bits_of_type(a.at(1));
+  Value const global = parse_value(a.at(2)), shared = shared_layout(t, a.at(3)), tiler = parse_value(a.at(4));
+  Num const cluster = parse_value(a.at(5)).root().s;
+  Value const modes = tile_modes(t, global, tiler);
+  if (t.failed()) return "";
+  TmaRequest const request{global, without_swizzle(shared), modes, bits, bits};
+  Value const box = tma_basis(t, request);
+  if (t.failed()) return "";
+  TmaNumbers const n = tma_numbers(t, request, box, cluster.v);
+  Value const strides = tma_stride(t, request, box);
+  if (t.failed()) return "";
+  Value const coordinates = coord_tensor(pair_up(shape_of(global), strides));
+  Value const ctas = run_of(cluster);
+  if (op == "tma_copy") {
+    Value const tiling = tma_tiling(t, request, box, ctas);
+    if (t.failed()) return "";
+    std::string text = "Tiler_MN: " + to_text(tiling[1]) + "\nTiledLayout_TV: " + to_text(tiling[0]) +
+                       "\nTmaGmemBasis: " + to_text(box) + "\nTmaTensor: " + to_text(coordinates) + "\nglobalDim: ";
+    for (long long e : n.extent) text += std::to_string(e) + ' ';
+    text += "\nglobalStride: ";
+    for (long long s : n.stride) text += std::to_string(s) + ' ';
+    return text;
+  }
+  Value const part = local_tile(t, coordinates, tiler, parse_value(a.at(6)));
+  if (t.failed()) return "";
+  Value const cta = parse_value(a.at(7));
+  Num const elements = tma_elements(t, request, box);
+  if (op == "tma_copy_partition") {
+    Value const tiling = tma_tiling(t, request, box, ctas);
+    if (t.failed()) return "";
+    Value const one = bundle(ValueKind::layout, unit(), run_of(elements));
+    CopyTiling const c{tiling[0], tiling[1], one, one};
+    Value const g = copy_partition(t, part[1], c, cta), s = copy_partition(t, request.shared, c, cta);
+    if (t.failed()) return "";
+    return "gA: " + to_text(part) + "\ntAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) +
+           "\ntAsA: " + to_text(s[0]);
+  }
+  auto grouped = [&](Value const& l) { return group(t, l, 0, 2); };
+  Value const tile = grouped(request.shared), whole = grouped(part[1]);
+  if (t.failed()) return "";
+  Value const g = tma_partition(t, whole, tile, elements, cta, ctas);
+  Value const s = tma_partition(t, tile, tile, elements, cta, ctas);
+  if (t.failed()) return "";
+  return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + to_text(s[0]);
+}
+
+inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
+  using namespace algebra;
+  long long const bits = bits_of_type(a.at(2));
+  Value const block = parse_value(a.at(3));
+  Value const shape = pair(block[0], number(128));
+  Value const whole = call(Op::tile_to_shape, t, gmma_atom(t, a.at(0), a.at(1), bits), shape);
+  if (t.failed()) return "";
+  Value const part = call(Op::zipped_divide, t, whole[2], block);
+  if (t.failed()) return "";
+  GmmaStrides const s = gmma_strides(t, part[0], int(bits_of(whole[0]).bits), a[0] == "K", bits);
+  return gmma_strides_text(s);
+}
+
+/// The CTAs that share a tile with the one at crd: a bit for each, at its rank in the cluster.
+inline std::string evaluate_multicast(Tape& t, Args const& a) {
+  using namespace algebra;
+  Value const layout = parse_value(a.at(0));
+  Value crd = parse_value(a.at(2));
+  for (std::size_t i = 0; i < a[1].size(); ++i) {
+    if (a[1][i] != ',') crd = replace(t, crd, a[1][i] - '0', underscore());
+  }
+  Value const both = call(Op::slice_and_offset, t, crd, layout);
+  if (t.failed()) return "";
+  unsigned mask = 0;
+  for (long long i = 0; i < size_of(t, both[0]).v; ++i)
+    mask |= 1u << index_of(t, number(dynamic(i)), both[0]).root().s.v;
+  return std::to_string((mask << both[1].root().s.v) & 0xffffu);
+}
+
+}  // namespace detail
+
+/// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is refused.
+inline std::optional<std::string> evaluate_atom(std::string_view op, std::vector<std::string> const& args) {
+  using namespace detail;
+  Tape t;
+  std::string text;
+  if (op == "mma_traits") {
+    NamedMma const m = named_mma(args.at(0));
+    text = mma_traits_text(m.row, m.atom, m.bits);
+  } else if (op == "copy_traits") {
+    CopyRow row = named_copy(args.at(0));
+    row.wrong_for = 0;
+    auto part = [&](CopyPart p) { return algebra::copy_layout(row, p); };
+    text = copy_traits_text(
+        {part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination), part(CopyPart::reference), 1});
+  } else if (op == "copy_atom_print") {
+    CopyAtomValue const c = copy_atom(t, args.at(0), args.at(1));
+    if (!t.failed()) text = copy_atom_text(c);
+  } else if (op.starts_with("tiled_mma_")) {
+    text = evaluate_tiled_mma(t, op, args);
+  } else if (op.starts_with("tiled_copy_") || op == "cotiled_copy") {
+    text = evaluate_tiled_copy(t, op, args);
+  } else if (op == "tma_multicast_mask") {
+    text = evaluate_multicast(t, args);
+  } else if (op.starts_with("tma_")) {
+    text = evaluate_tma(t, op, args);
+  } else if (op == "gmma_desc") {
+    text = evaluate_gmma_descriptor(t, args);
+  } else {
+    return std::nullopt;
+  }
+  if (t.failed()) throw LayoutError(std::string(op) + ": " + to_text(t.refusal()), t.refusal());
+  return text;
+}
+
+}  // namespace zellige

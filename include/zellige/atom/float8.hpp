@@ -1,0 +1,71 @@
+// float_e4m3_t, float_e5m2_t: numbers of one byte. e4m3 has 448 as its largest and no infinity (0x7f is its
+// NaN); e5m2 is the upper half of a half. A float becomes one only where the text says so: to nearest even, and
+// what is too large becomes the largest number, as cvt.rn.satfinite does.
+//
+//   float_e4m3_t x(0.3f);     // 0x2a
+//   float y = x;              // 0.3125
+#pragma once
+
+#include <zellige/atom/half.hpp>
+
+namespace zellige {
+
+namespace detail {
+
+/// Rounds |value| to a number of `mantissa` bits whose least exponent is `least`; the bits without a sign.
+template <int Mantissa, int Bias>
+ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t nan) {
+  const uint32_t all = __builtin_bit_cast(uint32_t, value);
+  const uint32_t magnitude = all & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return nan;
+  uint32_t bits;
+  if (magnitude < static_cast<uint32_t>(128 - Bias) << 23) {
+    // Below the least normal number: adding a power of two leaves multiples of the least one in the low bits.
+    const float shift = __builtin_bit_cast(float, static_cast<uint32_t>(128 - Bias + 23 - Mantissa) << 23);
+    const float sum = __builtin_bit_cast(float, magnitude) + shift;
+    bits = __builtin_bit_cast(uint32_t, sum) - __builtin_bit_cast(uint32_t, shift);
+  } else {
+    const int drop = 23 - Mantissa;
+    bits = (magnitude + (1u << (drop - 1)) - 1 + (magnitude >> drop & 1u) -
+            (static_cast<uint32_t>(127 - Bias) << 23)) >>
+           drop;
+  }
+  return (bits > largest ? largest : bits) | (all >> 24 & 0x80u);
+}
+
+}  // namespace detail
+
+struct float_e4m3_t {
+  uint8_t bits;
+
+  float_e4m3_t() = default;
+  ZELLIGE_ANYWHERE explicit float_e4m3_t(float value)
+      : bits(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f))) {}
+  ZELLIGE_ANYWHERE operator float() const {
+    if ((bits & 0x7fu) == 0x7fu) return __builtin_bit_cast(float, 0x7fffffffu);
+    const float magnitude = __builtin_bit_cast(float, (bits & 0x7fu) << 20) * 0x1p120f;
+    return bits & 0x80u ? -magnitude : magnitude;
+  }
+  ZELLIGE_ANYWHERE static float_e4m3_t bitcast(uint8_t bits) {
+    float_e4m3_t result;
+    result.bits = bits;
+    return result;
+  }
+};
+
+struct float_e5m2_t {
+  uint8_t bits;
+
+  float_e5m2_t() = default;
+  ZELLIGE_ANYWHERE explicit float_e5m2_t(float value)
+      : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7f))) {}
+  ZELLIGE_ANYWHERE operator float() const { return half_t::bitcast(static_cast<uint16_t>(bits << 8)); }
+  ZELLIGE_ANYWHERE static float_e5m2_t bitcast(uint8_t bits) {
+    float_e5m2_t result;
+    result.bits = bits;
+    return result;
+  }
+};
+static_assert(sizeof(float_e4m3_t) == 1 && sizeof(float_e5m2_t) == 1);
+
+}  // namespace zellige

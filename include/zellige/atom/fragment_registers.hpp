@@ -1,0 +1,75 @@
+// Between fragments (tensors of a thread's values) and the registers that instructions take.
+//
+//   uint32_t a[4];
+//   load_registers(a, fragment);        // two half_t a register, the first in the low half
+//   store_registers(fragment, a);
+#pragma once
+
+#include <zellige/atom/vec.hpp>
+#include <zellige/tensor.hpp>
+
+namespace zellige {
+
+template <class R, int N, tensor_like X>
+ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
+  using T = typename X::value_type;
+  if constexpr (is_same_v<R, T>) {
+    static_assert(decltype(size(x))::value == N, "the fragment has not as many values as the instruction takes");
+    ZELLIGE_UNROLL
+    for (int i = 0; i < N; ++i) r[i] = x(i);
+  } else {
+    constexpr int packed = int(sizeof(R) / sizeof(T));
+    static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),
+                  "values of this type do not fill the instruction's registers");
+    static_assert(decltype(size(x))::value == N * packed,
+                  "the fragment has not as many values as the instruction takes");
+    ZELLIGE_UNROLL
+    for (int i = 0; i < N; ++i) {
+      T values[packed];
+      ZELLIGE_UNROLL
+      for (int j = 0; j < packed; ++j) values[j] = x(i * packed + j);
+      __builtin_memcpy(&r[i], values, sizeof(R));
+    }
+  }
+}
+template <class R, int N, tensor_like X>
+ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
+  using T = typename remove_cvref_t<X>::value_type;
+  if constexpr (is_same_v<R, T>) {
+    static_assert(decltype(size(x))::value == N, "the fragment has not as many values as the instruction gives");
+    ZELLIGE_UNROLL
+    for (int i = 0; i < N; ++i) x(i) = r[i];
+  } else {
+    constexpr int packed = int(sizeof(R) / sizeof(T));
+    static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),
+                  "values of this type do not fill the instruction's registers");
+    static_assert(decltype(size(x))::value == N * packed,
+                  "the fragment has not as many values as the instruction gives");
+    ZELLIGE_UNROLL
+    for (int i = 0; i < N; ++i) {
+      T values[packed];
+      __builtin_memcpy(values, &r[i], sizeof(R));
+      ZELLIGE_UNROLL
+      for (int j = 0; j < packed; ++j) x(i * packed + j) = values[j];
+    }
+  }
+}
+
+/// Where an instruction finds a tensor's first element: the plain pointer, or the emulator's; past a swizzle.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T* instruction_address(T* p) {
+  return p;
+}
+template <class It>
+requires requires(It it) { it.template recast<unsigned char>(); it.region; }
+ZELLIGE_HOST_DEVICE constexpr It instruction_address(It const& p) { return p; }
+template <class M, class It>
+ZELLIGE_HOST_DEVICE constexpr auto instruction_address(memory_ptr<M, It> const& p) {
+  return instruction_address(p.p);
+}
+template <class Sw, class It>
+ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const& p) {
+  return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
+}
+
+}  // namespace zellige

@@ -1,0 +1,46 @@
+// Warpgroup matrix instructions as one template: 64 x N x 32 bytes of K, for every N that is a multiple of 8.
+//
+//   using Op = SM90::GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;     A and B in shared memory, K-major
+//   make_tiled_mma(Op{}, Layout<Shape<_2,_1,_1>>{})                              two warpgroups along M
+//
+// A may be in registers; half and bfloat16 operands in shared memory may be K- or MN-major, others are K-major.
+// gmma_names.hpp has CuTe's names of them all.
+#pragma once
+
+#include <zellige/atom/mma_traits/table.hpp>
+
+namespace zellige::SM90::GMMA {
+
+enum class Major { K = 0, MN = 1 };
+enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
+enum class ScaleIn { Neg = -1, One = 1 };
+enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
+
+template <int N, Number D, Number A, Number B, bool a_in_registers = false, Major major_a = Major::K,
+          Major major_b = Major::K, ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One,
+          bool saturate = false>
+struct Mma {
+  static constexpr int n = N;
+  static constexpr Major a_major = major_a;
+  static constexpr Major b_major = major_b;
+  static constexpr ScaleIn a_scale = scale_a;
+  static constexpr ScaleIn b_scale = scale_b;
+  static constexpr bool a_registers = a_in_registers;
+
+  ZELLIGE_ALGEBRA static constexpr MmaRow row() {
+    MmaRow r{90, 64, N, short(256 / bits_of(A)), D, A, B, D, Issuer::warpgroup};
+    r.a_from_smem = !a_in_registers;
+    if (saturate) r.ending = MmaRow::Ending::saturate;
+    return r;
+  }
+  static_assert(N % 8 == 0 && N >= 8 && N <= 256, "GMMA: N is a multiple of 8 from 8 to 256");
+  static_assert(bits_of(A) == 16 || (major_a == Major::K && major_b == Major::K),
+                "GMMA: only 16-bit operands may be MN-major");
+  static_assert(!a_in_registers || major_a == Major::K, "GMMA: an A operand in registers is K-major");
+};
+
+/// An operand of shared memory as a fragment: a tensor of descriptors.
+template <Major major>
+struct smem_desc {};
+
+}  // namespace zellige::SM90::GMMA

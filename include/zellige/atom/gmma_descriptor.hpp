@@ -1,0 +1,130 @@
+// Descriptors of shared-memory operands for warpgroup MMAs, from tensors.
+//
+//   auto sA = make_tensor(make_smem_ptr(p), tile_to_shape(SM90::GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_128, _64>{}));
+//   auto d = SM90::GMMA::make_gmma_desc<SM90::GMMA::Major::K>(local_tile(sA, Shape<_128, _16>{}, make_coord(0, 0)));
+//
+// A tile that no descriptor can describe is refused, with the stride that it has and the one that is needed.
+#pragma once
+
+#include <zellige/atom/algebra/gmma.hpp>
+#include <zellige/atom/mma_atom.hpp>
+#include <zellige/layout/gmma_atoms.hpp>
+
+namespace zellige {
+namespace SM90::GMMA {
+
+/// 64 bits, in units of 16 bytes.
+union GmmaDescriptor {
+  unsigned long long desc_ = 0;
+  struct {
+    unsigned short start_address_ : 14, : 2;
+    unsigned short leading_byte_offset_ : 14, : 2;
+    unsigned short stride_byte_offset_ : 14, : 2;
+    unsigned char : 1, base_offset_ : 3, : 4;
+    unsigned char : 6, layout_type_ : 2;
+  } bitfield;
+  ZELLIGE_HOST_DEVICE constexpr operator unsigned long long() const { return desc_; }
+};
+
+}  // namespace SM90::GMMA
+
+namespace detail {
+
+template <class It>
+struct swizzle_bits_of {
+  static constexpr int value = 0;
+};
+template <int B, class It>
+struct swizzle_bits_of<swizzle_ptr<Swizzle<B, 4, 3>, It>> {
+  static constexpr int value = B;
+};
+
+template <class L, int swizzle_bits, bool k_major, int bits>
+struct gmma_strides_of {
+  struct Made {
+    GmmaStrides strides;
+    Refusal refusal;
+  };
+  ZELLIGE_ALGEBRA static constexpr Made make() {
+    Encoder e;
+    Tape t;
+    Value const block = encode_type<L>::make(e);
+    GmmaStrides const s = algebra::gmma_strides(t, block, swizzle_bits, k_major, bits);
+    return {s, t.refusal()};
+  }
+  static constexpr Made value = make();
+
+  ZELLIGE_ALGEBRA static consteval Rule rule() { return value.refusal.rule; }
+  ZELLIGE_ALGEBRA static consteval long long x() { return value.refusal.x; }
+  ZELLIGE_ALGEBRA static consteval long long y() { return value.refusal.y; }
+  /// All of the descriptor but the address.
+  ZELLIGE_ALGEBRA static consteval unsigned long long word() {
+    return static_cast<unsigned long long>(value.strides.leading & 0x3fff) << 16 |
+           static_cast<unsigned long long>(value.strides.stride & 0x3fff) << 32 |
+           static_cast<unsigned long long>(value.strides.layout_type) << 62;
+  }
+};
+
+/// The address of shared memory as descriptors have it.
+template <class P>
+ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__cvta_generic_to_shared(raw_pointer_cast(p)));
+#elif defined(ZELLIGE_EMULATE)
+  return emulate::smem_address(raw_pointer_cast(p));
+#else
+  return static_cast<unsigned>(reinterpret_cast<size_t>(raw_pointer_cast(p)) & 0x3ffff);
+#endif
+}
+
+}  // namespace detail
+
+namespace SM90::GMMA {
+
+/// The descriptor of a K block (M or N, K) of shared memory.
+template <Major major, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
+  static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");
+  static_assert(is_static_v<typename X::layout_type>, "make_gmma_desc: the layout must be static");
+  using Strides = zellige::detail::gmma_strides_of<typename X::layout_type,
+                                                   zellige::detail::swizzle_bits_of<typename X::iterator>::value,
+                                                   major == Major::K, sizeof_bits<typename X::value_type>::value>;
+  GmmaDescriptor d;
+  if constexpr (Strides::rule() != Rule::none)
+    zellige::detail::refuse<Op::identity, Strides::rule(), Strides::x(), Strides::y()>();
+  else
+    d.desc_ = Strides::word() | (zellige::detail::shared_address(x.data()) >> 4 & 0x3fff);
+  return d;
+}
+
+/// A descriptor that moves through shared memory, in steps of 16 bytes.
+struct DescriptorIterator {
+  using reference = GmmaDescriptor;
+  using element_type = GmmaDescriptor;
+  using value_type = GmmaDescriptor;
+  GmmaDescriptor desc_;
+
+  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator*() const { return desc_; }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator[](I const& i) const {
+    return *(*this + i);
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr DescriptorIterator operator+(I const& i) const {
+    DescriptorIterator r = *this;
+    r.desc_.desc_ += static_cast<unsigned long long>(i);
+    return r;
+  }
+};
+
+}  // namespace SM90::GMMA
+
+/// The descriptors of a partition ((M, K), MMA_M, MMA_K, ...) of shared memory.
+template <class Fragment, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x) {
+  auto const first = SM90::GMMA::make_gmma_desc<detail::major_of<Fragment>>(tensor<0>(x));
+  auto const chunks = recast_layout<typename X::value_type, uint128_t>(x.layout());
+  return make_tensor(SM90::GMMA::DescriptorIterator{first}, replace<0>(chunks, Layout<_1, _0>{}));
+}
+
+}  // namespace zellige

@@ -1,0 +1,34 @@
+// Where WGMMA finds an operand's elements in shared memory, from its descriptor: the definition that the emulator
+// reads by, the tests examine and the hardware is compared with. smem_descriptor.hpp has the fields.
+//
+//   gmma_address(descriptor, /*mn_major=*/false, /*element_bytes=*/2, row, k)      // a byte address
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+/// 0 none, 1, 2, 3: 32, 64, 128 bytes, as SwizzleMode counts; the descriptor counts down.
+constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
+
+/// Operand A: mn is the row m; B: the column n. Lines of the swizzle's span run along the major dimension; eight
+/// lines make an atom. Without a swizzle an atom is 8 lines of 16 bytes. The swizzle permutes chunks by the
+/// address itself.
+constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
+                                unsigned k) {
+  const uint32_t start = (descriptor & 0x3fff) << 4;
+  const uint32_t leading = (descriptor >> 16 & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
+  const unsigned swizzle = gmma_swizzle(descriptor), span = 16u << swizzle;
+  uint32_t at = start;
+  if (!mn_major) {
+    const unsigned byte = k * element_bytes;
+    at += mn / 8 * stride + mn % 8 * span + (swizzle ? byte : byte / 16 * leading + byte % 16);
+  } else {
+    const unsigned byte = mn * element_bytes;
+    at += byte / span * (swizzle ? leading : stride) + k / 8 * (swizzle ? stride : leading) + k % 8 * span +
+          byte % span;
+  }
+  return at ^ (at >> 3 & ((1u << swizzle) - 1) << 4);
+}
+
+}  // namespace zellige

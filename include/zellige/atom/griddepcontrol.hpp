@@ -1,0 +1,28 @@
+// Programmatic dependent launch: a kernel's blocks may start while the one before still runs.
+//
+//   ... barriers, descriptors, weights that nobody writes ...
+//   griddep_wait();                  // the kernels before have ended, their writes are visible
+//   ...
+//   griddep_launch_dependents();     // the next kernel may start
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+
+namespace zellige {
+
+ZELLIGE_CALL void griddep_wait() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::griddep_wait();
+#else
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+ZELLIGE_CALL void griddep_launch_dependents() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::griddep_launch_dependents();
+#else
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+}  // namespace zellige

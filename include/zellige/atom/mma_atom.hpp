@@ -1,0 +1,191 @@
+// MMA_Traits and MMA_Atom: what a matrix instruction computes and which thread holds what, as types.
+//
+//   using Traits = MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>;
+//   Traits::Shape_MNK{}                                     (_16,_8,_16)
+//   Traits::CLayout{}                                       ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
+//   MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>{}.call(d, a, b, c)
+//
+// The types follow from the instruction's row (mma_traits/row.hpp), which follows from its name.
+#pragma once
+
+#include <zellige/atom/gmma.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/tiled_plan.hpp>
+#include <zellige/tensor.hpp>
+
+namespace zellige {
+namespace detail {
+
+/// The row of an instruction's type: it says it itself, or its name says it.
+template <class Op>
+ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
+  if constexpr (requires { Op::row(); })
+    return Op::row();
+  else
+    return find_mma(Op::name);
+}
+template <class Op>
+struct mma_row_of {
+  static constexpr MmaRow value = row_of<Op>();
+};
+template <class Op, MmaPart part>
+struct mma_layout_of {
+  static constexpr auto value = planned<16>(algebra::mma_layout(mma_row_of<Op>::value, part));
+};
+template <class Op, MmaPart part>
+using mma_layout_t = planned_layout<mma_layout_of<Op, part>>;
+
+}  // namespace detail
+
+template <class Op, class... Args>
+struct MMA_Traits {
+  static_assert(bool(detail::mma_row_of<Op>::value),
+                "MMA_Traits<Op>: the tables have no such instruction (SM100 and SM120 are not in them)");
+  using ValTypeD = number_t<detail::mma_row_of<Op>::value.d>;
+  using ValTypeA = number_t<detail::mma_row_of<Op>::value.a>;
+  using ValTypeB = number_t<detail::mma_row_of<Op>::value.b>;
+  using ValTypeC = number_t<detail::mma_row_of<Op>::value.c>;
+
+  using Shape_MNK = Shape<Int<detail::mma_row_of<Op>::value.m>, Int<detail::mma_row_of<Op>::value.n>,
+                          Int<detail::mma_row_of<Op>::value.k>>;
+  using ThrID = detail::mma_layout_t<Op, MmaPart::threads>;
+  using ALayout = detail::mma_layout_t<Op, MmaPart::a>;
+  using BLayout = detail::mma_layout_t<Op, MmaPart::b>;
+  using CLayout = detail::mma_layout_t<Op, MmaPart::c>;
+  using Operation = Op;
+};
+
+template <int N, Number D, Number A, Number B, bool registers, SM90::GMMA::Major major_a, SM90::GMMA::Major major_b,
+          SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate>
+struct MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> {
+  using Operation = SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>;
+  using ValTypeD = number_t<D>;
+  using ValTypeA = number_t<A>;
+  using ValTypeB = number_t<B>;
+  using ValTypeC = number_t<D>;
+  using FrgTypeA = conditional_t<registers, ValTypeA, SM90::GMMA::smem_desc<major_a>>;
+  using FrgTypeB = SM90::GMMA::smem_desc<major_b>;
+
+  using Shape_MNK = Shape<_64, Int<N>, Int<256 / bits_of(A)>>;
+  using ThrID = Layout<_128>;
+  using ALayout = detail::mma_layout_t<Operation, MmaPart::a>;
+  using BLayout = detail::mma_layout_t<Operation, MmaPart::b>;
+  using CLayout = detail::mma_layout_t<Operation, MmaPart::c>;
+
+  SM90::GMMA::ScaleOut accumulate_ = SM90::GMMA::ScaleOut::One;
+};
+
+template <class D, class A, class B, class C>
+struct MMA_Traits<UniversalFMA<D, A, B, C>> {
+  using Operation = UniversalFMA<D, A, B, C>;
+  using ValTypeD = D;
+  using ValTypeA = A;
+  using ValTypeB = B;
+  using ValTypeC = C;
+  using Shape_MNK = Shape<_1, _1, _1>;
+  using ThrID = Layout<_1>;
+  using ALayout = Layout<Shape<_1, _1>>;
+  using BLayout = Layout<Shape<_1, _1>>;
+  using CLayout = Layout<Shape<_1, _1>>;
+};
+
+template <class Fragment, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x);  // gmma_descriptor.hpp
+
+namespace detail {
+// What fragments of an operand are made of: values, or descriptors.
+template <class Traits>
+struct fragment_a {
+  using type = typename Traits::ValTypeA;
+};
+template <class Traits>
+requires requires { typename Traits::FrgTypeA; }
+struct fragment_a<Traits> {
+  using type = typename Traits::FrgTypeA;
+};
+template <class Traits>
+struct fragment_b {
+  using type = typename Traits::ValTypeB;
+};
+template <class Traits>
+requires requires { typename Traits::FrgTypeB; }
+struct fragment_b<Traits> {
+  using type = typename Traits::FrgTypeB;
+};
+template <class T>
+inline constexpr bool is_smem_desc = false;
+template <SM90::GMMA::Major major>
+inline constexpr bool is_smem_desc<SM90::GMMA::smem_desc<major>> = true;
+template <class T>
+inline constexpr auto major_of = SM90::GMMA::Major::K;
+template <SM90::GMMA::Major major>
+inline constexpr auto major_of<SM90::GMMA::smem_desc<major>> = major;
+}  // namespace detail
+
+template <class... Args>
+struct MMA_Atom;
+template <class Op>
+struct MMA_Atom<Op> : MMA_Atom<MMA_Traits<Op>> {};
+
+template <class... Args>
+struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
+  using Traits = MMA_Traits<Args...>;
+  using ValTypeD = typename Traits::ValTypeD;
+  using ValTypeA = typename Traits::ValTypeA;
+  using ValTypeB = typename Traits::ValTypeB;
+  using ValTypeC = typename Traits::ValTypeC;
+  using Shape_MNK = typename Traits::Shape_MNK;
+  using ThrID = typename Traits::ThrID;
+  using LayoutC_TV = typename Traits::CLayout;
+  using LayoutA_TV = typename Traits::ALayout;
+  using LayoutB_TV = typename Traits::BLayout;
+  using FrgTypeD = ValTypeC;
+  using FrgTypeA = typename detail::fragment_a<Traits>::type;
+  using FrgTypeB = typename detail::fragment_b<Traits>::type;
+  using FrgTypeC = ValTypeC;
+
+  ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
+
+  /// The same instruction with other arguments: with(GMMA::ScaleOut::Zero) starts a sum.
+  template <class A>
+  ZELLIGE_HOST_DEVICE constexpr auto with(A const& argument) const {
+    auto atom = *this;
+    atom.accumulate_ = argument;
+    return atom;
+  }
+
+  /// d = a * b + c on fragments of one instruction: tensors of rank 1 in the order of its layouts.
+  template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
+  ZELLIGE_HOST_DEVICE constexpr void call(D&& d, A const& a, B const& b, C const& c) const {
+    mma_unpack(traits(), d, a, b, c);
+  }
+  template <tensor_like A, tensor_like B, tensor_like C>
+  ZELLIGE_HOST_DEVICE constexpr void call(A const& a, B const& b, C&& c) const {
+    mma_unpack(traits(), c, a, b, c);
+  }
+
+  /// Registers for what partition_C, _A and _B give.
+  template <class C>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
+    return make_tensor<FrgTypeC>(shape(c));
+  }
+  template <class A>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_A(A&& a) {
+    return make_operand<FrgTypeA>(a);
+  }
+  template <class B>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_B(B&& b) {
+    return make_operand<FrgTypeB>(b);
+  }
+
+ private:
+  template <class Fragment, class X>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
+    if constexpr (detail::is_smem_desc<Fragment>)
+      return make_descriptor_tensor<Fragment>(x);
+    else
+      return make_fragment_like<Fragment>(x);
+  }
+};
+
+}  // namespace zellige

@@ -1,0 +1,193 @@
+// The matrix instructions, one line a family: shapes, types and endings that exist together. A name is read
+// into the row that it stands for; what no line admits is not an instruction.
+//
+//   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    the row: m16n8k32, u8 times s8 into s32, saturating
+//   find_mma("SM80_16x8x48_S32U8S8S32_TN")             a row that is false
+//
+// Adding an instruction is adding a line here, and its name in names.hpp for C++.
+#pragma once
+
+#include <zellige/atom/mma_traits/row.hpp>
+
+namespace zellige {
+
+struct MmaShape {
+  short m = 0, n = 0, k = 0;
+};
+struct MmaFamily {
+  short arch;
+  Issuer issuer;
+  Number d;
+  Number a[2];  // each with each of b; none: there is no second
+  Number b[2];
+  MmaShape shapes[3];  // n = 0: every multiple of 8 up to 256
+  MmaRow::Ending ending[2] = {};
+};
+
+inline constexpr MmaFamily mma_families[] = {
+    // SM70: every combination of majors
+    {70, Issuer::quad_pair, Number::f16, {Number::f16}, {Number::f16}, {{8, 8, 4}}},
+    {70, Issuer::quad_pair, Number::f32, {Number::f16}, {Number::f16}, {{8, 8, 4}}},
+    // SM75
+    {75, Issuer::warp, Number::f16, {Number::f16}, {Number::f16}, {{16, 8, 8}}},
+    {75, Issuer::warp, Number::f32, {Number::f16}, {Number::f16}, {{16, 8, 8}}},
+    {75, Issuer::warp, Number::s32, {Number::s8}, {Number::s8}, {{8, 8, 16}}},
+    // SM80
+    {80, Issuer::warp, Number::f16, {Number::f16}, {Number::f16}, {{16, 8, 8}, {16, 8, 16}}},
+    {80, Issuer::warp, Number::f32, {Number::f16}, {Number::f16}, {{16, 8, 8}, {16, 8, 16}}},
+    {80, Issuer::warp, Number::f32, {Number::bf16}, {Number::bf16}, {{16, 8, 8}, {16, 8, 16}}},
+    {80, Issuer::warp, Number::f32, {Number::tf32}, {Number::tf32}, {{16, 8, 4}, {16, 8, 8}}},
+    {80, Issuer::warp, Number::f64, {Number::f64}, {Number::f64}, {{8, 8, 4}}},
+    {80, Issuer::warp, Number::c64, {Number::c64}, {Number::c64}, {{8, 8, 4}}},
+    {80, Issuer::warp, Number::gc64, {Number::c64}, {Number::c64}, {{8, 8, 4}}},
+    {80, Issuer::warp, Number::s32, {Number::s8, Number::u8}, {Number::s8, Number::u8},
+     {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}}, {MmaRow::Ending::none, MmaRow::Ending::saturate}},
+    {80, Issuer::warp, Number::s32, {Number::s4, Number::u4}, {Number::s4, Number::u4},
+     {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}, {MmaRow::Ending::none, MmaRow::Ending::saturate}},
+    {80, Issuer::warp, Number::s32, {Number::u1}, {Number::u1},
+     {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}, {MmaRow::Ending::xor_popc, MmaRow::Ending::and_popc}},
+    // SM89
+    {89, Issuer::warp, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{16, 8, 32}}},
+    {89, Issuer::warp, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{16, 8, 32}}},
+    // SM90
+    {90, Issuer::warp, Number::f64, {Number::f64}, {Number::f64}, {{16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
+    {90, Issuer::warp, Number::c64, {Number::c64}, {Number::c64}, {{16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
+    {90, Issuer::warpgroup, Number::f16, {Number::f16}, {Number::f16}, {{64, 0, 16}}},
+    {90, Issuer::warpgroup, Number::f32, {Number::f16}, {Number::f16}, {{64, 0, 16}}},
+    {90, Issuer::warpgroup, Number::f32, {Number::bf16}, {Number::bf16}, {{64, 0, 16}}},
+    {90, Issuer::warpgroup, Number::f32, {Number::tf32}, {Number::tf32}, {{64, 0, 8}}},
+    {90, Issuer::warpgroup, Number::s32, {Number::s8, Number::u8}, {Number::s8, Number::u8},
+     {{64, 0, 32}}, {MmaRow::Ending::none, MmaRow::Ending::saturate}},
+    {90, Issuer::warpgroup, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{64, 0, 32}}},
+    {90, Issuer::warpgroup, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{64, 0, 32}}},
+};
+
+namespace detail {
+
+/// Whether a family has a row of these types, shape and ending.
+ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
+  auto among = [](Number n, Number const (&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
+  if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b)) return false;
+  if (r.ending != f.ending[0] && r.ending != f.ending[1]) return false;
+  for (MmaShape const& s : f.shapes) {
+    bool const n_fits = s.n == r.n || (s.n == 0 && r.n % 8 == 0 && r.n >= 8 && r.n <= 256);
+    if (s.m == r.m && s.k == r.k && s.m != 0 && n_fits) return true;
+  }
+  return false;
+}
+
+/// A name, read from the left.
+struct NameReader {
+  char const* at;
+  ZELLIGE_ALGEBRA constexpr bool next(char const* word) {
+    char const* p = at;
+    while (*word != 0 && *p == *word) ++p, ++word;
+    if (*word != 0) return false;
+    at = p;
+    return true;
+  }
+  ZELLIGE_ALGEBRA constexpr short number() {
+    int n = 0;
+    for (; *at >= '0' && *at <= '9'; ++at) n = n < 3000 ? 10 * n + (*at - '0') : n;
+    return static_cast<short>(n);
+  }
+  ZELLIGE_ALGEBRA constexpr Number type() {
+    NumberName const* best = nullptr;
+    for (NumberName const& row : number_names) {
+      NameReader trial{at};
+      if (trial.next(row.name) && (best == nullptr || NameReader{best->name}.length() < NameReader{row.name}.length()))
+        best = &row;
+    }
+    if (best == nullptr) return Number::none;
+    next(best->name);
+    return best->number;
+  }
+  ZELLIGE_ALGEBRA constexpr int length() const {
+    int n = 0;
+    while (at[n] != 0) ++n;
+    return n;
+  }
+};
+
+}  // namespace detail
+
+/// The instruction of that name, CuTe's; false where there is none.
+ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
+  detail::NameReader in{name};
+  MmaRow row;
+  if (in.next("SM61_DP")) {
+    bool const four = in.next("4A");
+    Number const from = four ? Number::s8 : Number::s16;
+    if (!four && !in.next("2A")) return {};
+    if (*in.at != 0) return {};
+    return {61, 1, 1, short(four ? 4 : 2), Number::s32, from, from, Number::s32};
+  }
+  bool const gmma = in.next("SM90::GMMA::MMA_");
+  if (gmma || in.next("SM90::MMA_")) {
+    row.arch = 90;
+  } else {
+    if (!in.next("SM")) return {};
+    row.arch = in.number();
+    if (!in.next("_")) return {};
+  }
+  row.m = in.number();
+  if (!in.next("x")) return {};
+  row.n = in.number();
+  if (!in.next("x")) return {};
+  row.k = in.number();
+  if (!in.next("_")) return {};
+  row.d = in.type(), row.a = in.type(), row.b = in.type();
+  row.issuer = row.arch == 70 ? Issuer::quad_pair : row.arch == 90 && row.m == 64 ? Issuer::warpgroup : Issuer::warp;
+  if (row.issuer == Issuer::warpgroup) {
+    row.c = row.d;
+    row.a_from_smem = in.next("_SS");
+    if (!row.a_from_smem && !in.next("_RS")) return {};
+    bool const either_major = bits_of(row.a) == 16;  // other types have no transpose: TN is part of the name
+    if (!either_major && !in.next("_TN")) return {};
+  } else {
+    row.c = in.type();
+    if (row.c != row.d || !in.next("_")) return {};
+    row.a_rows = in.next("T");
+    if (!row.a_rows && !in.next("N")) return {};
+    row.b_columns = in.next("N");
+    if (!row.b_columns && !in.next("T")) return {};
+    if (row.issuer == Issuer::warp && !(row.a_rows && row.b_columns)) return {};
+  }
+  if (in.next("_SATURATE")) row.ending = MmaRow::Ending::saturate;
+  if (in.next("_XORPOPC")) row.ending = MmaRow::Ending::xor_popc;
+  if (in.next("_ANDPOPC")) row.ending = MmaRow::Ending::and_popc;
+  if (*in.at != 0) return {};
+  for (MmaFamily const& f : mma_families) {
+    if (detail::admits(f, row)) return row;
+  }
+  return {};
+}
+
+/// f(row) for every instruction of the tables.
+template <class F>
+constexpr void each_mma_row(F&& f) {
+  for (MmaFamily const& family : mma_families) {
+    for (MmaShape const& s : family.shapes) {
+      bool const any_n = s.m != 0 && s.n == 0;
+      for (int n = any_n ? 8 : s.n; s.m != 0 && n <= (any_n ? 256 : s.n); n += 8) {
+        for (Number a : family.a) {
+          for (Number b : family.b) {
+            for (int e = 0; e < (family.ending[0] == family.ending[1] ? 1 : 2); ++e) {
+              if (a == Number::none || b == Number::none) continue;
+              MmaRow row{family.arch, s.m, short(n), s.k, family.d, a, b, family.d, family.issuer, family.ending[e]};
+              int const forms = row.issuer == Issuer::quad_pair ? 4 : row.issuer == Issuer::warpgroup ? 2 : 1;
+              for (int form = 0; form < forms; ++form) {
+                row.a_rows = row.issuer != Issuer::quad_pair || form % 2 == 0;
+                row.b_columns = form < 2 || row.issuer != Issuer::quad_pair;
+                row.a_from_smem = row.issuer == Issuer::warpgroup && form == 0;
+                f(static_cast<MmaRow const&>(row));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace zellige

@@ -1,0 +1,80 @@
+// print and to_text for instructions and tilings, as CuTe prints them. Host only.
+#pragma once
+
+#include <zellige/atom/text.hpp>
+#include <zellige/atom/tiled_copy.hpp>
+#include <zellige/tensor/print.hpp>
+
+namespace zellige {
+
+template <class Traits>
+MmaAtomValue mma_atom_value() {
+  return {describe(typename Traits::ThrID{}), describe(typename Traits::Shape_MNK{}),
+          describe(typename Traits::ALayout{}), describe(typename Traits::BLayout{}),
+          describe(typename Traits::CLayout{})};
+}
+template <class Atom>
+CopyAtomValue copy_atom_value() {
+  return {describe(typename Atom::ThrID{}), describe(typename Atom::ValLayoutSrc{}),
+          describe(typename Atom::ValLayoutDst{}), describe(typename Atom::ValLayoutRef{}),
+          sizeof_bits<typename Atom::ValType>::value};
+}
+
+template <class... Args>
+std::string to_text(MMA_Atom<Args...> const&) {
+  return mma_atom_text(mma_atom_value<typename MMA_Atom<Args...>::Traits>());
+}
+template <class Atom, class Threads, class Permutation>
+std::string to_text(TiledMMA<Atom, Threads, Permutation> const& mma) {
+  return tiled_mma_text(describe(mma.get_thr_layout_vmnk()), describe(Permutation{}),
+                        mma_atom_value<typename Atom::Traits>());
+}
+template <class Tiled, class At>
+std::string to_text(ThrMMA<Tiled, At> const& mma) {
+  return "ThrMMA\n" + lines_text({{"Thr VMNK", to_text(describe(mma.thr_vmnk_))}}, 12) +
+         to_text(static_cast<Tiled const&>(mma));
+}
+template <class... Args>
+std::string to_text(Copy_Atom<Args...> const&) {
+  return copy_atom_text(copy_atom_value<Copy_Atom<Args...>>());
+}
+template <class Atom, class TV, class Tiler>
+std::string to_text(TiledCopy<Atom, TV, Tiler> const&) {
+  return tiled_copy_text(describe(Tiler{}), describe(TV{}), copy_atom_value<Atom>());
+}
+template <class Tiled, class I>
+std::string to_text(ThrCopy<Tiled, I> const& c) {
+  return "ThrCopy\n" + lines_text({{"ThrIdx", to_text(describe(c.thr_idx_))}}, 10) + to_text(Tiled{});
+}
+
+/// Of an instruction's traits.
+template <class Op>
+std::string mma_traits_text() {
+  using T = MMA_Traits<Op>;
+  return mma_traits_text(detail::mma_row_of<Op>::value, mma_atom_value<T>(),
+                         {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
+                          int(sizeof_bits<typename T::ValTypeB>::value),
+                          int(sizeof_bits<typename T::ValTypeC>::value)});
+}
+template <class Op>
+std::string copy_traits_text() {
+  using T = Copy_Traits<Op>;
+  return copy_traits_text({describe(typename T::ThrID{}), describe(typename T::SrcLayout{}),
+                           describe(typename T::DstLayout{}), describe(typename T::RefLayout{}), 1});
+}
+
+template <class T>
+concept instruction_like = requires(T const& t) {
+  typename T::ThrID;
+  to_text(t);
+};
+template <instruction_like T>
+void print(T const& t) {
+  std::fputs(to_text(t).c_str(), stdout);
+}
+template <class Tiled, class I>
+void print(ThrCopy<Tiled, I> const& t) {
+  std::fputs(to_text(t).c_str(), stdout);
+}
+
+}  // namespace zellige

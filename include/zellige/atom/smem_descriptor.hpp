@@ -1,0 +1,43 @@
+// How WGMMA is told where an operand lies in shared memory: 64 bits, made from the tile's first byte, two
+// strides in bytes and a swizzle. Strides by major order and swizzle, for tiles as TMA leaves them:
+//
+//   order  swizzle     leading                               stride                      next 32 bytes of K
+//   K      32,64,128   ignored                               8 rows: 8 * span            + 32 bytes
+//   K      none        between 16-byte columns of K          between groups of 8 rows    + 2 leading
+//   MN     32,64,128   between spans along MN                8 of k: 8 * span            + 2 stride (k16)
+//   MN     none        between groups of 8 along K           between groups of 8 of MN   + 2 leading
+//
+//   uint64_t a = smem_descriptor(tile, 0, 1024, SwizzleMode::b128);   // 64 half_t a row, K-major
+//   wgmma<half_t>(d, advance(a, 32), b);                              // k16 step 1
+//
+// Tiles with a swizzle begin at a multiple of 8 spans (1024 bytes for b128).
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+#include <zellige/atom/swizzle_mode.hpp>
+
+namespace zellige {
+
+/// Bits 0-13 start, 16-29 leading, 32-45 stride, all in units of 16 bytes; 62-63 the swizzle, 128 bytes first.
+ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsigned leading, unsigned stride,
+                                                         SwizzleMode mode) {
+  const uint64_t kind = (4 - static_cast<unsigned>(mode)) % 4;
+  return (address >> 4 & 0x3fffu) | static_cast<uint64_t>(leading >> 4 & 0x3fffu) << 16 |
+         static_cast<uint64_t>(stride >> 4 & 0x3fffu) << 32 | kind << 62;
+}
+
+ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride,
+                                      SwizzleMode mode) {
+#if defined(ZELLIGE_EMULATE)
+  return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode);
+#else
+  return smem_descriptor_bits(smem_address(tile), leading, stride, mode);
+#endif
+}
+
+/// The descriptor of what begins so many bytes later, a multiple of 16.
+ZELLIGE_ANYWHERE constexpr uint64_t advance(uint64_t descriptor, unsigned bytes) {
+  return descriptor + (bytes >> 4);
+}
+
+}  // namespace zellige

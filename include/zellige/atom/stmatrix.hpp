@@ -1,0 +1,100 @@
+// stmatrix: a warp stores 1, 2 or 4 8x8 matrices of 16-bit elements to shared memory, the reverse of ldmatrix.
+//
+//   uint32_t r[4] = {pack<half_t>(d[0], d[1]), ...};
+//   stmatrix_x4(tile + row_of(lane) * 64 + column_of(lane), r);   // lane 8 i + j addresses row j of matrix i
+//
+// Thread t holds in r[i] the elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with _trans, of column t / 4.
+// Every address is aligned to 16 bytes.
+#pragma once
+
+#include <zellige/atom/pointer.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/stmatrix_reference.hpp>
+#endif
+
+namespace zellige {
+
+#if defined(ZELLIGE_EMULATE)
+
+template <int Matrices, bool Transposed>
+ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], const char* name) {
+  struct In {
+    emulate::Place row;
+    uint32_t r[Matrices];
+  };
+  struct Out {};
+  const auto compute = [](const In* in, Out*) {
+    emulate::count(emulate::Counter::stmatrix);
+    emulate::Place rows[32];
+    uint32_t registers[32][Matrices];
+    for (int t = 0; t < 32; ++t) {
+      rows[t] = in[t].row;
+      for (int i = 0; i < Matrices; ++i) registers[t][i] = in[t].r[i];
+    }
+    void* safe[8 * Matrices];
+    emulate::write_rows(rows, Matrices, safe);
+    reference::stmatrix<Matrices, Transposed>(registers, safe);
+  };
+  In mine{row, {}};
+  for (int i = 0; i < Matrices; ++i) {
+    mine.r[i] = r[i];
+    emulate::look_for_poison(emulate::self(), r[i]);
+  }
+  emulate::meet<In, Out>(mine, compute, name);
+}
+
+ZELLIGE_CALL void stmatrix_x1(any_pointer row, const uint32_t (&r)[1]) {
+  stmatrix<1, false>(row, r, "stmatrix_x1");
+}
+ZELLIGE_CALL void stmatrix_x2(any_pointer row, const uint32_t (&r)[2]) {
+  stmatrix<2, false>(row, r, "stmatrix_x2");
+}
+ZELLIGE_CALL void stmatrix_x4(any_pointer row, const uint32_t (&r)[4]) {
+  stmatrix<4, false>(row, r, "stmatrix_x4");
+}
+ZELLIGE_CALL void stmatrix_x1_trans(any_pointer row, const uint32_t (&r)[1]) {
+  stmatrix<1, true>(row, r, "stmatrix_x1_trans");
+}
+ZELLIGE_CALL void stmatrix_x2_trans(any_pointer row, const uint32_t (&r)[2]) {
+  stmatrix<2, true>(row, r, "stmatrix_x2_trans");
+}
+ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
+  stmatrix<4, true>(row, r, "stmatrix_x4_trans");
+}
+
+#else
+
+ZELLIGE_CALL void stmatrix_x1(any_pointer row, const uint32_t (&r)[1]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(smem_address(row)), "r"(r[0])
+               : "memory");
+}
+ZELLIGE_CALL void stmatrix_x2(any_pointer row, const uint32_t (&r)[2]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)), "r"(r[0]),
+               "r"(r[1])
+               : "memory");
+}
+ZELLIGE_CALL void stmatrix_x4(any_pointer row, const uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+ZELLIGE_CALL void stmatrix_x1_trans(any_pointer row, const uint32_t (&r)[1]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(smem_address(row)),
+               "r"(r[0])
+               : "memory");
+}
+ZELLIGE_CALL void stmatrix_x2_trans(any_pointer row, const uint32_t (&r)[2]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)),
+               "r"(r[0]), "r"(r[1])
+               : "memory");
+}
+ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   smem_address(row)),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+#endif
+
+}  // namespace zellige

@@ -1,0 +1,232 @@
+// TiledMMA: a matrix instruction repeated over threads and values, and what each thread has of each operand.
+//
+//   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{});
+//   auto mine = mma.get_slice(threadIdx.x);
+//   Tensor tCgC = mine.partition_C(gC);                  // (MMA, MMA_M, MMA_N)
+//   Tensor rC = mine.partition_fragment_C(gC);           // registers for it
+//   gemm(mma, rA, rB, rC);
+#pragma once
+
+#include <zellige/atom/mma_atom.hpp>
+
+namespace zellige {
+
+template <class TiledMMA, class ThrVMNK>
+struct ThrMMA;
+
+template <class Atom_, class AtomLayoutMNK, class PermutationMNK = Tile<Underscore, Underscore, Underscore>>
+struct TiledMMA : Atom_ {
+  using Atom = Atom_;
+  using AtomShape_MNK = typename Atom::Shape_MNK;
+  using AtomThrID = typename Atom::ThrID;
+  using AtomLayoutC_TV = typename Atom::LayoutC_TV;
+  using AtomLayoutA_TV = typename Atom::LayoutA_TV;
+  using AtomLayoutB_TV = typename Atom::LayoutB_TV;
+  using Permutation = PermutationMNK;
+
+  static_assert(AtomLayoutMNK::rank == 3, "TiledMMA: the layout of instructions over threads has modes M, N and K");
+  static_assert(tuple_size_v<PermutationMNK> == 3, "TiledMMA: M, N and K have a permutation each");
+  static_assert(is_static_v<PermutationMNK>, "TiledMMA: the permutations must be static");
+
+  using ThrLayoutVMNK = remove_cvref_t<decltype(tiled_product(AtomThrID{}, AtomLayoutMNK{}))>;
+  [[no_unique_address]] ThrLayoutVMNK thr_layout_vmnk_;
+
+  ZELLIGE_HOST_DEVICE constexpr TiledMMA(Atom const& atom = {}, AtomLayoutMNK const& threads = {})
+      : Atom(atom), thr_layout_vmnk_(tiled_product(AtomThrID{}, threads)) {}
+
+  ZELLIGE_HOST_DEVICE constexpr auto get_thr_layout_vmnk() const { return thr_layout_vmnk_; }
+
+  /// What is done to M, N or K before instructions are laid over it, and how far a tile reaches.
+  template <int I>
+  ZELLIGE_HOST_DEVICE constexpr auto permutation_mnk() const {
+    auto const given = get<I>(PermutationMNK{});
+    if constexpr (is_underscore_v<decltype(given)>)
+      return size<I>(AtomShape_MNK{}) * size<I + 1>(thr_layout_vmnk_);
+    else
+      return given;
+  }
+  template <int I>
+  ZELLIGE_HOST_DEVICE constexpr auto tile_size_mnk() const {
+    return size(permutation_mnk<I>());
+  }
+
+  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); alike of A and B.
+  template <class X>
+  ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
+    return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
+  }
+  template <class X>
+  ZELLIGE_HOST_DEVICE constexpr auto thrfrg_A(X&& x) const {
+    return thrfrg<MmaPart::a, AtomLayoutA_TV>(x);
+  }
+  template <class X>
+  ZELLIGE_HOST_DEVICE constexpr auto thrfrg_B(X&& x) const {
+    return thrfrg<MmaPart::b, AtomLayoutB_TV>(x);
+  }
+
+  /// (thread, value) -> (M, N), (M, K) or (N, K).
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const { return layout_tv<MmaPart::c, AtomLayoutC_TV>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_TV() const { return layout_tv<MmaPart::a, AtomLayoutA_TV>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_TV() const { return layout_tv<MmaPart::b, AtomLayoutB_TV>(); }
+
+  /// ((M, N) -> (thread of the operand, value), thread of the operand -> thread).
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
+    return inverse_of(thrfrg_C(tile<0, 1>()), tile<0, 1>(), thr_layout_vmnk_(make_coord(_, _, _, Int<0>{})));
+  }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_MK() const {
+    return inverse_of(thrfrg_A(tile<0, 2>()), tile<0, 2>(), thr_layout_vmnk_(make_coord(_, _, Int<0>{}, _)));
+  }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_NK() const {
+    return inverse_of(thrfrg_B(tile<1, 2>()), tile<1, 2>(), thr_layout_vmnk_(make_coord(_, Int<0>{}, _, _)));
+  }
+
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_slice(I const& thread) const {
+    auto const at = thr_layout_vmnk_.get_flat_coord(thread);
+    return ThrMMA<TiledMMA, remove_cvref_t<decltype(at)>>{*this, at};
+  }
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr auto get_thread_slice(I const& thread) const {
+    return get_slice(thread);
+  }
+
+  /// What thread (v, m, n, k) has of a tensor.
+  template <MmaPart part, class LayoutTV, class X, class At>
+  ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
+    auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
+                                                     thr_layout_vmnk_, PermutationMNK{}, at);
+    return detail::view_of(x, x.data() + get<1>(mine), get<0>(mine));
+  }
+  template <MmaPart part, class LayoutTV, class S>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
+    return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
+                                                thr_layout_vmnk_, PermutationMNK{});
+  }
+
+ private:
+  template <MmaPart part, class LayoutTV, class X>
+  ZELLIGE_HOST_DEVICE constexpr auto thrfrg(X&& x) const {
+    if constexpr (tensor_like<X>)
+      return detail::view_of(x, x.data(), thrfrg<part, LayoutTV>(x.layout()));
+    else
+      return invoke<TiledOp::thrfrg>(x, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{}, thr_layout_vmnk_,
+                                     PermutationMNK{});
+  }
+  template <MmaPart part, class LayoutTV>
+  ZELLIGE_HOST_DEVICE constexpr auto layout_tv() const {
+    return invoke<TiledOp::mma_layout_tv>(Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{}, thr_layout_vmnk_,
+                                          PermutationMNK{});
+  }
+  template <int I, int J>
+  ZELLIGE_HOST_DEVICE constexpr auto tile() const {
+    return make_layout(make_shape(tile_size_mnk<I>(), tile_size_mnk<J>()));
+  }
+  template <class TV, class Tiled, class Threads>
+  ZELLIGE_HOST_DEVICE static constexpr auto inverse_of(TV const& tv, Tiled const& tile, Threads const& threads) {
+    return make_tuple(with_shape(right_inverse(tv), tile.shape()), threads);
+  }
+};
+
+template <class Tiled, class ThrVMNK>
+struct ThrMMA : Tiled {
+  ThrVMNK thr_vmnk_;
+
+  ZELLIGE_HOST_DEVICE constexpr ThrMMA(Tiled const& tiled, ThrVMNK const& at) : Tiled(tiled), thr_vmnk_(at) {}
+
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_C(X&& x) const {
+    return Tiled::template partition<MmaPart::c, typename Tiled::AtomLayoutC_TV>(x, thr_vmnk_);
+  }
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_A(X&& x) const {
+    return Tiled::template partition<MmaPart::a, typename Tiled::AtomLayoutA_TV>(x, thr_vmnk_);
+  }
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_B(X&& x) const {
+    return Tiled::template partition<MmaPart::b, typename Tiled::AtomLayoutB_TV>(x, thr_vmnk_);
+  }
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(X&& x) const {
+    return Tiled::make_fragment_C(partition_C(x));
+  }
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_A(X&& x) const {
+    return Tiled::make_fragment_A(partition_A(x));
+  }
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_B(X&& x) const {
+    return Tiled::make_fragment_B(partition_B(x));
+  }
+};
+
+namespace detail {
+template <class Permutations>
+ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
+  if constexpr (!tuple_like<Permutations>)
+    return make_tile(p, _, _);
+  else if constexpr (tuple_size_v<Permutations> == 3)
+    return p;
+  else
+    return tuple_cat(p, tuple_repeat<3 - tuple_size_v<Permutations>>(Underscore{}));
+}
+}  // namespace detail
+
+/// The instruction over a layout of threads (M, N, K), each mode of the operands permuted first.
+template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
+          class Permutations = Tile<Underscore, Underscore, Underscore>>
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},
+                                                  Permutations const& permutations = {}) {
+  auto const mnk = append<3>(threads, Layout<_1, _0>{});
+  using Three = remove_cvref_t<decltype(detail::three_permutations(permutations))>;
+  return TiledMMA<MMA_Atom<Args...>, remove_cvref_t<decltype(mnk)>, Three>(atom, mnk);
+}
+namespace detail {
+template <class T>
+inline constexpr bool is_mma_atom = false;
+template <class... Args>
+inline constexpr bool is_mma_atom<MMA_Atom<Args...>> = true;
+}  // namespace detail
+template <class Op, class Threads = Layout<Shape<_1, _1, _1>>,
+          class Permutations = Tile<Underscore, Underscore, Underscore>>
+requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
+    constexpr auto make_tiled_mma(Op const&, Threads const& threads = {}, Permutations const& permutations = {}) {
+  return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
+}
+
+template <class... Args, class S>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_C(TiledMMA<Args...> const& mma, S const& shape) {
+  return mma.template partition_shape<MmaPart::c, typename TiledMMA<Args...>::AtomLayoutC_TV>(shape);
+}
+template <class... Args, class S>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_A(TiledMMA<Args...> const& mma, S const& shape) {
+  return mma.template partition_shape<MmaPart::a, typename TiledMMA<Args...>::AtomLayoutA_TV>(shape);
+}
+template <class... Args, class S>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, S const& shape) {
+  return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape);
+}
+/// Registers for a thread's share of an accumulator of that shape.
+template <class... Args, class S>
+ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, S const& shape) {
+  return make_tensor<typename TiledMMA<Args...>::FrgTypeC>(partition_shape_C(mma, shape));
+}
+
+template <int I, class... Args>
+ZELLIGE_HOST_DEVICE constexpr auto tile_size(TiledMMA<Args...> const& mma) {
+  return mma.template tile_size_mnk<I>();
+}
+template <class... Args>
+ZELLIGE_HOST_DEVICE constexpr auto tile_shape(TiledMMA<Args...> const& mma) {
+  return make_shape(tile_size<0>(mma), tile_size<1>(mma), tile_size<2>(mma));
+}
+/// How many threads take part.
+template <int... I, class... Args>
+ZELLIGE_HOST_DEVICE constexpr auto size(TiledMMA<Args...> const& mma) {
+  return size<I...>(mma.get_thr_layout_vmnk());
+}
+template <int... I, class... Args>
+ZELLIGE_HOST_DEVICE constexpr auto thr_size(TiledMMA<Args...> const& mma) {
+  return size<I...>(mma.get_thr_layout_vmnk());
+}
+
+}  // namespace zellige

@@ -1,0 +1,123 @@
+// The algebra of instructions and tilings as operations on types, beside those of layouts: invoke<TiledOp::...>.
+#pragma once
+
+#include <zellige/atom/algebra/tma.hpp>
+#include <zellige/atom/copy_traits/row.hpp>
+#include <zellige/layout/modes.hpp>
+
+namespace zellige {
+
+enum class TiledOp : short {
+  thrfrg,
+  mma_layout_tv,
+  mma_partition,
+  mma_partition_shape,
+  tidfrg,
+  copy_partition,
+  copy_layout_tv,
+  tile_to_threads,
+  retile,
+  raked_tiling,
+  accumulator_tiling,
+  cotiled_tiling,
+  check_tiling,
+  copy_values,
+  tma_basis,
+  tma_stride,
+  tma_tiling,
+  tma_partition,
+};
+
+namespace algebra {
+
+/// The arguments (part, tv, shape, vmnk, permutation) from a place on.
+ZELLIGE_ALGEBRA constexpr MmaTiling mma_tiling(Values const& a, int i) {
+  return {MmaPart(a[i].root().s.v), a[i + 1], a[i + 2], a[i + 3], a[i + 4]};
+}
+/// The arguments (tv, tiler, reference, target).
+ZELLIGE_ALGEBRA constexpr CopyTiling copy_tiling(Values const& a, int i) {
+  return {a[i], a[i + 1], a[i + 2], a[i + 3]};
+}
+/// The arguments (global, shared, tiler, bits, bits of the box).
+ZELLIGE_ALGEBRA constexpr TmaRequest tma_request(Tape& t, Values const& a) {
+  return {a[0], without_swizzle(a[1]), tile_modes(t, a[0], a[2]), a[3].root().s.v, a[4].root().s.v};
+}
+
+}  // namespace algebra
+
+ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
+  using namespace algebra;
+  if (t.failed()) return nothing();
+  switch (op) {
+    case TiledOp::thrfrg:
+      return thrfrg(t, a[0], mma_tiling(a, 1));
+    case TiledOp::mma_layout_tv:
+      return mma_layout_tv(t, mma_tiling(a, 0));
+    case TiledOp::mma_partition:
+      return mma_partition(t, a[0], mma_tiling(a, 1), a[6]);
+    case TiledOp::mma_partition_shape:
+      return mma_partition_shape(t, a[0], mma_tiling(a, 1));
+    case TiledOp::tidfrg:
+      return tidfrg(t, a[0], copy_tiling(a, 1));
+    case TiledOp::copy_partition:
+      return copy_partition(t, a[0], copy_tiling(a, 1), a[5]);
+    case TiledOp::copy_layout_tv:
+      return copy_layout_tv(t, copy_tiling(a, 0));
+    case TiledOp::tile_to_threads:
+      return tile_to_threads(t, a[0], copy_tiling(a, 1));
+    case TiledOp::retile:
+      return retile(t, a[0], copy_tiling(a, 1));
+    case TiledOp::raked_tiling:
+      return raked_tiling(t, a[0], a[1]);
+    case TiledOp::accumulator_tiling:
+      return accumulator_tiling(t, mma_tiling(a, 0), a[5]);
+    case TiledOp::cotiled_tiling:
+      return cotiled_tiling(t, a[0], a[1]);
+    case TiledOp::check_tiling:
+      check_tiling(t, copy_tiling(a, 0));
+      return number(0);
+    case TiledOp::tma_basis: {
+      TmaRequest const r = tma_request(t, a);
+      if (t.failed()) return nothing();
+      return tma_basis(t, r);
+    }
+    case TiledOp::tma_stride: {
+      TmaRequest const r = tma_request(t, a);
+      if (t.failed()) return nothing();
+      return tma_stride(t, r, a[5]);
+    }
+    case TiledOp::tma_tiling: {
+      TmaRequest const r = tma_request(t, a);
+      if (t.failed()) return nothing();
+      return tma_tiling(t, r, a[5], a[6]);
+    }
+    case TiledOp::tma_partition:
+      return tma_partition(t, a[0], a[1], a[2].root().s, a[3], a[4]);
+    default:
+      return t.refused(Rule::not_a_layout, int(op), 0);
+  }
+}
+
+namespace detail {
+
+/// Results are rarely small: the plan has room for them at once.
+template <auto op, class... T>
+requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
+struct plan<op, T...> {
+  static constexpr auto value = make_plan<40, 32, op, T...>();
+};
+
+/// A value without run-time numbers as a plan, and the layout that it is.
+template <int nodes_max>
+ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
+  Planned<nodes_max, 1> p;
+  p.node_count = v.nodes.size();
+  for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = v.nodes[i];
+  return p;
+}
+template <class P>
+using planned_layout =
+    Layout<typename static_part<P, 0, false>::type, typename static_part<P, 0, true>::type>;
+
+}  // namespace detail
+}  // namespace zellige

@@ -1,0 +1,239 @@
+// Copies of tiles by TMA, as layouts: make_tma_copy finds the box that one instruction moves, and kernels cut the
+// tensor of TMA coordinates as they cut any tensor.
+//
+//   auto tma = make_tma_copy(SM90_TMA_LOAD{}, gA, smem_layout, Shape<_128, _64>{}, Int<1>{});      // on the host
+//   Tensor mA = tma.get_tma_tensor(shape(gA));                                                     // in the kernel
+//   Tensor tile = local_tile(mA, Shape<_128, _64>{}, make_coord(block, _));
+//   auto mine = tma.get_slice(cta_rank);
+//   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA));
+//
+// What the hardware cannot do is refused when the copy is made: see tma_numbers in algebra/tma_descriptor.hpp.
+#pragma once
+
+#include <zellige/atom/tiled_copy.hpp>
+#include <zellige/atom/tma_descriptor.hpp>
+#if !defined(__CUDACC_RTC__)
+#include <zellige/atom/algebra/tma_descriptor.hpp>
+#include <zellige/layout/print.hpp>
+#endif
+
+namespace zellige {
+
+/// What a kernel needs to know of a TMA copy besides the descriptor.
+template <class GmemStrides_, class TmaGmemBasis_, class TmaSwizzle_>
+struct AuxTmaParams {
+  using GmemStrides = GmemStrides_;    // mode of the global tensor -> TMA coordinate
+  using TmaGmemBasis = TmaGmemBasis_;  // box extent -> mode of the global tensor
+  using TmaSwizzle = TmaSwizzle_;
+  static_assert(is_static_v<TmaGmemBasis>, "AuxTmaParams: the box must be static");
+  [[no_unique_address]] GmemStrides g_stride_;
+};
+
+namespace detail {
+template <class Op, class Bits, class Aux>
+struct tma_traits {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = Op;
+  using AuxParams = Aux;
+
+  TmaDescriptor tma_desc_;
+  [[no_unique_address]] Aux aux_params_;
+
+  ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
+  /// The tensor of coordinates, of the global tensor's shape.
+  template <class S>
+  ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
+    return make_coord_tensor(make_layout(shape, aux_params_.g_stride_));
+  }
+};
+}  // namespace detail
+
+template <class Bits, class Aux>
+struct Copy_Traits<SM90_TMA_LOAD, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD, Bits, Aux> {};
+template <class Bits, class Aux>
+struct Copy_Traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> {};
+template <class Bits, class Aux>
+struct Copy_Traits<SM90_TMA_STORE, Bits, Aux> : detail::tma_traits<SM90_TMA_STORE, Bits, Aux> {};
+template <class Bits, class Aux>
+struct Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> : detail::tma_traits<SM90_TMA_REDUCE_ADD, Bits, Aux> {};
+
+/// A bulk copy of so many bits.
+template <class Bits>
+struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
+  static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_G2S: a multiple of 16 bytes");
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = SM90_BULK_COPY_G2S;
+};
+template <class Bits>
+struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
+  static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_S2G: a multiple of 16 bytes");
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = SM90_BULK_COPY_S2G;
+};
+
+namespace detail {
+/// What a TMA copy is asked for, as the arguments of the operations on types.
+template <class GLayout, class SLayout, class Tiler, int bits, int box_bits>
+struct TmaTile {
+  GLayout global;
+  SLayout shared;
+  Tiler tiler;
+
+  template <TiledOp op, class... More>
+  ZELLIGE_HOST_DEVICE constexpr auto ask(More const&... more) const {
+    return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
+  }
+};
+template <class T, class Box, class X, class S, class Tiler>
+ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
+  auto const plain = get_nonswizzle_portion(shared);
+  using L = remove_cvref_t<decltype(global.layout())>;
+  return TmaTile<L, remove_cvref_t<decltype(plain)>, Tiler, sizeof_bits<T>::value, sizeof_bits<Box>::value>{
+      global.layout(), plain, tiler};
+}
+template <class T, class Internal>
+struct box_type {
+  using type = Internal;
+};
+template <class T>
+struct box_type<T, void> {
+  using type = T;
+};
+}  // namespace detail
+
+#if !defined(__CUDACC_RTC__)
+
+namespace detail {
+template <class Tile, class Box>
+TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, long long ctas) {
+  Tape t;
+  algebra::TmaRequest const r{describe(tile.global), describe(tile.shared), nothing(), bits, box_bits};
+  TmaNumbers const n = algebra::tma_numbers(t, r, describe(box), ctas);
+  if (t.failed()) throw LayoutError("make_tma_copy: " + to_text(t.refusal()), t.refusal());
+  return n;
+}
+}  // namespace detail
+
+/// One TMA instruction: the box of a shared-memory tile, for a number of CTAs that share it.
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
+auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
+                   Cluster const& cluster = {}) {
+  using T = typename X::value_type;
+  using Box = typename detail::box_type<T, Internal>::type;
+  constexpr int bits = sizeof_bits<T>::value, box_bits = sizeof_bits<Box>::value;
+  auto const tile = detail::tma_tile<T, Box>(global, shared, tiler);
+  auto const box = tile.template ask<TiledOp::tma_basis>();
+  auto const strides = tile.template ask<TiledOp::tma_stride>(box);
+  using Aux = AuxTmaParams<remove_cvref_t<decltype(strides)>, remove_cvref_t<decltype(box)>,
+                           remove_cvref_t<decltype(get_swizzle_portion(shared))>>;
+  constexpr int moved = decltype(size(box))::value * box_bits;
+  using Traits = Copy_Traits<Op, Int<moved>, Aux>;
+  Traits traits{};
+  [[maybe_unused]] TmaNumbers const numbers =
+      detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
+  traits.aux_params_ = Aux{strides};
+  return Copy_Atom<Traits, T>(traits);
+}
+
+/// A whole tile by TMA, its boxes the values and the CTAs of a multicast the threads.
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
+auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
+                   Cluster const& cluster) {
+  using T = typename X::value_type;
+  using Box = typename detail::box_type<T, Internal>::type;
+  auto const atom = make_tma_atom<Internal>(op, global, shared, tiler, cluster);
+  using Basis = typename remove_cvref_t<decltype(atom)>::AuxParams::TmaGmemBasis;
+  auto const tile = detail::tma_tile<T, Box>(global, shared, tiler);
+  auto const tiling = tile.template ask<TiledOp::tma_tiling>(Basis{}, make_layout(cluster));
+  return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
+}
+template <class Internal = void, class Op, tensor_like X, class SLayout>
+auto make_tma_copy(Op const& op, X const& global, SLayout const& shared) {
+  return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), Int<1>{});
+}
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Cluster>
+auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Cluster const& cluster) {
+  return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), cluster);
+}
+/// Of an operand of a matrix product, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N, B
+/// along M.
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
+auto make_tma_copy_A_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
+                          Cluster const& cluster) {
+  return make_tma_copy<Internal>(op, global, shared, remove<1>(tiler), size<1>(cluster));
+}
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
+auto make_tma_copy_B_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
+                          Cluster const& cluster) {
+  return make_tma_copy<Internal>(op, global, shared, remove<0>(tiler), size<0>(cluster));
+}
+template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler>
+auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler) {
+  return make_tma_copy<Internal>(op, global, shared, remove<2>(tiler), Int<1>{});
+}
+
+/// Extents and strides of the global tensor as the descriptor has them, in elements of the box.
+template <class Traits, tensor_like X>
+void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5], long long (&stride)[5]) {
+  using Basis = typename Traits::AuxParams::TmaGmemBasis;
+  constexpr int bits = sizeof_bits<typename X::value_type>::value;
+  using L = remove_cvref_t<decltype(global.layout())>;
+  detail::TmaTile<L, Layout<_1>, _1, bits, bits> const tile{global.layout(), {}, {}};
+  TmaNumbers const n = detail::numbers_of(tile, Basis{}, bits, bits, 1);
+  for (int i = 0; i < 5; ++i) extent[i] = n.extent[i], stride[i] = n.stride[i];
+}
+
+#endif
+
+/// ((values of one instruction, instructions), Rest...) of both tensors, (tile, Rest...) before, for one CTA of
+/// those that share the tile: (of global memory, of shared memory).
+template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
+ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta, Layout<S, D> const& ctas,
+                                                 SX const& shared, GX const& global) {
+  static_assert(!detail::clash<decltype(size<0>(shared)), decltype(size<0>(global))>,
+                "tma_partition: the tiles of shared and global memory differ in size");
+  auto const tile = get_nonswizzle_portion(shared.layout());
+  using Count = Int<Copy_Atom<Args...>::NumValSrc>;
+  auto const g = invoke<TiledOp::tma_partition>(global.layout(), tile, Count{}, cta, ctas);
+  auto const s = invoke<TiledOp::tma_partition>(shared.layout(), tile, Count{}, cta, ctas);
+  return make_tuple(make_tensor(global.data() + get<1>(g), get<0>(g)),
+                    make_tensor(shared.data() + get<1>(s), get<0>(s)));
+}
+template <class... Args, tensor_like SX, tensor_like GX>
+ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom, SX const& shared,
+                                                 GX const& global) {
+  return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
+}
+
+/// A bit for every CTA that shares a tile with the one at a coordinate: those that differ in the given modes, or
+/// under the `_` of the coordinate.
+template <class CtaLayout, class Crd>
+ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
+  auto const part = slice_and_offset(crd, ctas);
+  unsigned mask = 0;
+  if constexpr (detail::rank_v<decltype(get<0>(part).shape())> == 0) {
+    mask = 1;
+  } else {
+    for (int i = 0; i < int(size(get<0>(part))); ++i) mask |= 1u << int(get<0>(part)(i));
+  }
+  return static_cast<uint16_t>(mask << int(get<1>(part)));
+}
+template <int Mode, int... Modes, class CtaLayout, class Crd>
+ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
+  auto const marked = replace<Mode>(crd, Underscore{});
+  if constexpr (sizeof...(Modes) == 0)
+    return create_tma_multicast_mask(ctas, marked);
+  else
+    return create_tma_multicast_mask<Modes...>(ctas, marked);
+}
+
+}  // namespace zellige

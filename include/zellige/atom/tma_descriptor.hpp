@@ -1,0 +1,30 @@
+// The 128 bytes that tell TMA what a tensor in global memory looks like. The host makes one
+// (make_tma_descriptor.hpp), a kernel takes it as a parameter and passes it on:
+//
+//   __global__ void kernel(const __grid_constant__ TmaDescriptor map) { ... tma_load_2d(tile, map, bar, x, y); }
+#pragma once
+
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/pointer.hpp>
+#endif
+#endif
+
+namespace zellige {
+
+struct alignas(64) TmaDescriptor {
+  unsigned char bytes[128];
+};
+
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+/// Brings the descriptor into its cache; by one thread, early.
+ZELLIGE_CALL void prefetch_tma_descriptor(const TmaDescriptor& map) {
+#if defined(ZELLIGE_EMULATE)
+  emulate::check_tma_descriptor(&map);
+#else
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+#endif
+}
+#endif
+
+}  // namespace zellige

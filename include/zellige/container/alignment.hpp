@@ -1,0 +1,18 @@
+// Alignment of pointers and of types.
+#pragma once
+#include <zellige/layout/config.hpp>
+
+namespace zellige {
+
+/// The address is a multiple of N bytes.
+template <int N>
+ZELLIGE_HOST_DEVICE inline bool is_byte_aligned(void const* p) {
+  static_assert(N > 0 && (N & (N - 1)) == 0, "is_byte_aligned<N>: N must be a power of two");
+  return (reinterpret_cast<size_t>(p) & (N - 1)) == 0;
+}
+
+/// An empty base that aligns what derives from it.
+template <size_t Alignment, class Child = void>
+struct alignas(Alignment) aligned_struct {};
+
+}  // namespace zellige

@@ -1,0 +1,32 @@
+// type_list<T...>: types as a value; get<I>(list) makes one of them, find<T>(list) is the number of its first
+// T.
+#pragma once
+#include <zellige/layout/tuple_algorithms.hpp>
+
+namespace zellige {
+
+template <class... T>
+struct type_list {};
+
+template <class... T>
+struct foreign_tuple<type_list<T...>> {
+  static constexpr int size = sizeof...(T);
+  template <int I>
+  using element = tuple_element_t<I, tuple<T...>>;
+  template <int I>
+  ZELLIGE_HOST_DEVICE static constexpr element<I> get(type_list<T...>) {
+    return {};
+  }
+};
+template <class X, class... T>
+ZELLIGE_HOST_DEVICE constexpr auto find(type_list<T...> const&) {
+  return C<size_t(detail::first_of_type<X, 0, T...>())>{};
+}
+
+/// The number of the first of the conditions that holds.
+template <bool... b>
+struct find_true : C<size_t(detail::first_of_type<true_type, 0, C<b>...>())> {};
+template <bool... b>
+inline constexpr size_t find_true_v = find_true<b...>::value;
+
+}  // namespace zellige

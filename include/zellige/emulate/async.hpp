@@ -1,0 +1,143 @@
+// What runs beside the threads: mbarriers, TMA and bulk copies, WGMMA, clusters. The calls of <zellige/atom/>
+// for SM90 end here; each becomes an agent of its own, so that an access too early, a missing fence or a wait
+// that never ends is found (docs/emulator.md).
+#pragma once
+#include "zellige/emulate/pointer.hpp"
+#include "zellige/emulate/tma_map.hpp"
+
+namespace zellige::emulate {
+
+inline constexpr unsigned own_block = ~0u;      // instead of a rank in the cluster
+inline constexpr unsigned multicast = 0x10000;  // a mask of blocks follows in the low 16 bits; else own block
+
+/// The operands of one warpgroup-wide matrix multiplication, ready for its reference body.
+struct WgmmaOperands {
+  const unsigned char* a;         // 64 x K elements, row by row; null: in registers
+  const std::uint32_t (*ra)[4];   // of the 128 threads
+  const unsigned char* b;         // N x K elements, row by row
+  const void* const* c;           // of each thread: its accumulators before
+  void* const* d;                 // and after
+  unsigned n;
+  bool accumulate;
+  int sign_a, sign_b;
+};
+
+struct WgmmaCall {
+  void* d;
+  unsigned d_bytes;
+  const std::uint32_t* ra;  // null: `a` describes it
+  std::uint64_t a, b;       // descriptors
+  unsigned n, k, element_bytes;
+  bool a_mn, b_mn;  // M- or N-contiguous
+  bool accumulate, float_accumulators;
+  int sign_a, sign_b;
+  void (*body)(const WgmmaOperands&);
+};
+
+struct AsyncEngine {
+  void (*fence_proxy)(Thread&, bool init);
+  unsigned (*smem_address)(Thread&, Place);
+  Place (*mapa)(Thread&, Place, unsigned rank);
+  void (*cluster_arrive)(Thread&, bool release);
+  void (*cluster_wait)(Thread&);
+  void (*mbarrier_init)(Thread&, Place, unsigned count);
+  void (*mbarrier_inval)(Thread&, Place);
+  void (*mbarrier_arrive)(Thread&, Place, unsigned rank, unsigned count, unsigned bytes);
+  void (*mbarrier_complete_tx)(Thread&, Place, unsigned bytes);
+  bool (*mbarrier_test_wait)(Thread&, Place, unsigned parity);
+  void (*mbarrier_wait)(Thread&, Place, unsigned parity);
+  void (*cp_async_mbarrier_arrive)(Thread&, Place);
+  void (*check_map)(Thread&, const TmaMap*, unsigned rank);
+  void (*tma_load)(Thread&, const TmaMap*, Place to, Place barrier, unsigned rank, const int* at,
+                   const std::uint16_t* offsets, unsigned mask);
+  void (*tma_store)(Thread&, const TmaMap*, Place from, unsigned rank, const int* at, Reduction, bool im2col);
+  void (*bulk_load)(Thread&, Place to, Place from, unsigned bytes, Place barrier, unsigned mask);
+  void (*bulk_store)(Thread&, Place to, Place from, unsigned bytes, Reduction, Element);
+  void (*bulk_copy_cluster)(Thread&, Place to, unsigned rank, Place from, unsigned bytes, Place barrier);
+  void (*store_async)(Thread&, Place to, unsigned rank, std::uint32_t value, Place barrier);
+  void (*bulk_commit)(Thread&);
+  void (*bulk_wait)(Thread&, unsigned pending, bool read);
+  void (*prefetch)(Thread&, Place, unsigned bytes, unsigned alignment);
+  void (*wgmma)(Thread&, const WgmmaCall&);
+  void (*wgmma_fence)(Thread&);
+  void (*wgmma_commit)(Thread&);
+  void (*wgmma_wait)(Thread&, unsigned pending);
+  void (*setmaxnreg)(Thread&, unsigned registers, bool more);
+};
+
+#define ZELLIGE_ASYNC(call, ...)    \
+  Thread& t = self();               \
+  return t.engine->async->call(t __VA_OPT__(, ) __VA_ARGS__)
+
+ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
+ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
+/// The place of an own byte in shared memory, as descriptors hold it.
+ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
+template <class T>
+ZELLIGE_INLINE pointer<T> mapa(pointer<T> p, unsigned rank) {
+  Thread& t = self();
+  const Place there = t.engine->async->mapa(t, p, rank);
+  return {reinterpret_cast<T*>(there.p), there.region};
+}
+ZELLIGE_INLINE void cluster_arrive(bool release) { ZELLIGE_ASYNC(cluster_arrive, release); }
+ZELLIGE_INLINE void cluster_wait() { ZELLIGE_ASYNC(cluster_wait); }
+
+ZELLIGE_INLINE void mbarrier_init(Place b, unsigned count) { ZELLIGE_ASYNC(mbarrier_init, b, count); }
+ZELLIGE_INLINE void mbarrier_inval(Place b) { ZELLIGE_ASYNC(mbarrier_inval, b); }
+ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsigned bytes) {
+  ZELLIGE_ASYNC(mbarrier_arrive, b, rank, count, bytes);
+}
+ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
+  ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
+}
+ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
+  ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
+}
+ZELLIGE_INLINE void mbarrier_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbarrier_wait, b, parity); }
+ZELLIGE_INLINE void cp_async_mbarrier_arrive(Place b) { ZELLIGE_ASYNC(cp_async_mbarrier_arrive, b); }
+
+ZELLIGE_INLINE void check_tma_descriptor(const void* map) {
+  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0);
+}
+ZELLIGE_INLINE void tma_load(const void* map, Place to, Place barrier, unsigned rank, const int* at,
+                             const std::uint16_t* offsets, unsigned mask) {
+  ZELLIGE_ASYNC(tma_load, static_cast<const TmaMap*>(map), to, barrier, rank, at, offsets, mask);
+}
+ZELLIGE_INLINE void tma_store(const void* map, Place from, unsigned rank, const int* at, Reduction reduction,
+                              bool im2col) {
+  ZELLIGE_ASYNC(tma_store, static_cast<const TmaMap*>(map), from, rank, at, reduction, im2col);
+}
+ZELLIGE_INLINE void tma_prefetch(const void* map, unsigned rank, const int*) {
+  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), rank);
+}
+ZELLIGE_INLINE void bulk_load(Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
+  ZELLIGE_ASYNC(bulk_load, to, from, bytes, barrier, mask);
+}
+ZELLIGE_INLINE void bulk_store(Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
+  ZELLIGE_ASYNC(bulk_store, to, from, bytes, reduction, element);
+}
+ZELLIGE_INLINE void bulk_copy_cluster(Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
+  ZELLIGE_ASYNC(bulk_copy_cluster, to, rank, from, bytes, barrier);
+}
+ZELLIGE_INLINE void store_async(Place to, unsigned rank, std::uint32_t value, Place barrier) {
+  ZELLIGE_ASYNC(store_async, to, rank, value, barrier);
+}
+ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
+ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
+ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
+  ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
+}
+
+ZELLIGE_INLINE void wgmma(const WgmmaCall& call) { ZELLIGE_ASYNC(wgmma, call); }
+ZELLIGE_INLINE void wgmma_fence() { ZELLIGE_ASYNC(wgmma_fence); }
+ZELLIGE_INLINE void wgmma_commit() { ZELLIGE_ASYNC(wgmma_commit); }
+ZELLIGE_INLINE void wgmma_wait(unsigned pending) { ZELLIGE_ASYNC(wgmma_wait, pending); }
+ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(setmaxnreg, registers, more); }
+
+// Kernels of one launch are run one after the other, each to its end: there is nothing to wait for.
+ZELLIGE_INLINE void griddep_wait() {}
+ZELLIGE_INLINE void griddep_launch_dependents() {}
+
+#undef ZELLIGE_ASYNC
+
+}  // namespace zellige::emulate

@@ -1,0 +1,129 @@
+// More scalar functions: bits of unsigned numbers, division with remainder, choices by static conditions.
+#pragma once
+#include <zellige/layout/math.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class T>
+inline constexpr int digits_of = int(8 * sizeof(T)) - (T(-1) < T(1) ? 1 : 0);
+}  // namespace detail
+
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr int countl_zero(T x) {
+  return detail::digits_of<T> - int(bit_width(x));
+}
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr int countl_one(T x) {
+  return countl_zero(T(~x));
+}
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr int countr_one(T x) {
+  return countr_zero(T(~x));
+}
+/// The least power of two that is not less than x, and the greatest that is not more.
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T bit_ceil(T x) {
+  return x == 0 ? T(1) : T(T(1) << bit_width(T(x - 1)));
+}
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T bit_floor(T x) {
+  return x == 0 ? T(0) : T(T(1) << (bit_width(x) - 1));
+}
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n);
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T rotl(T x, int n) {
+  constexpr int bits = 8 * sizeof(T);
+  int const by = n % bits;
+  if (by == 0) return x;
+  return by > 0 ? T(T(x << by) | T(x >> (bits - by))) : rotr(x, -by);
+}
+template <dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n) {
+  constexpr int bits = 8 * sizeof(T);
+  int const by = n % bits;
+  if (by == 0) return x;
+  return by > 0 ? T(T(x >> by) | T(x << (bits - by))) : rotl(x, -by);
+}
+template <integral T, dynamic_integer N>
+ZELLIGE_HOST_DEVICE constexpr auto shiftl(T x, N n) {
+  return n >= 0 ? (x << n) : (x >> -n);
+}
+template <integral T, dynamic_integer N>
+ZELLIGE_HOST_DEVICE constexpr auto shiftr(T x, N n) {
+  return n >= 0 ? (x >> n) : (x << -n);
+}
+
+// Fractions have a least, a greatest and a magnitude too.
+namespace detail {
+template <class T>
+inline constexpr bool is_real_v = is_same_v<T, float> || is_same_v<T, double>;
+template <class T>
+concept scalar = is_real_v<T> || dynamic_integer<T>;
+template <class T, class U>
+concept with_a_real = scalar<T> && scalar<U> &&(is_real_v<T> || is_real_v<U>);
+}  // namespace detail
+template <class T, class U>
+requires detail::with_a_real<T, U> ZELLIGE_HOST_DEVICE constexpr auto max(T const& t, U const& u) {
+  return t < u ? u : t;
+}
+template <class T, class U>
+requires detail::with_a_real<T, U> ZELLIGE_HOST_DEVICE constexpr auto min(T const& t, U const& u) {
+  return u < t ? u : t;
+}
+template <class T>
+requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr T abs(T const& t) { return t < T(0) ? -t : t; }
+template <class T>
+requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr int signum(T const& t) {
+  return (T(0) < t) - (t < T(0));
+}
+
+/// a / b and a % b at once.
+template <class Quotient, class Remainder>
+struct DivModReturnType {
+  Quotient div_;
+  Remainder mod_;
+};
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto divmod(A const& a, B const& b) {
+  return DivModReturnType<remove_cvref_t<decltype(a / b)>, remove_cvref_t<decltype(a % b)>>{a / b, a % b};
+}
+
+/// t where the condition holds and f otherwise; of a static condition only one of them counts, also in type.
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(true_type, T&& t, F&&) {
+  return static_cast<T&&>(t);
+}
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(false_type, T&&, F&& f) {
+  return static_cast<F&&>(f);
+}
+template <class B, class T, class F>
+requires is_same_v<B, bool> ZELLIGE_HOST_DEVICE constexpr auto conditional_return(B b, T const& t,
+                                                                                  F const& f) {
+  if constexpr (is_same_v<T, F>)
+    return b ? t : f;
+  else if constexpr (is_constant_v<T> && is_constant_v<F>)
+    return b ? T::value : F::value;
+  else
+    return b ? t : f;
+}
+template <bool b, class T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto conditional_return(T const& t, F const& f) {
+  if constexpr (b)
+    return t;
+  else
+    return f;
+}
+
+/// Trait::value as a static number where it is an integer.
+template <class Trait>
+ZELLIGE_HOST_DEVICE constexpr auto static_value() {
+  if constexpr (is_builtin_integer<remove_cvref_t<decltype(Trait::value)>>)
+    return Int<int(Trait::value)>{};
+  else
+    return Trait::value;
+}
+
+}  // namespace zellige

@@ -1,0 +1,114 @@
+// R<n, d>: a fraction that the compiler knows, for sizes of elements against each other.
+//
+//   ratio(_16{}, _32{})          is  R<1, 2>            64 * R<1, 2>{}    is  32, computed in integers
+//   ratio(_32{}, _16{})          is  _2                 R<3, 6>{}         keeps n and d as they are written
+#pragma once
+#include <zellige/layout/bits.hpp>
+
+namespace zellige {
+
+template <auto n, auto d>
+class R {
+  static_assert(d != 0, "R<n, d>: the denominator is 0");
+  static constexpr auto positive_n = n < 0 ? -n : n;
+  static constexpr auto positive_d = d < 0 ? -d : d;
+  static constexpr auto common = decltype(gcd(C<positive_n>{}, C<positive_d>{}))::value;
+
+ public:
+  static constexpr auto num = ((n < 0) != (d < 0) ? -1 : 1) * positive_n / common;
+  static constexpr auto den = positive_d / common;
+  /// The fraction in lowest terms, or the integer that it is.
+  using type = conditional_t<num == 0 || den == 1, C<num>, R<num, den>>;
+};
+template <class T>
+struct is_ratio : false_type {};
+template <auto n, auto d>
+struct is_ratio<R<n, d>> : true_type {};
+template <class T>
+struct is_ratio<T const> : is_ratio<T> {};
+
+namespace detail {
+// Static numbers as fractions.
+template <class T>
+struct fraction;
+template <auto n>
+struct fraction<C<n>> {
+  static constexpr auto n_ = n, d_ = decltype(n)(1);
+};
+template <auto n, auto d>
+struct fraction<R<n, d>> {
+  static constexpr auto n_ = n, d_ = d;
+};
+template <class T>
+concept fraction_like = is_constant_v<T> || is_ratio<T>::value;
+template <class T, class U>
+concept fractions = fraction_like<T> && fraction_like<U> &&(is_ratio<T>::value || is_ratio<U>::value);
+}  // namespace detail
+
+/// a / b: in lowest terms; nratio leaves the terms as they come.
+template <detail::fraction_like A, detail::fraction_like B>
+ZELLIGE_HOST_DEVICE constexpr auto nratio(A, B) {
+  using X = detail::fraction<A>;
+  using Y = detail::fraction<B>;
+  return R<X::n_ * Y::d_, X::d_ * Y::n_>{};
+}
+template <detail::fraction_like A, detail::fraction_like B>
+ZELLIGE_HOST_DEVICE constexpr auto ratio(A a, B b) {
+  return typename decltype(nratio(a, b))::type{};
+}
+
+template <class A, class B>
+requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto operator*(A, B) {
+  using X = detail::fraction<A>;
+  using Y = detail::fraction<B>;
+  return typename R<X::n_ * Y::n_, X::d_ * Y::d_>::type{};
+}
+template <class A, class B>
+requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto operator+(A, B) {
+  using X = detail::fraction<A>;
+  using Y = detail::fraction<B>;
+  return typename R<X::n_ * Y::d_ + Y::n_ * X::d_, X::d_ * Y::d_>::type{};
+}
+template <class A, class B>
+requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto operator==(A, B) {
+  using X = detail::fraction<A>;
+  using Y = detail::fraction<B>;
+  return bool_constant<X::n_ * Y::d_ == Y::n_ * X::d_>{};
+}
+/// The greatest fraction of which both are multiples.
+template <class A, class B>
+requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto gcd(A, B) {
+  using X = detail::fraction<A>;
+  using Y = detail::fraction<B>;
+  return typename R<decltype(gcd(C<X::n_ * Y::d_>{}, C<Y::n_ * X::d_>{}))::value, X::d_ * Y::d_>::type{};
+}
+template <dynamic_integer T, auto n, auto d>
+ZELLIGE_HOST_DEVICE constexpr auto operator*(T const& x, R<n, d>) {
+  return x * R<n, d>::num / R<n, d>::den;
+}
+template <auto n, auto d, dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr auto operator*(R<n, d> r, T const& x) {
+  return x * r;
+}
+template <class T, auto n, auto d>
+ZELLIGE_HOST_DEVICE constexpr auto operator/(T const& x, R<n, d>) {
+  return x * R<d, n>{};
+}
+template <auto n, auto d>
+ZELLIGE_HOST_DEVICE constexpr auto abs(R<n, d>) {
+  return typename R<(n < 0 ? -n : n), (d < 0 ? -d : d)>::type{};
+}
+/// The difference of the exponents of numerator and denominator.
+template <auto n, auto d>
+ZELLIGE_HOST_DEVICE constexpr int log_2(R<n, d>) {
+  static_assert(R<n, d>::num > 0, "log_2: the fraction is not positive");
+  return int(log_2(C<R<n, d>::num>{})) - int(log_2(C<R<n, d>::den>{}));
+}
+
+/// The fraction of two traits.
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto trait_ratio(A, B) {
+  return nratio(static_value<A>(), static_value<B>());
+}
+
+}  // namespace zellige

@@ -1,0 +1,370 @@
+// Algorithms over the elements of tuples, whatever those are: numbers, tensors, types of the user's own.
+//
+//   transform(make_tuple(1, _2{}), plus_one)         is  (2, _3)
+//   fold(make_tuple(2, 3, 4), _1{}, multiplies{})    is  24
+//   apply(make_tuple(2, 3), f)                       is  f(2, 3)
+//   find_if(t, pred)                                 is  the number of the first element of which pred holds
+//
+// What is not a tuple counts as its own only element. A predicate answers with a static number where the
+// answer must be static (find_if). All take std::integer_sequence and the like where `foreign_tuple` knows
+// them.
+#pragma once
+#include <zellige/layout/tuple.hpp>
+
+namespace zellige {
+
+/// seq<0, 1, ...> over the elements of T.
+template <class T>
+using tuple_seq = make_seq<(tuple_size_v<remove_cvref_t<T>>)>;
+
+// seq<I...> is itself a tuple of static numbers.
+template <int... I>
+struct foreign_tuple<seq<I...>> {
+  static constexpr int size = sizeof...(I);
+  template <int N>
+  using element = tuple_element_t<N, tuple<Int<I>...>>;
+  template <int N>
+  ZELLIGE_HOST_DEVICE static constexpr element<N> get(seq<I...>) {
+    return {};
+  }
+};
+
+namespace detail {
+// Tensors have for_each and transform of their own.
+template <class T>
+concept no_tensor = !requires {
+  remove_cvref_t<T>::tensor_tag;
+};
+struct to_tuple {
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr tuple<T...> operator()(T const&... t) const {
+    return {t...};
+  }
+};
+struct to_concatenation {
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const&... t) const {
+    return tuple_cat(t...);
+  }
+};
+ZELLIGE_CALLS_BACK
+template <class T, class F, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto apply_to(T&& t, F&& f, seq<I...>) {
+  return f(get<I>(static_cast<T&&>(t))...);
+}
+ZELLIGE_CALLS_BACK
+template <class T, class F, class G, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, F&& f, G&& g, seq<I...>) {
+  return g(f(get<I>(static_cast<T&&>(t)))...);
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class F, class G, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, U&& u, F&& f, G&& g, seq<I...>) {
+  return g(f(get<I>(static_cast<T&&>(t)), get<I>(static_cast<U&&>(u)))...);
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class V, class F, class G, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, U&& u, V&& v, F&& f, G&& g, seq<I...>) {
+  return g(f(get<I>(static_cast<T&&>(t)), get<I>(static_cast<U&&>(u)), get<I>(static_cast<V&&>(v)))...);
+}
+// The tuples are of one rank.
+template <class T, class... U>
+ZELLIGE_HOST_DEVICE constexpr void require_one_rank() {
+  static_assert(((tuple_size_v<remove_cvref_t<T>> == tuple_size_v<remove_cvref_t<U>>)&&...),
+                "the tuples differ in rank");
+}
+}  // namespace detail
+
+/// f(t0, t1, ...).
+ZELLIGE_CALLS_BACK
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto apply(T&& t, F&& f) {
+  return detail::apply_to(static_cast<T&&>(t), f, tuple_seq<T>{});
+}
+
+/// g(f(t0), f(t1), ...), and the same with two and three tuples side by side, as far as the first reaches.
+ZELLIGE_CALLS_BACK
+template <class T, class F, class G>
+ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, F&& f, G&& g) {
+  if constexpr (tuple_like<T>)
+    return detail::map_to(static_cast<T&&>(t), f, g, tuple_seq<T>{});
+  else
+    return g(f(static_cast<T&&>(t)));
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class F, class G>
+ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, U&& u, F&& f, G&& g) {
+  if constexpr (tuple_like<T>) {
+    return detail::map_to(static_cast<T&&>(t), static_cast<U&&>(u), f, g, tuple_seq<T>{});
+  } else {
+    return g(f(static_cast<T&&>(t), static_cast<U&&>(u)));
+  }
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class V, class F, class G>
+ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, U&& u, V&& v, F&& f, G&& g) {
+  if constexpr (tuple_like<T>) {
+    return detail::map_to(static_cast<T&&>(t), static_cast<U&&>(u), static_cast<V&&>(v), f, g,
+                          tuple_seq<T>{});
+  } else {
+    return g(f(static_cast<T&&>(t), static_cast<U&&>(u), static_cast<V&&>(v)));
+  }
+}
+
+/// (f(t0), f(t1), ...).
+ZELLIGE_CALLS_BACK
+template <detail::no_tensor T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto transform(T const& t, F&& f) {
+  if constexpr (tuple_like<T>)
+    return detail::map_to(t, f, detail::to_tuple{}, tuple_seq<T>{});
+  else
+    return f(t);
+}
+ZELLIGE_CALLS_BACK
+template <detail::no_tensor T, detail::no_tensor U, class F>
+ZELLIGE_HOST_DEVICE constexpr auto transform(T const& t, U const& u, F&& f) {
+  if constexpr (tuple_like<T>) {
+    detail::require_one_rank<T, U>();
+    return detail::map_to(t, u, f, detail::to_tuple{}, tuple_seq<T>{});
+  } else {
+    return f(t, u);
+  }
+}
+ZELLIGE_CALLS_BACK
+template <detail::no_tensor T, detail::no_tensor U, detail::no_tensor V, class F>
+ZELLIGE_HOST_DEVICE constexpr auto transform(T const& t, U const& u, V const& v, F&& f) {
+  if constexpr (tuple_like<T>) {
+    detail::require_one_rank<T, U, V>();
+    return detail::map_to(t, u, v, f, detail::to_tuple{}, tuple_seq<T>{});
+  } else {
+    return f(t, u, v);
+  }
+}
+namespace detail {
+template <class F>
+struct leafwise {
+  F& f;
+  ZELLIGE_CALLS_BACK
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& t) const {
+    if constexpr (tuple_like<T>)
+      return transform(t, *this);
+    else
+      return f(t);
+  }
+  ZELLIGE_CALLS_BACK
+  template <class T, class U>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& t, U const& u) const {
+    if constexpr (tuple_like<T>)
+      return transform(t, u, *this);
+    else
+      return f(t, u);
+  }
+};
+}  // namespace detail
+/// The same profile with f of every leaf.
+ZELLIGE_CALLS_BACK
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto transform_leaf(T const& t, F&& f) {
+  return detail::leafwise<F>{f}(t);
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class F>
+ZELLIGE_HOST_DEVICE constexpr auto transform_leaf(T const& t, U const& u, F&& f) {
+  return detail::leafwise<F>{f}(t, u);
+}
+
+namespace detail {
+ZELLIGE_CALLS_BACK
+template <class T, class F, int... I>
+ZELLIGE_HOST_DEVICE constexpr void for_each_of(T&& t, F&& f, seq<I...>) {
+  (void(f(get<I>(static_cast<T&&>(t)))), ...);
+}
+template <class F>
+struct for_each_leafwise {
+  F& f;
+  ZELLIGE_CALLS_BACK
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr void operator()(T&& t) const {
+    if constexpr (tuple_like<T>)
+      for_each_of(static_cast<T&&>(t), *this, tuple_seq<T>{});
+    else
+      f(static_cast<T&&>(t));
+  }
+};
+}  // namespace detail
+/// f(t0), f(t1), ... in turn; elements of a tuple that may be changed may be changed by f.
+ZELLIGE_CALLS_BACK
+template <detail::no_tensor T, class F>
+ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
+  if constexpr (tuple_like<T>)
+    detail::for_each_of(static_cast<T&&>(t), f, tuple_seq<T>{});
+  else
+    f(static_cast<T&&>(t));
+}
+ZELLIGE_CALLS_BACK
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
+  detail::for_each_leafwise<F>{f}(static_cast<T&&>(t));
+}
+
+// Searches: the first element of which pred holds (the rank when of none), and whether it holds of any, all,
+// none.
+namespace detail {
+ZELLIGE_CALLS_BACK
+template <int I, class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto find_from(T const& t, P&& pred) {
+  if constexpr (I == tuple_size_v<T>)
+    return Int<I>{};
+  else if constexpr (bool(decltype(pred(get<I>(t)))::value))
+    return Int<I>{};
+  else
+    return find_from<I + 1>(t, pred);
+}
+template <class X>
+struct is_equal_to {
+  X const& x;
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& t) const {
+    return t == x;
+  }
+};
+struct disjunction_of {
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const&... t) const {
+    return (false_type{} || ... || t);
+  }
+};
+struct conjunction_of {
+  template <class... T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const&... t) const {
+    return (true_type{} && ... && t);
+  }
+};
+template <class X, int I, class... T>
+ZELLIGE_ALGEBRA consteval int first_of_type() {
+  bool const found[] = {is_same_v<X, T>..., true};
+  int i = 0;
+  while (!found[i]) ++i;
+  return i;
+}
+template <class X, class... T>
+ZELLIGE_HOST_DEVICE constexpr auto find_type(tuple<T...> const&) {
+  return Int<first_of_type<X, 0, T...>()>{};
+}
+}  // namespace detail
+ZELLIGE_CALLS_BACK
+template <class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) {
+  if constexpr (tuple_like<T>)
+    return detail::find_from<0>(t, pred);
+  else
+    return Int<(bool(decltype(pred(t))::value) ? 0 : 1)>{};
+}
+/// The first element that equals x; equality must be static.
+template <class T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto find(T const& t, X const& x) {
+  return find_if(t, detail::is_equal_to<X>{x});
+}
+/// find<X>(t): the first element of type X; the rank when there is none.
+template <class X, class... T>
+ZELLIGE_HOST_DEVICE constexpr auto find(tuple<T...> const& t) {
+  return detail::find_type<X>(t);
+}
+ZELLIGE_CALLS_BACK
+template <class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto any_of(T const& t, P&& pred) {
+  return transform_apply(t, pred, detail::disjunction_of{});
+}
+ZELLIGE_CALLS_BACK
+template <class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto all_of(T const& t, P&& pred) {
+  return transform_apply(t, pred, detail::conjunction_of{});
+}
+ZELLIGE_CALLS_BACK
+template <class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto none_of(T const& t, P&& pred) {
+  return !any_of(t, pred);
+}
+
+/// The concatenation of the tuples f(t0), f(t1), ...
+ZELLIGE_CALLS_BACK
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto filter_tuple(T const& t, F&& f) {
+  return transform_apply(t, f, detail::to_concatenation{});
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class F>
+ZELLIGE_HOST_DEVICE constexpr auto filter_tuple(T const& t, U const& u, F&& f) {
+  return transform_apply(t, u, f, detail::to_concatenation{});
+}
+ZELLIGE_CALLS_BACK
+template <class T, class U, class V, class F>
+ZELLIGE_HOST_DEVICE constexpr auto filter_tuple(T const& t, U const& u, V const& v, F&& f) {
+  return transform_apply(t, u, v, f, detail::to_concatenation{});
+}
+
+namespace detail {
+ZELLIGE_CALLS_BACK
+template <class T, class A, class F>
+ZELLIGE_HOST_DEVICE constexpr auto fold_from(T const&, A const& a, F&&, seq<>) {
+  return a;
+}
+ZELLIGE_CALLS_BACK
+template <class T, class A, class F, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto fold_from(T const& t, A const& a, F&& f, seq<I, R...>) {
+  return fold_from(t, f(a, get<I>(t)), f, seq<R...>{});
+}
+}  // namespace detail
+/// f(...f(f(a, t0), t1)..., tn); of what is no tuple, f(a, t).
+ZELLIGE_CALLS_BACK
+template <class T, class A, class F>
+ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
+  if constexpr (tuple_like<T>)
+    return detail::fold_from(t, a, f, tuple_seq<T>{});
+  else
+    return f(a, t);
+}
+/// The same from t0.
+ZELLIGE_CALLS_BACK
+template <class T, class F>
+ZELLIGE_HOST_DEVICE constexpr auto fold_first(T const& t, F&& f) {
+  if constexpr (tuple_like<T>)
+    return detail::fold_from(t, get<0>(t), f, make_range<1, tuple_size_v<T>>{});
+  else
+    return t;
+}
+
+namespace detail {
+ZELLIGE_CALLS_BACK
+template <bool inclusive, class T, class A, class F, class Done>
+ZELLIGE_HOST_DEVICE constexpr auto scan(T const&, A const&, F&&, Done const& done, seq<>) {
+  return done;
+}
+ZELLIGE_CALLS_BACK
+template <bool inclusive, class T, class A, class F, class Done, int I, int... R>
+ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F&& f, Done const& done, seq<I, R...>) {
+  if constexpr (!inclusive && sizeof...(R) == 0) {
+    return tuple_cat(done, make_tuple(a));
+  } else {
+    auto const next = f(a, get<I>(t));
+    if constexpr (inclusive)
+      return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(next)), seq<R...>{});
+    else
+      return scan<inclusive>(t, next, f, tuple_cat(done, make_tuple(a)), seq<R...>{});
+  }
+}
+}  // namespace detail
+/// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and leaves the last out.
+ZELLIGE_CALLS_BACK
+template <class T, class A, class F>
+ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F&& f) {
+  return detail::scan<true>(t, a, f, tuple<>{}, tuple_seq<T>{});
+}
+ZELLIGE_CALLS_BACK
+template <class T, class A, class F>
+ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F&& f) {
+  return detail::scan<false>(t, a, f, tuple<>{}, tuple_seq<T>{});
+}
+
+}  // namespace zellige

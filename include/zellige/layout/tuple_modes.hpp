@@ -1,0 +1,323 @@
+// Edits of tuples of any elements: taking, adding, grouping and rearranging modes.
+//
+//   append<3>(make_tuple(1), x)          is  (1, x, x)         take<1, 3>(make_tuple(1, 2, 3))   is  (2, 3)
+//   group<0, 2>(make_tuple(1, 2, 3))     is  ((1, 2), 3)       zip(make_tuple(1, 2), make_tuple(3, 4))
+//   unflatten(make_tuple(1, 2, 3), make_tuple(0, make_tuple(0, 0)))   is  (1, (2, 3))       is  ((1, 3), (2,
+//   4))
+#pragma once
+#include <zellige/layout/tuple_algorithms.hpp>
+
+namespace zellige {
+
+namespace detail {
+/// A tuple, or something that counts as a tuple's element: no layout and no tensor.
+template <class T>
+concept no_layout = no_tensor<T> && !requires {
+  remove_cvref_t<T>::layout_tag;
+};
+template <class T>
+inline constexpr int rank_or_1 = tuple_like<T> ? tuple_size_v<remove_cvref_t<T>> : 1;
+
+// (t[I]..., x for each of J, t[K]...).
+template <class T, class X, int... I, int... J, int... K>
+ZELLIGE_HOST_DEVICE constexpr auto assemble(T const& t, X const& x, seq<I...>, seq<J...>, seq<K...>) {
+  return make_tuple(get<I>(t)..., (void(J), x)..., get<K>(t)...);
+}
+template <class T, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto pick(T const& t, seq<I...>) {
+  return make_tuple(get<I>(t)...);
+}
+// Mode N is one of 0 to count - 1.
+template <int N, int count>
+ZELLIGE_HOST_DEVICE constexpr bool mode_exists() {
+  if constexpr (N < 0 || N >= count) mode_is_out_of_range<N, count>();
+  return N >= 0 && N < count;
+}
+template <int N, int... I>
+ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> backwards(seq<I...>) {
+  return {};
+}
+}  // namespace detail
+
+/// seq<N-1, ..., 1, 0>.
+template <int N>
+using make_rseq = decltype(detail::backwards<N>(make_seq<N>{}));
+template <class T>
+using tuple_rseq = make_rseq<(tuple_size_v<remove_cvref_t<T>>)>;
+
+/// (t, t, ..., t); repeat gives t itself when N is 1.
+template <int N, class T>
+ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
+  return detail::assemble(0, t, seq<>{}, make_seq<N>{}, seq<>{});
+}
+template <int N, class T>
+ZELLIGE_HOST_DEVICE constexpr auto repeat(T const& t) {
+  if constexpr (N == 1)
+    return t;
+  else
+    return tuple_repeat<N>(t);
+}
+namespace detail {
+template <class X>
+struct always {
+  X const& x;
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr X operator()(T const&) const {
+    return x;
+  }
+};
+}  // namespace detail
+/// The profile of t with x at every leaf.
+template <class T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto repeat_like(T const& t, X const& x) {
+  return transform_leaf(t, detail::always<X>{x});
+}
+
+/// The first and the last leaf: a reference to it where t is an lvalue.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
+  if constexpr (tuple_like<T>)
+    return front(get<0>(static_cast<T&&>(t)));
+  else
+    return T(static_cast<T&&>(t));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
+  if constexpr (tuple_like<T>)
+    return back(get<tuple_size_v<remove_cvref_t<T>> - 1>(static_cast<T&&>(t)));
+  else
+    return T(static_cast<T&&>(t));
+}
+
+/// A tuple around what is none; and what is left when tuples of one element are opened.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
+  if constexpr (tuple_like<T>)
+    return t;
+  else
+    return make_tuple(t);
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
+  if constexpr (detail::rank_or_1<T> == 1 && tuple_like<T>)
+    return unwrap(get<0>(t));
+  else
+    return t;
+}
+
+/// Modes B to E - 1; -1 means to the last.
+template <int B, int E, detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
+  constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
+  static_assert(B <= end, "take<B, E>: B lies behind E");
+  if constexpr (B == end)
+    return tuple<>{};
+  else if constexpr (detail::mode_exists<B, rank>() && detail::mode_exists<end - 1, rank>())
+    return detail::pick(t, make_range<B, end>{});
+  else
+    return tuple<>{};
+}
+/// Modes I... in this order.
+template <int... I, detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
+  return detail::pick(t, seq<I...>{});
+}
+/// Modes B to E - 1 as one mode.
+template <int B, int E, detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
+  constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
+  static_assert(B <= end, "group<B, E>: B lies behind E");
+  return detail::assemble(t, take<B, end>(t), make_seq<B>{}, make_seq<(B < end)>{}, make_range<end, rank>{});
+}
+
+/// x before mode N; without mode N; x for mode N.
+template <int N, detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
+  return detail::assemble(t, x, make_seq<N>{}, seq<0>{}, make_range<N, detail::rank_or_1<T>>{});
+}
+template <int N, detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
+  if constexpr (detail::mode_exists<N, detail::rank_or_1<T>>())
+    return detail::assemble(t, 0, make_seq<N>{}, seq<>{}, make_range<N + 1, detail::rank_or_1<T>>{});
+  else
+    return t;
+}
+template <int N, detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) {
+  if constexpr (!detail::mode_exists<N, detail::rank_or_1<T>>())
+    return t;
+  else if constexpr (tuple_like<T>)
+    return detail::assemble(t, x, make_seq<N>{}, seq<0>{}, make_range<N + 1, tuple_size_v<T>>{});
+  else
+    return x;
+}
+template <detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto replace_front(T const& t, X const& x) {
+  return replace<0>(t, x);
+}
+template <detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, X const& x) {
+  return replace<detail::rank_or_1<T> - 1>(t, x);
+}
+
+/// x behind (in front of) t, as often as it takes to rank N, or once. What is no tuple and has rank N stays.
+template <int N, detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
+  constexpr int rank = detail::rank_or_1<T>;
+  static_assert(rank <= N, "append<N>: the tuple has more than N modes");
+  if constexpr (rank >= N)
+    return t;
+  else if constexpr (tuple_like<T>)
+    return detail::assemble(t, x, make_seq<rank>{}, make_seq<N - rank>{}, seq<>{});
+  else
+    return detail::assemble(make_tuple(t), x, seq<0>{}, make_seq<N - 1>{}, seq<>{});
+}
+template <detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
+  return append<detail::rank_or_1<T> + 1>(t, x);
+}
+template <int N, detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
+  constexpr int rank = detail::rank_or_1<T>;
+  static_assert(rank <= N, "prepend<N>: the tuple has more than N modes");
+  if constexpr (rank >= N)
+    return t;
+  else if constexpr (tuple_like<T>)
+    return detail::assemble(t, x, seq<>{}, make_seq<N - rank>{}, make_seq<rank>{});
+  else
+    return detail::assemble(make_tuple(t), x, seq<>{}, make_seq<N - 1>{}, seq<0>{});
+}
+template <detail::no_layout T, class X>
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
+  return prepend<detail::rank_or_1<T> + 1>(t, x);
+}
+
+template <detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
+  if constexpr (tuple_like<T>)
+    return detail::pick(t, tuple_rseq<T>{});
+  else
+    return t;
+}
+
+/// All leaves in one tuple; flatten leaves what is no tuple alone.
+template <class T>
+struct is_flat : true_type {};
+template <class... T>
+struct is_flat<tuple<T...>> : bool_constant<!(tuple_like<T> || ...)> {};
+namespace detail {
+struct leaves_of {
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& t) const {
+    if constexpr (!tuple_like<T>)
+      return make_tuple(t);
+    else if constexpr (is_flat<T>::value)
+      return t;
+    else
+      return filter_tuple(t, *this);
+  }
+};
+}  // namespace detail
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto flatten_to_tuple(T const& t) {
+  return detail::leaves_of{}(t);
+}
+template <detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
+  if constexpr (tuple_like<T>)
+    return detail::leaves_of{}(t);
+  else
+    return t;
+}
+namespace detail {
+template <class P>
+inline constexpr int leaf_count = 1;
+template <class... P>
+inline constexpr int leaf_count<tuple<P...>> = (0 + ... + leaf_count<P>);
+// The profile P filled with the elements of a flat tuple from the B-th on.
+template <int B, class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile);
+template <int B, int I, class T, class P, class Done>
+ZELLIGE_HOST_DEVICE constexpr auto fill_profiles(T const& flat, P const& profile, Done const& done) {
+  if constexpr (I == tuple_size_v<P>) {
+    return done;
+  } else {
+    using Part = tuple_element_t<I, P>;
+    return fill_profiles<B + leaf_count<Part>, I + 1>(
+        flat, profile, tuple_cat(done, make_tuple(fill_profile<B>(flat, get<I>(profile)))));
+  }
+}
+template <int B, class T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile) {
+  if constexpr (tuple_like<P>)
+    return fill_profiles<B, 0>(flat, profile, tuple<>{});
+  else
+    return get<B>(flat);
+}
+}  // namespace detail
+/// The elements of a flat tuple in the profile of another.
+template <detail::no_layout T, class P>
+ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
+  static_assert(detail::leaf_count<P> == detail::rank_or_1<T>,
+                "unflatten: the profile has not as many leaves as the tuple has elements");
+  return detail::fill_profile<0>(flat, profile);
+}
+
+// Rows to columns: ((a, b, c), (d, e, f)) becomes ((a, d), (b, e), (c, f)).
+namespace detail {
+template <int J, class T, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto column(T const& t, seq<I...>) {
+  return make_tuple(get<J>(get<I>(t))...);
+}
+template <class T, int... J>
+ZELLIGE_HOST_DEVICE constexpr auto columns(T const& t, seq<J...>) {
+  return make_tuple(column<J>(t, tuple_seq<T>{})...);
+}
+struct are_of_one_rank {
+  template <class T, class... U>
+  ZELLIGE_HOST_DEVICE constexpr void operator()(T const&, U const&...) const {
+    require_one_rank<T, U...>();
+  }
+};
+}  // namespace detail
+template <detail::no_layout T>
+ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
+  if constexpr (!tuple_like<T>) {
+    return t;
+  } else if constexpr (!tuple_like<tuple_element_t<0, T>>) {
+    return make_tuple(t);
+  } else {
+    apply(t, detail::are_of_one_rank{});
+    return detail::columns(t, tuple_seq<tuple_element_t<0, T>>{});
+  }
+}
+template <detail::no_layout T, detail::no_layout U, detail::no_layout... R>
+ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u, R const&... rest) {
+  return zip(make_tuple(t, u, rest...));
+}
+
+namespace detail {
+template <class T, class G, int... I, int... J>
+ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>);
+}  // namespace detail
+/// Pairs, in the profile of the guide, become a pair of tuples: (((a, A), ((b, B), (c, C)), d) by (x, (x, x))
+/// is ((a, (b, c)), (A, (B, C), d)); what the guide does not reach stays behind in the second.
+template <detail::no_layout T, class G>
+ZELLIGE_HOST_DEVICE constexpr auto zip2_by(T const& t, G const& guide) {
+  if constexpr (tuple_like<G>) {
+    static_assert(tuple_size_v<T> >= tuple_size_v<G>, "zip2_by: the guide has more modes than the tuple");
+    return detail::zip2_modes(t, guide, tuple_seq<G>{}, make_range<tuple_size_v<G>, tuple_size_v<T>>{});
+  } else {
+    static_assert(tuple_size_v<T> == 2, "zip2_by: where the guide has a leaf the tuple must have a pair");
+    return t;
+  }
+}
+namespace detail {
+template <class T, class G, int... I, int... J>
+ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>) {
+  auto const split = make_tuple(zip2_by(get<I>(t), get<I>(guide))...);
+  return make_tuple(make_tuple(get<0>(get<I>(split))...), make_tuple(get<1>(get<I>(split))..., get<J>(t)...));
+}
+}  // namespace detail
+
+}  // namespace zellige

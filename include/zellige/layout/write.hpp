@@ -1,0 +1,173 @@
+// print(x) and stream << x in CuTe's notation, on the host and in kernels: numbers, tuples, layouts,
+// swizzles.
+//
+//   print(make_layout(make_shape(_4{}, n)))    writes  (_4,8):(_1,_4)
+//   std::cout << make_coord(1, _2{})           writes  (1,_2)
+//
+// No stream header is included: << takes whatever stream it is given.
+#pragma once
+#include <zellige/layout/basis.hpp>
+#include <zellige/layout/composed.hpp>
+#include <zellige/layout/mixed_bits.hpp>
+#include <zellige/layout/ratio.hpp>
+
+#if !defined(__CUDACC_RTC__)
+#include <cstdio>  // printf
+#endif
+
+namespace zellige {
+
+namespace detail {
+struct printf_sink {
+  ZELLIGE_HOST_DEVICE void text(char const* t) const { printf("%s", t); }
+  ZELLIGE_HOST_DEVICE void letter(char c) const { printf("%c", c); }
+  ZELLIGE_HOST_DEVICE void number(long long n) const { printf("%lld", n); }
+  ZELLIGE_HOST_DEVICE void number(unsigned long long n) const { printf("%llu", n); }
+  ZELLIGE_HOST_DEVICE void real(double x) const { printf("%f", x); }
+  ZELLIGE_HOST_DEVICE void address(void const* p) const { printf("%p", p); }
+};
+#if !defined(__CUDACC_RTC__)
+template <class Stream>
+struct stream_sink {
+  Stream& s;
+  void text(char const* t) const { s << t; }
+  void letter(char c) const { s << c; }
+  void number(long long n) const { s << n; }
+  void number(unsigned long long n) const { s << n; }
+  void real(double x) const { s << x; }
+  void address(void const* p) const { s << p; }
+};
+#endif
+
+template <class T>
+inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
+template <class T>
+inline constexpr bool has_a_text =
+    is_constant_v<T> || is_underscore_v<T> || is_tuple_v<T> || basis_like<T> || is_layout_v<T> ||
+    is_composed_layout_v<T> || is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
+  T::flag_bits;
+};
+
+ZELLIGE_CALLS_BACK
+template <class Sink, class T>
+ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t);
+ZELLIGE_CALLS_BACK
+template <class Sink, class T, int... I>
+ZELLIGE_HOST_DEVICE void write_each(Sink const& s, T const& t, seq<I...>) {
+  ((I > 0 ? s.text(",") : void(), write(s, get<I>(t))), ...);
+}
+// The path of a basis element, the innermost mode first.
+template <class Sink>
+ZELLIGE_HOST_DEVICE void write_path(Sink const&, seq<>) {}
+ZELLIGE_CALLS_BACK
+template <class Sink, int N, int... R>
+ZELLIGE_HOST_DEVICE void write_path(Sink const& s, seq<N, R...>) {
+  write_path(s, seq<R...>{});
+  s.text("@");
+  s.number(static_cast<long long>(N));
+}
+template <class Sink, class T, int... N>
+ZELLIGE_HOST_DEVICE void write_basis(Sink const& s, ScaledBasis<T, N...> const& e) {
+  write(s, e.value());
+  write_path(s, seq<N...>{});
+}
+ZELLIGE_CALLS_BACK
+template <class Sink, int B, int M, int S>
+ZELLIGE_HOST_DEVICE void write_swizzle(Sink const& s, Swizzle<B, M, S>) {
+  s.text("Sw<");
+  write_each(s, make_tuple(B, M, S), seq<0, 1, 2>{});
+  s.text(">");
+}
+ZELLIGE_CALLS_BACK
+template <class Sink, unsigned S, unsigned F>
+ZELLIGE_HOST_DEVICE void write_bits(Sink const& s, MixedBits<S, F> const& m) {
+  s.text("M_");
+  write(s, S);
+  s.text("|(");
+  write(s, m.dynamic_int_);
+  s.text("&");
+  write(s, F);
+  s.text(")=");
+  write(s, unsigned(m));
+}
+ZELLIGE_CALLS_BACK
+template <class Sink, auto n, auto d>
+ZELLIGE_HOST_DEVICE void write_ratio(Sink const& s, R<n, d>) {
+  write(s, C<n>{});
+  s.text("/");
+  write(s, C<d>{});
+}
+ZELLIGE_CALLS_BACK
+template <class Sink, class T>
+ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
+  if constexpr (is_constant_v<T>) {
+    s.text("_");
+    write(s, +T::value);
+  } else if constexpr (is_same_v<T, char>) {
+    s.letter(t);
+  } else if constexpr (dynamic_integer<T>) {
+    if constexpr (T(-1) < T(1) || sizeof(T) < 8)
+      s.number(static_cast<long long>(t));
+    else
+      s.number(static_cast<unsigned long long>(t));
+  } else if constexpr (is_fraction_v<T>) {
+    s.real(double(t));
+  } else if constexpr (is_underscore_v<T>) {
+    s.text("_");
+  } else if constexpr (is_tuple_v<T>) {
+    s.text("(");
+    write_each(s, t, make_seq<tuple_size_v<T>>{});
+    s.text(")");
+  } else if constexpr (basis_like<T>) {
+    write_basis(s, t);
+  } else if constexpr (is_layout_v<T>) {
+    write(s, t.shape());
+    s.text(":");
+    write(s, t.stride());
+  } else if constexpr (is_composed_layout_v<T>) {
+    write(s, t.layout_a());
+    s.text(" o ");
+    write(s, t.offset());
+    s.text(" o ");
+    write(s, t.layout_b());
+  } else if constexpr (is_swizzle_v<T>) {
+    write_swizzle(s, t);
+  } else if constexpr (is_mixed_bits_v<T>) {
+    write_bits(s, t);
+  } else if constexpr (is_ratio<T>::value) {
+    write_ratio(s, t);
+  } else if constexpr (requires { T::flag_bits; }) {
+    s.text("smem_ptr[");
+    write(s, +T::flag_bits);
+    s.text("b](unset)");
+  } else if constexpr (requires { static_cast<float>(t); }) {
+    s.real(double(static_cast<float>(t)));
+  } else {
+    print(t);  // of the user's own, found by its type
+  }
+}
+}  // namespace detail
+
+template <class T>
+concept written = detail::has_a_text<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
+
+template <written T>
+ZELLIGE_HOST_DEVICE void print(T const& t) {
+  detail::write(detail::printf_sink{}, t);
+}
+/// printf by another name.
+template <class... T>
+ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
+  printf(format, t...);
+}
+
+#if !defined(__CUDACC_RTC__)
+template <class Stream, class T>
+requires(detail::has_a_text<T>&& requires(Stream& s, char const* text) { s << text; }) Stream& operator<<(
+    Stream& s, T const& t) {
+  detail::write(detail::stream_sink<Stream>{s}, t);
+  return s;
+}
+#endif
+
+}  // namespace zellige

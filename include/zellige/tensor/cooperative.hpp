@@ -1,0 +1,164 @@
+// One job done by the threads of a block together: every thread calls with its own number.
+//
+//   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits at a time
+//   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = sA * sB^T by multiply and add
+//
+// Every element is written by exactly one thread, whatever their number; who reads the result must be behind a
+// barrier of the caller's.
+#pragma once
+#include <zellige/tensor/copy.hpp>
+#include <zellige/tensor/gemm.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class X>
+using linear_layout = remove_cvref_t<decltype(get_nonswizzle_portion(lvalue<X const>().layout()))>;
+template <class X>
+ZELLIGE_ALGEBRA consteval long long walk_size() {
+  using L = linear_layout<X>;
+  if constexpr (!is_static_v<L>) {
+    return 0;
+  } else {
+    constexpr auto const& p = plan<Op::right_inverse, L>::value;
+    if (p.refusal) return 0;
+    long long n = 1;
+    for (int i = 0; i < p.node_count && i < 12; ++i) n *= p.nodes[i].kids < 0 ? p.nodes[i].s.v : 1;
+    return p.node_count <= 12 ? n : 0;
+  }
+}
+template <class X>
+ZELLIGE_ALGEBRA consteval int walk_score() {
+  return 4 * (get_swizzle_t<typename X::iterator>::num_bits != 0 ||
+              get_swizzle_t<typename X::layout_type>::num_bits != 0) +
+         2 * is_smem_v<X>;
+}
+/// Who leads: threads walk the elements in the order of one tensor's memory, that of the one with more to lose
+/// from scattered accesses (swizzled before shared before global). 0: neither can. 1: A. 2: B. To lead, an order must reach every element.
+template <class A, class B>
+ZELLIGE_ALGEBRA consteval int walk_leader() {
+  bool const a = is_static_v<linear_layout<A>> && walk_size<A>() == static_product<remove_cvref_t<decltype(lvalue<A>().shape())>>;
+  bool const b = is_static_v<linear_layout<B>> && walk_size<B>() == static_product<remove_cvref_t<decltype(lvalue<B>().shape())>>;
+  if (a && b) return walk_score<B>() > walk_score<A>() ? 2 : 1;
+  return a ? 1 : b ? 2 : 0;
+}
+template <class L, class Order>
+inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal;
+
+template <int threads, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
+  int const first = int(tid);
+  if constexpr (is_constant_v<decltype(src.size())>) {
+    constexpr int count = decltype(src.size())::value, rounds = count / threads;
+    ZELLIGE_UNROLL
+    for (int k = 0; k < rounds; ++k) dst(first + k * threads) = src(first + k * threads);
+    if constexpr (count % threads != 0) {
+      if (first < count % threads) dst(first + rounds * threads) = src(first + rounds * threads);
+    }
+  } else {
+    for (int i = first; i < int(src.size()); i += threads) dst(i) = src(i);
+  }
+}
+template <int threads, class S, class D, class Order>
+ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
+  copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), Whole{}),
+                        view(dst.data(), composition(dst.layout(), order), Whole{}));
+}
+template <int threads, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {
+  constexpr int leader = walk_leader<S, D>();
+  using L = conditional_t<leader == 1, linear_layout<S>, linear_layout<D>>;
+  if constexpr (leader == 0) {
+    copy_strided<threads>(tid, src, dst);
+  } else {
+    using Order = remove_cvref_t<decltype(right_inverse(lvalue<L const>()))>;
+    if constexpr (can_walk<typename S::layout_type, Order> && can_walk<typename D::layout_type, Order>)
+      copy_walk<threads>(tid, src, dst, Order{});
+    else
+      copy_strided<threads>(tid, src, dst);
+  }
+}
+/// The bits that one thread should move at once: no more than leaves every thread something to do.
+template <int threads, int max_bits, class S, class D>
+ZELLIGE_ALGEBRA consteval int cooperative_bits() {
+  int bits = vector_bits<max_bits, S, D>();
+  if constexpr (is_static_v<typename S::layout_type>) {
+    long long const total = static_product<remove_cvref_t<decltype(lvalue<S>().shape())>> *
+                            sizeof_bits_v<typename S::value_type>;
+    while (bits > 8 && bits / 2 >= sizeof_bits_v<typename S::value_type> && total / bits < threads) bits /= 2;
+  }
+  return bits > sizeof_bits_v<typename S::value_type> ? bits : 0;
+}
+}  // namespace detail
+
+template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
+  using DT = remove_cvref_t<D>;
+  using T = typename DT::value_type;
+  constexpr auto c = Algorithm::cooperative_copy;
+  static_assert(detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
+                "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
+  detail::require_alike<c>(src, dst);
+  if constexpr (detail::alike<S, DT>) {
+#if ZELLIGE_CHECK
+    if (tid >= unsigned(NumThreads)) detail::broken(c, "thread {x} of {y} takes part", tid, NumThreads);
+#endif
+    constexpr int bits = detail::cooperative_bits<NumThreads, MaxVecBits, S, DT>();
+    if constexpr (bits > 0) {
+      if (!__builtin_is_constant_evaluated())
+        return detail::copy_together<NumThreads>(tid, recast<detail::chunk<bits / 8> const>(src),
+                                                 recast<detail::chunk<bits / 8>>(dst));
+    } else if constexpr (sizeof_bits_v<T> % 8 != 0 && NumThreads > 1) {
+      two_threads_would_write_parts_of_one_byte<c, sizeof_bits_v<T>, 8>();
+    }
+    if constexpr (bits > 0 || sizeof_bits_v<T> % 8 == 0 || NumThreads == 1)
+      detail::copy_together<NumThreads>(tid, detail::view_of(src, src.data(), src.layout()),
+                                        detail::view_of(dst, dst.data(), dst.layout()));
+  }
+}
+template <int NumThreads, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
+  constexpr int bits = sizeof_bits_v<typename S::value_type>;
+  cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst);
+}
+
+/// What a value passes through on its way in or out.
+struct as_it_is {
+  template <class T>
+  ZELLIGE_HOST_DEVICE constexpr T operator()(T const& x) const {
+    return x;
+  }
+};
+
+/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read where beta is 0.
+ZELLIGE_CALLS_BACK
+template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
+          class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, Alpha const& alpha, A const& a, B const& b,
+                                                    Beta const& beta, C&& c, LoadA const& load_a = {},
+                                                    LoadB const& load_b = {}, LoadC const& load_c = {},
+                                                    Store const& store = {}) {
+  using CT = remove_cvref_t<C>;
+  constexpr auto g = Algorithm::cooperative_gemm;
+  constexpr detail::Misfit misfit = detail::find_misfit<CT, A, B, CT>();
+  if constexpr (A::rank != 2 || B::rank != 2 || CT::rank != 2) {
+    no_product_of_such_ranks_needed_are_222<g, A::rank, B::rank, CT::rank>();
+  } else if constexpr (misfit != detail::Misfit::none) {
+    detail::refuse_product<g, misfit>(a, b, c);
+  } else {
+    detail::check_product<g>(a, b, c);
+    bool const reads = !(beta == Beta(0));
+    int const rows = int(size<0>(c)), count = rows * int(size<1>(c)), depth = int(size<1>(a));
+    for (int i = int(tid); i < count; i += NumThreads) {
+      int const m = i % rows, n = i / rows;
+      typename CT::value_type sum{};
+      for (int k = 0; k < depth; ++k) sum = load_a(a(m, k)) * load_b(b(n, k)) + sum;
+      if (reads)
+        c(m, n) = store(alpha * sum + beta * load_c(c(m, n)));
+      else
+        c(m, n) = store(alpha * sum);
+    }
+  }
+}
+
+}  // namespace zellige

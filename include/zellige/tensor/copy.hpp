@@ -1,0 +1,275 @@
+// copy(src, dst): dst(c) = src(c) at every coordinate.
+//
+//   copy(a, b)                                             ranks and sizes must agree, mode by mode
+//   copy_if(predicate, a, b)                               where predicate(i) holds: the way over an edge
+//   copy_aligned(a, b)                                     pointers and strides are multiples of 16 bytes
+//   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
+//   copy(AutoFilter(AutoVectorizingCopy{}), a, b)          writes what a stride of 0 repeats once only
+//
+// Elements that lie side by side in both tensors are moved several at a time, as far as the assumed alignment
+// goes. Plain copy assumes 16 bytes where both layouts are static and nothing otherwise.
+#pragma once
+#include <zellige/tensor/same.hpp>
+#include <zellige/tensor/vector.hpp>
+
+namespace zellige {
+
+/// Overloads that take a prefer<N> are tried with the greatest N first.
+template <size_t N>
+struct prefer : prefer<N - 1> {};
+template <>
+struct prefer<0> {};
+
+/// Moves up to this many bits at once.
+template <int MaxVecBits = 128>
+struct AutoVectorizingCopyWithAssumedAlignment {
+  static_assert(MaxVecBits >= 8 && MaxVecBits <= 128 && (MaxVecBits & (MaxVecBits - 1)) == 0,
+                "AutoVectorizingCopyWithAssumedAlignment<bits>: 8, 16, 32, 64 or 128");
+};
+using AutoVectorizingCopy = AutoVectorizingCopyWithAssumedAlignment<128>;
+using DefaultCopy = AutoVectorizingCopyWithAssumedAlignment<8>;
+
+template <class CopyOp>
+struct AutoFilter {
+  CopyOp base;
+  ZELLIGE_HOST_DEVICE constexpr AutoFilter(CopyOp const& op = {}) : base(op) {}
+};
+template <class CopyOp>
+AutoFilter(CopyOp const&) -> AutoFilter<CopyOp>;
+
+namespace detail {
+// What moves at once. It may alias any element; the attribute is the host compilers' word for that.
+#if defined(__GNUC__) || defined(__clang__)
+#define ZELLIGE_MAY_ALIAS [[gnu::may_alias]]
+#else
+#define ZELLIGE_MAY_ALIAS
+#endif
+template <int bytes>
+struct chunk;
+template <>
+struct ZELLIGE_MAY_ALIAS chunk<1> {
+  unsigned char a;
+};
+template <>
+struct ZELLIGE_MAY_ALIAS chunk<2> {
+  unsigned short a;
+};
+template <>
+struct ZELLIGE_MAY_ALIAS chunk<4> {
+  unsigned a;
+};
+template <>
+struct alignas(8) ZELLIGE_MAY_ALIAS chunk<8> {
+  unsigned a, b;
+};
+template <>
+struct alignas(16) ZELLIGE_MAY_ALIAS chunk<16> {
+  unsigned a, b, c, d;
+};
+#undef ZELLIGE_MAY_ALIAS
+
+// What the algebra says of two layouts without asking at run time: 1 where it refuses or would have to check.
+template <class P>
+struct settled {
+  ZELLIGE_ALGEBRA static consteval bool ask() {
+    if (P::value.refusal || P::value.node_count != 1) return false;
+    for (int i = 0; i < P::value.step_count && i < 8; ++i) {
+      if (P::value.steps[i].op == Arith::check) return false;
+    }
+    return P::value.step_count <= 8 && P::value.nodes[0].s.is_static();
+  }
+  ZELLIGE_ALGEBRA static consteval int number() { return ask() ? int(P::value.nodes[0].s.v) : 1; }
+};
+ZELLIGE_ALGEBRA constexpr int gcd_int(int a, int b) { return b == 0 ? a : gcd_int(b, a % b); }
+
+template <class It>
+struct most_elements {
+  static constexpr int value = 0;
+};
+template <int B, int M, int S, class It>
+struct most_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
+  static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
+};
+/// Whether a layout's elements can be taken n at a time, with none left over and nothing to be asked at run
+/// time.
+template <class L, int n>
+ZELLIGE_ALGEBRA consteval bool splits() {
+  constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;
+  if (p.refusal || p.node_count > 12 || p.step_count > 8) return false;
+  for (int i = 0; i < p.step_count; ++i) {
+    if (p.steps[i].op == Arith::check) return false;
+  }
+  if (!is_static_v<L>) return true;  // copy_vectors looks at run-time numbers
+  long long count = n;
+  for (int i = 0; i < p.node_count; ++i) {
+    if (p.nodes[i].kids < 0 && p.nodes[i].kind == ValueKind::layout) count *= p.nodes[i].s.v;
+  }
+  return count == static_product<remove_cvref_t<decltype(lvalue<L>().shape())>>;
+}
+template <int bits, int each, class LA, class LB>
+ZELLIGE_ALGEBRA consteval int widest() {
+  if constexpr (bits <= each || bits % 8 != 0)
+    return 0;
+  else if constexpr (splits<LA, bits / each>() && splits<LB, bits / each>())
+    return bits;
+  else
+    return widest<bits / 2, each, LA, LB>();
+}
+template <int max_bits, class A, class B>
+ZELLIGE_ALGEBRA consteval int common_bits() {
+  int n = settled<plan<Op::max_common_vector, typename A::layout_type, typename B::layout_type>>::number();
+  if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename A::layout_type>>::number());
+  if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename B::layout_type>>::number());
+  n = gcd_int(n, most_elements<typename A::iterator>::value);
+  n = gcd_int(n, most_elements<typename B::iterator>::value);
+  int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);
+  return n > 1 && bits % each == 0 ? bits : 0;
+}
+/// How many bits of A and B may move at once; 0: element by element.
+template <int max_bits, class A, class B>
+ZELLIGE_ALGEBRA consteval int vector_bits() {
+  if constexpr (!alike_in_memory<A, B> || is_volatile<typename A::element_type> ||
+                is_volatile<typename B::element_type> || A::rank == 0)
+    return 0;
+  else
+    return widest<common_bits<max_bits, A, B>(), sizeof_bits_v<typename A::value_type>,
+                  typename A::layout_type, typename B::layout_type>();
+}
+
+template <class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_each(S const& src, D& dst) {
+  ZELLIGE_UNROLL
+  for (int i = 0; i < int(src.size()); ++i) dst(i) = src(i);
+}
+template <int bytes, class It>
+ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const& it) {
+  if constexpr (requires { raw_pointer_cast(it) + 1; })
+    return reinterpret_cast<size_t>(raw_pointer_cast(it)) % size_t(bytes) == 0;
+  else
+    return true;  // the pointer checks for itself
+}
+/// Run-time strides are multiples of n.
+template <class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>);
+template <class D>
+ZELLIGE_HOST_DEVICE constexpr bool multiples([[maybe_unused]] D const& stride, [[maybe_unused]] long long n) {
+  if constexpr (tuple_like<D>)
+    return multiples_each(stride, n, make_seq<tuple_size_v<D>>{});
+  else if constexpr (dynamic_integer<D>)
+    return static_cast<long long>(stride) % n == 0;
+  else
+    return true;
+}
+template <class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>) {
+  return (true && ... && multiples(get<I>(stride), n));
+}
+/// What the types do not tell: that address and strides allow elements to be taken n at a time.
+template <int bytes, int n, class X>
+ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
+  if constexpr (!is_static_v<typename X::layout_type> && is_layout_v<typename X::layout_type>) {
+    if (!multiples(x.layout().stride(), n)) return false;
+  }
+  return lies_at_multiple_of<bytes>(x.data());
+}
+/// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device would
+/// trap.
+template <int max_bits, bool sure, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
+  constexpr int bits = vector_bits<max_bits, S, D>();
+  if constexpr (bits > 0) {
+    if (!__builtin_is_constant_evaluated()) {
+#if !defined(__CUDA_ARCH__) || ZELLIGE_CHECK
+      constexpr int n = bits / sizeof_bits_v<typename S::value_type>;
+      if (!is_in_step<bits / 8, n>(src) || !is_in_step<bits / 8, n>(dst)) {
+        if constexpr (sure)
+          broken(Algorithm::copy,
+                 "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes",
+                 max_bits, bits / 8);
+        return copy_each(src, dst);
+      }
+#endif
+      auto const from = recast<chunk<bits / 8> const>(src);
+      auto const to = recast<chunk<bits / 8>>(dst);
+      return copy_each(from, to);
+    }
+  }
+  copy_each(src, dst);
+}
+
+}  // namespace detail
+
+/// dst(i) = src(i) at every i where pred(i).
+template <class P, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
+  detail::require_same_shape<Algorithm::copy_if>(src, dst);
+  if constexpr (tensor_like<P>) detail::require_same_size<Algorithm::copy_if>(pred.size(), src.size());
+  ZELLIGE_UNROLL
+  for (int i = 0; i < int(src.size()); ++i) {
+    if (pred(i)) dst(i) = src(i);
+  }
+}
+template <int MaxVecBits, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&, S const& src,
+                                        D&& dst) {
+  detail::require_alike<Algorithm::copy>(src, dst);
+  if constexpr (detail::alike<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
+}
+template <tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
+  using DT = remove_cvref_t<D>;
+  detail::require_alike<Algorithm::copy>(src, dst);
+  if constexpr (detail::alike<S, DT>) {
+    if constexpr (is_static_v<typename S::layout_type> && is_static_v<typename DT::layout_type>)
+      detail::copy_vectors<128, false>(src, dst);
+    else
+      detail::copy_each(src, dst);
+  }
+}
+template <tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy_aligned(S const& src, D&& dst) {
+  copy(AutoVectorizingCopy{}, src, dst);
+}
+
+namespace detail {
+/// The shape with 1 for every mode whose strides are 0 in both.
+template <class S, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b);
+template <class S, class A, class B, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto once_each(S const& shape, A const& a, B const& b, seq<I...>) {
+  return make_tuple(once(get<I>(shape), get<I>(a), get<I>(b))...);
+}
+template <class S, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) {
+  if constexpr (tuple_like<S>)
+    return once_each(shape, a, b, make_seq<tuple_size_v<S>>{});
+  else if constexpr (is_constant<0, A>::value && is_constant<0, B>::value)
+    return Int<1>{};
+  else
+    return shape;
+}
+}  // namespace detail
+
+/// Where both tensors repeat elements along the same modes (static strides of 0), each is copied once.
+template <class CopyOp, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S const& src, D&& dst) {
+  using DL = typename remove_cvref_t<D>::layout_type;
+  detail::require_alike<Algorithm::copy>(src, dst);
+  if constexpr (detail::alike<S, remove_cvref_t<D>>) {
+    if constexpr (is_layout_v<DL> && is_layout_v<typename S::layout_type>) {
+      if constexpr (detail::congruent_types<remove_cvref_t<decltype(src.shape())>,
+                                            remove_cvref_t<decltype(dst.shape())>>::value) {
+        auto const a = src.layout().stride();
+        auto const b = dst.layout().stride();
+        copy(policy.base, detail::view_of(src, src.data(), make_layout(detail::once(src.layout().shape(), a, b), a)),
+             detail::view_of(dst, dst.data(), make_layout(detail::once(dst.layout().shape(), a, b), b)));
+      } else {
+        copy(policy.base, src, dst);
+      }
+    } else {
+      copy(policy.base, src, dst);
+    }
+  }
+}
+
+}  // namespace zellige

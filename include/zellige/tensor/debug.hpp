@@ -1,0 +1,66 @@
+// One thread's prints, and types shown by the compiler.
+//
+//   if (thread0()) print(tensor);      thread(t, b), block(b) likewise; on the host they are true
+//   print_type(x);                     an error that shows the type of x
+//   print_bits(0x5u), bfprint<4, 4>(x) the bits of a number; of 4 bits, then 4 bits
+#pragma once
+#include <zellige/layout/config.hpp>
+
+#if !defined(__CUDACC_RTC__)
+#include <cstdio>  // printf
+#endif
+
+namespace zellige {
+
+template <class... T>
+ZELLIGE_HOST_DEVICE void print_type() {
+  static_assert(never<T...>, "print_type shows the types in the lines above");
+}
+template <class... T>
+ZELLIGE_HOST_DEVICE void print_type(T&&...) {
+  static_assert(never<T...>, "print_type shows the types in the lines above");
+}
+
+#if defined(__CUDA_ARCH__) || defined(threadIdx)
+#define ZELLIGE_IN_A_KERNEL 1  // CUDA's, or the emulator's, which spells the names alike
+#else
+#define ZELLIGE_IN_A_KERNEL 0
+#endif
+
+ZELLIGE_HOST_DEVICE inline bool block([[maybe_unused]] int bid) {
+#if ZELLIGE_IN_A_KERNEL
+  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z) == unsigned(bid);
+#else
+  return true;
+#endif
+}
+ZELLIGE_HOST_DEVICE inline bool thread([[maybe_unused]] int tid, int bid) {
+#if ZELLIGE_IN_A_KERNEL
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) == unsigned(tid) && block(bid);
+#else
+  return block(bid);
+#endif
+}
+ZELLIGE_HOST_DEVICE inline bool thread(int tid) { return thread(tid, 0); }
+ZELLIGE_HOST_DEVICE inline bool thread0() { return thread(0, 0); }
+ZELLIGE_HOST_DEVICE inline bool block0() { return block(0); }
+#undef ZELLIGE_IN_A_KERNEL
+
+/// The lowest bits of x in fields, the first field highest, between bars.
+template <int... Bits, class T>
+ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
+  int at = (0 + ... + Bits);
+  auto field = [&](int bits) {
+    printf("|");
+    for (int i = 0; i < bits; ++i) --at, printf("%d", int(static_cast<unsigned long long>(x) >> at & 1u));
+  };
+  (field(Bits), ...);
+  printf("|\n");
+}
+template <class T>
+ZELLIGE_HOST_DEVICE void print_bits(T const& x) {
+  for (int at = 8 * int(sizeof(T)) - 1; at >= 0; --at)
+    printf("%d", int(static_cast<unsigned long long>(x) >> at & 1u));
+}
+
+}  // namespace zellige

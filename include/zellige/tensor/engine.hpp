@@ -1,0 +1,64 @@
+// Engines: what holds a tensor's elements. ArrayEngine owns them, and its copies are deep; ViewEngine and
+// ConstViewEngine hold an iterator, and their copies see the same elements.
+#pragma once
+#include <zellige/tensor/array.hpp>
+#include <zellige/tensor/overhang.hpp>
+#include <zellige/tensor/pointer.hpp>
+
+namespace zellige {
+
+namespace detail {
+/// The iterators of an array, packed where elements are smaller than a byte.
+template <class T, int N, bool packed = sizeof_bits_v<T> % 8 != 0>
+struct storage_of {
+  using type = array_aligned<T, size_t(N), alignment_of(size_t(N) * sizeof(T), alignof(T))>;
+};
+template <class T, int N>
+struct storage_of<T, N, true> {
+  using type = array_subbyte<T, size_t(N)>;
+};
+}  // namespace detail
+
+template <class T, int N>
+struct ArrayEngine {
+  using Storage = typename detail::storage_of<T, N>::type;
+  using iterator = typename Storage::iterator;
+  using reference = iter_reference_t<iterator>;
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+  using memory = rmem_tag;
+  using overhang = Whole;
+
+  Storage storage;
+  ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
+  ZELLIGE_HOST_DEVICE constexpr auto begin() const { return storage.begin(); }
+};
+
+template <class It, class Over = Whole>
+struct ViewEngine {
+  using iterator = It;
+  using reference = iter_reference_t<It>;
+  using element_type = iter_element_t<It>;
+  using value_type = iter_value_t<It>;
+  using memory = typename detail::memory_of<It>::type;
+  using overhang = Over;
+
+  It storage = {};
+  [[no_unique_address]] Over over = {};
+  ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
+  ZELLIGE_HOST_DEVICE constexpr It& begin() { return storage; }
+};
+template <class It>
+struct ConstViewEngine {
+  using iterator = It;
+  using reference = iter_reference_t<It>;
+  using element_type = iter_element_t<It>;
+  using value_type = iter_value_t<It>;
+  using memory = typename detail::memory_of<It>::type;
+  using overhang = Whole;
+
+  It storage = {};
+  ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
+};
+
+}  // namespace zellige

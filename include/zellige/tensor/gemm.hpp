@@ -1,0 +1,154 @@
+// gemm([D,] A, B, C): D = A * B^T + C by multiply and add, elements of one thread.
+//
+//   (V)     x (V)     => (V)            d(v) = a(v) b(v) + c(v)
+//   (M)     x (N)     => (M, N)         the outer product
+//   (M, K)  x (N, K)  => (M, N)         the matrix product, B by its rows
+//   (V, M)  x (V, N)  => (V, M, N)      V outer products
+//   (V, M, K) x (V, N, K) => (V, M, N)  V matrix products
+//
+// The ranks choose; sizes that do not fit are refused, with a word for the commonest reason: A and B swapped.
+#pragma once
+#include <zellige/tensor/same.hpp>
+
+namespace zellige {
+
+namespace detail {
+// Which of a product's conditions two static sizes break.
+enum class Misfit : signed char { none, ranks, values, rows, columns, depth, result };
+
+template <int I, class X>
+using size_t_of = decltype(size<I>(lvalue<X const>()));
+
+// Mode numbers of V, M, N and K; -1: the product has none.
+struct ProductModes {
+  int v, m, n, k;
+};
+ZELLIGE_HOST_DEVICE consteval ProductModes product_modes(int ra, int rb, int rc) {
+  if (ra == 1 && rb == 1 && rc == 1) return {0, -1, -1, -1};
+  if (ra == 1 && rb == 1 && rc == 2) return {-1, 0, 0, -1};
+  if (ra == 2 && rb == 2 && rc == 2) return {-1, 0, 0, 1};
+  if (ra == 2 && rb == 2 && rc == 3) return {0, 1, 1, -1};
+  if (ra == 3 && rb == 3 && rc == 3) return {0, 1, 1, 2};
+  return {-2, -2, -2, -2};
+}
+template <class D, class A, class B, class C>
+ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
+  constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
+  if constexpr (p.m == -2 || D::rank != C::rank) {
+    return Misfit::ranks;
+  } else {
+    if constexpr (p.v >= 0) {
+      if (clash<size_t_of<0, A>, size_t_of<0, C>> || clash<size_t_of<0, B>, size_t_of<0, C>>) return Misfit::values;
+    }
+    if constexpr (p.m >= 0) {
+      if (clash<size_t_of<p.m, A>, size_t_of<p.m, C>>) return Misfit::rows;
+      if (clash<size_t_of<p.n, B>, size_t_of<p.m + 1, C>>) return Misfit::columns;
+    }
+    if constexpr (p.k >= 0) {
+      if (clash<size_t_of<p.k, A>, size_t_of<p.k, B>>) return Misfit::depth;
+    }
+    return first_clash<D, C> >= 0 ? Misfit::result : Misfit::none;
+  }
+}
+
+/// The one error of a misfit that the compiler found.
+template <Algorithm g, Misfit misfit, class A, class B, class C>
+ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C const& c) {
+  constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
+  if constexpr (misfit == Misfit::values) {
+    if constexpr (clash<decltype(size<0>(a)), decltype(size<0>(c))>)
+      sizes_differ_in_a_mode<g, decltype(size<0>(a))::value, decltype(size<0>(c))::value>();
+    else
+      sizes_differ_in_a_mode<g, decltype(size<0>(b))::value, decltype(size<0>(c))::value>();
+  } else if constexpr (misfit == Misfit::rows) {
+    sizes_differ_A_and_C_have_other_rows_are_A_and_B_swapped<g, decltype(size<p.m>(a))::value,
+                                                             decltype(size<p.m>(c))::value>();
+  } else if constexpr (misfit == Misfit::columns) {
+    sizes_differ_B_has_other_rows_than_C_has_columns<g, decltype(size<p.n>(b))::value,
+                                                     decltype(size<p.m + 1>(c))::value>();
+  } else {
+    sizes_differ_A_and_B_have_other_depths<g, decltype(size<p.k>(a))::value, decltype(size<p.k>(b))::value>();
+  }
+}
+
+template <Algorithm g, class A, class B, class C>
+ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const& c) {
+  constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
+  if constexpr (p.v >= 0) {
+    check_same(g, "A has {x} values and C has {y}; they must be the same", size<0>(a), size<0>(c));
+    check_same(g, "B has {x} values and C has {y}; they must be the same", size<0>(b), size<0>(c));
+  }
+  if constexpr (p.m >= 0) {
+    check_same(g, "A has {x} rows and C has {y}; they must be the same (are A and B swapped?)", size<p.m>(a),
+               size<p.m>(c));
+    check_same(g, "B has {x} rows and C has {y} columns; they must be the same", size<p.n>(b), size<p.m + 1>(c));
+  }
+  if constexpr (p.k >= 0)
+    check_same(g, "A has {x} columns and B has {y}; they must be the same", size<p.k>(a), size<p.k>(b));
+  require_whole<g>(a, b, c);
+}
+
+template <class D, class A, class B, class C>
+ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C const& c) {
+  constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
+  if constexpr (p.m < 0) {
+    ZELLIGE_UNROLL
+    for (int v = 0; v < int(c.size()); ++v) d(v) = a(v) * b(v) + c(v);
+  } else if constexpr (p.v >= 0) {
+    ZELLIGE_UNROLL
+    for (int v = 0; v < int(size<0>(c)); ++v) {
+      auto dv = d(v, Underscore{}, Underscore{});
+      auto const cv = c(v, Underscore{}, Underscore{});
+      if constexpr (p.k >= 0)
+        multiply(dv, a(v, Underscore{}, Underscore{}), b(v, Underscore{}, Underscore{}), cv);
+      else
+        multiply(dv, a(v, Underscore{}), b(v, Underscore{}), cv);
+    }
+  } else {
+    ZELLIGE_UNROLL
+    for (int m = 0; m < int(size<0>(c)); ++m) {
+      ZELLIGE_UNROLL
+      for (int n = 0; n < int(size<1>(c)); ++n) {
+        typename C::value_type sum = c(m, n);
+        if constexpr (p.k >= 0) {
+          ZELLIGE_UNROLL
+          for (int k = 0; k < int(size<1>(a)); ++k) sum = a(m, k) * b(n, k) + sum;
+        } else {
+          sum = a(m) * b(n) + sum;
+        }
+        d(m, n) = sum;
+      }
+    }
+  }
+}
+}  // namespace detail
+
+namespace detail {
+template <class D, class A, class B, class C>
+ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C const& c) {
+  constexpr Misfit misfit = find_misfit<D, A, B, C>();
+  constexpr auto g = Algorithm::gemm;
+  if constexpr (misfit == Misfit::ranks) {
+    no_product_of_such_ranks_needed_are_111_112_222_223_or_333<g, A::rank, B::rank, C::rank>();
+  } else if constexpr (misfit == Misfit::none || misfit == Misfit::result) {
+    require_alike<g>(c, d);
+    if constexpr (alike<C, D>) {
+      check_product<g>(a, b, c);
+      multiply(d, a, b, c);
+    }
+  } else {
+    refuse_product<g, misfit>(a, b, c);
+  }
+}
+}  // namespace detail
+
+template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
+ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& c) {
+  detail::product_into(d, a, b, c);
+}
+template <tensor_like A, tensor_like B, tensor_like C>
+ZELLIGE_HOST_DEVICE constexpr void gemm(A const& a, B const& b, C&& c) {
+  detail::product_into(c, a, b, c);
+}
+
+}  // namespace zellige

@@ -1,0 +1,262 @@
+// Pointers that know which memory they point into, and casts between pointers of every kind.
+//
+//   make_gmem_ptr(p)              p, known to be global memory          make_gmem_ptr<float>(void_pointer)
+//   recast_ptr<half_t>(p)         the same address, of other elements; keeps the memory
+//   recast_ptr<int4b_t>(p)        elements of less than a byte: a subbyte_iterator
+//   raw_pointer_cast(p)           the plain pointer inside
+#pragma once
+#include <zellige/tensor/iterator.hpp>
+#include <zellige/tensor/subbyte.hpp>
+
+namespace zellige {
+
+struct gmem_tag {};
+struct smem_tag {};
+struct rmem_tag {};
+struct tmem_tag {};
+
+/// A pointer (or iterator) into a memory.
+template <class Memory, class It>
+struct memory_ptr {
+  using memory = Memory;
+  using iterator = It;
+  using reference = iter_reference_t<It>;
+  using element_type = iter_element_t<It>;
+  using value_type = iter_value_t<It>;
+
+  It p = {};
+
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const { return *p; }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator[](I const& i) const {
+    return p[i];
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr memory_ptr operator+(I const& i) const {
+    return {p + i};
+  }
+  ZELLIGE_HOST_DEVICE constexpr It get() const { return p; }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(memory_ptr const& a, memory_ptr const& b) {
+    return a.p == b.p;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(memory_ptr const& a, memory_ptr const& b) {
+    return a.p < b.p;
+  }
+};
+template <class It>
+using gmem_ptr = memory_ptr<gmem_tag, It>;
+template <class It>
+using smem_ptr = memory_ptr<smem_tag, It>;
+template <class It>
+using rmem_ptr = memory_ptr<rmem_tag, It>;
+
+/// An address of tensor memory, which only instructions read: 32-bit words, 128 lanes by 512 columns.
+/// Smaller elements count in the unused high bits.
+template <class T>
+struct tmem_ptr {
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+  using reference = T;
+  using memory = tmem_tag;
+  // Words of an element, or elements of a word, as a power of two.
+  static constexpr int shift = sizeof_bits<T>::value <= 4    ? 3
+                               : sizeof_bits<T>::value <= 8  ? 2
+                               : sizeof_bits<T>::value <= 16 ? 1
+                               : sizeof_bits<T>::value <= 32 ? 0
+                               : sizeof_bits<T>::value <= 64 ? -1
+                                                             : -2;
+
+  unsigned addr_ = 0;
+
+  ZELLIGE_HOST_DEVICE constexpr unsigned get() const { return addr_; }
+  template <class U = T>
+  ZELLIGE_HOST_DEVICE constexpr value_type operator*() const {
+    static_assert(never<U>, "tensor memory is read by instructions, not through a tmem_ptr");
+    return value_type{};
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr value_type operator[](I const&) const {
+    return **this;
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr tmem_ptr operator+(I const& i) const {
+    unsigned const n = unsigned(i);
+    if constexpr (shift <= 0)
+      return {addr_ + (n << -shift)};
+    else
+      return {addr_ + (n >> shift | n << (32 - shift))};
+  }
+};
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr tmem_ptr<T> make_tmem_ptr(unsigned address = 0) {
+  return {address};
+}
+
+namespace detail {
+template <class It>
+struct memory_of {
+  using type = void;
+};
+template <class It>
+requires requires { typename It::memory; }
+struct memory_of<It> {
+  using type = typename It::memory;
+};
+template <class It>
+requires(requires { typename It::iterator; } && !requires { typename It::memory; })
+struct memory_of<It> : memory_of<typename It::iterator> {};
+template <class It>
+struct memory_of<It const> : memory_of<It> {};
+
+/// Whether an iterator names memory, whose elements can be taken several at a time.
+template <class It>
+inline constexpr bool names_memory = requires(It it) { it.template recast<unsigned>(); };
+template <class T>
+inline constexpr bool names_memory<T*> = true;
+template <class T>
+inline constexpr bool names_memory<subbyte_iterator<T>> = true;
+template <class M, class It>
+inline constexpr bool names_memory<memory_ptr<M, It>> = names_memory<It>;
+}  // namespace detail
+
+/// Of pointers, engines and tensors. What is in neither global nor shared nor tensor memory is a thread's own.
+template <class T>
+struct is_gmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, gmem_tag>> {};
+template <class T>
+struct is_smem : bool_constant<is_same_v<typename detail::memory_of<T>::type, smem_tag>> {};
+template <class T>
+struct is_tmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, tmem_tag>> {};
+template <class T>
+struct is_rmem : bool_constant<!is_gmem<T>::value && !is_smem<T>::value && !is_tmem<T>::value> {};
+template <class T>
+inline constexpr bool is_gmem_v = is_gmem<T>::value;
+template <class T>
+inline constexpr bool is_smem_v = is_smem<T>::value;
+template <class T>
+inline constexpr bool is_tmem_v = is_tmem<T>::value;
+template <class T>
+inline constexpr bool is_rmem_v = is_rmem<T>::value;
+
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(T* p) {
+  return p;
+}
+template <class M, class It>
+requires requires(It const& it) { raw_pointer_cast(it); }
+ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(memory_ptr<M, It> const& p) { return raw_pointer_cast(p.p); }
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr unsigned raw_pointer_cast(tmem_ptr<T> const& p) {
+  return p.addr_;
+}
+
+/// Elements of which one is stored and several are meant; see sparse.hpp.
+template <class T>
+inline constexpr bool is_sparse_v = false;
+template <int N, class It>
+ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it);
+
+/// The same address, of elements of type U.
+template <class U, class T>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
+  if constexpr (is_sparse_v<U>)
+    return make_sparse_ptr<U::sparsity>(reinterpret_cast<U*>(p));
+  else if constexpr (is_subbyte_v<U>)
+    return subbyte_iterator<U>(p);
+  else
+    return reinterpret_cast<U*>(p);
+}
+template <class U, class T>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T const* p) {
+  if constexpr (is_sparse_v<U>)
+    return make_sparse_ptr<U::sparsity>(reinterpret_cast<U const*>(p));
+  else if constexpr (is_subbyte_v<U>)
+    return subbyte_iterator<U const>(p);
+  else
+    return reinterpret_cast<U const*>(p);
+}
+template <class U>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(decltype(nullptr)) {
+  return recast_ptr<U>(static_cast<U*>(nullptr));
+}
+template <class U, class It>
+requires requires(It it) { it.template recast<U>(); }
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(It const& it) { return it.template recast<U>(); }
+template <class U, class T>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(tmem_ptr<T> const& p) {
+  return tmem_ptr<U>{p.addr_};
+}
+template <class U, class M, class It>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(memory_ptr<M, It> const& p) {
+  return memory_ptr<M, decltype(recast_ptr<U>(p.p))>{recast_ptr<U>(p.p)};
+}
+
+namespace detail {
+template <class M, class It>
+ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
+  if constexpr (is_same_v<typename memory_of<It>::type, M>)
+    return it;
+  else
+    return memory_ptr<M, It>{it};
+}
+}  // namespace detail
+template <class It>
+ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(It it) {
+  return detail::in_memory<gmem_tag>(it);
+}
+template <class It>
+ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It it) {
+  return detail::in_memory<smem_tag>(it);
+}
+template <class It>
+ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
+  return detail::in_memory<rmem_tag>(it);
+}
+// The same from a pointer without a type.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(void* p) {
+  return make_gmem_ptr(recast_ptr<T>(p));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(void const* p) {
+  return make_gmem_ptr(recast_ptr<T const>(p));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(decltype(nullptr)) {
+  return make_gmem_ptr(recast_ptr<T>(nullptr));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(void* p) {
+  return make_smem_ptr(recast_ptr<T>(p));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(void const* p) {
+  return make_smem_ptr(recast_ptr<T const>(p));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(decltype(nullptr)) {
+  return make_smem_ptr(recast_ptr<T>(nullptr));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void* p) {
+  return make_rmem_ptr(recast_ptr<T>(p));
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void const* p) {
+  return make_rmem_ptr(recast_ptr<T const>(p));
+}
+
+/// What the type alone says of an address: nothing, of a plain pointer.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(T* const&) {
+  return {};
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(subbyte_iterator<T> const&) {
+  return {};
+}
+template <class M, class It>
+ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(memory_ptr<M, It> const&) {
+  return {};
+}
+
+}  // namespace zellige

@@ -1,0 +1,60 @@
+// Reductions.
+//
+//   reduce(x, 0.f)                       the sum of x's elements; reduce(x, init, op) another fold
+//   batch_reduce(x, y)                   y(i) += every x(_, i)
+//   logical_reduce(x, y, (_, 0))         y += x over the modes that the profile does not mark with `_`
+#pragma once
+#include <zellige/tensor/same.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class S, class V, class F>
+ZELLIGE_HOST_DEVICE constexpr V fold_elements(S const& x, V value, F& f) {
+  ZELLIGE_UNROLL
+  for (int i = 0; i < int(x.size()); ++i) value = f(value, x(i));
+  return value;
+}
+}  // namespace detail
+
+template <tensor_like S, class V, class F = plus>
+ZELLIGE_HOST_DEVICE constexpr V reduce(S const& x, V value, F&& f = {}) {
+  detail::require_whole<Algorithm::reduce>(x);
+  return detail::fold_elements(x, value, f);
+}
+
+template <tensor_like S, tensor_like D, class F = plus>
+ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {}) {
+  if constexpr (S::rank != 2) {
+    tensors_differ_in_rank<Algorithm::batch_reduce, S::rank, 2>();
+  } else {
+    detail::require_same_size<Algorithm::batch_reduce>(size<1>(src), dst.size());
+    detail::require_whole<Algorithm::batch_reduce>(src, dst);
+    ZELLIGE_UNROLL
+    for (int i = 0; i < int(dst.size()); ++i) dst(i) = detail::fold_elements(src(Underscore{}, i), dst(i), f);
+  }
+}
+
+namespace detail {
+// A layout of no modes is one element.
+template <class L>
+ZELLIGE_HOST_DEVICE constexpr auto at_least_one(L const& l) {
+  if constexpr (L::rank == 0)
+    return Layout<Int<1>, Int<0>>{};
+  else
+    return l;
+}
+}  // namespace detail
+template <tensor_like S, tensor_like D, class P, class F = plus>
+ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {
+  using At = detail::misfit<P, remove_cvref_t<decltype(src.shape())>>;
+  if constexpr (At::crd != At::layout) {
+    coordinate_and_layout_differ_in_rank<At::crd, At::layout>();
+  } else {
+    auto const reduced = detail::at_least_one(dice(profile, src.layout()));
+    auto const kept = detail::at_least_one(slice(profile, src.layout()));
+    batch_reduce(detail::view_of(src, src.data(), make_layout(reduced, kept)), dst, f);
+  }
+}
+
+}  // namespace zellige

@@ -1,0 +1,93 @@
+// What the algorithms ask of their tensors before they touch an element: sizes that agree, and nothing that
+// hangs over. Each question that has a static answer is answered by the compiler, with one error.
+#pragma once
+#include <zellige/tensor/tensor.hpp>
+
+namespace zellige::detail {
+
+template <class X>
+using overhang_t = typename remove_cvref_t<X>::engine_type::overhang;
+
+template <Algorithm algorithm, long long tile, long long extent>
+ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang<tile, extent> const&) {
+  the_tile_hangs_over_the_end_of_the_tensor_use_copy_if<algorithm, tile, extent>();
+}
+template <Algorithm algorithm>
+ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Whole const&) {}
+template <Algorithm algorithm>
+ZELLIGE_HOST_DEVICE constexpr void refuse_overhang([[maybe_unused]] MayOverhang const& over) {
+#if ZELLIGE_CHECK
+  if (over.tile != 0)
+    broken(algorithm,
+           "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
+           over.tile, over.extent);
+#endif
+}
+/// Nothing hangs over the end of any of the tensors; the first that the compiler knows of is its one error.
+template <Algorithm algorithm, class X, class... Xs>
+ZELLIGE_HOST_DEVICE constexpr void require_whole(X const& x, Xs const&... rest) {
+  if constexpr (!is_same_v<overhang_t<X>, Whole>) refuse_overhang<algorithm>(overhang_of(x));
+  if constexpr (!always_overhangs<overhang_t<X>> && sizeof...(Xs) > 0) require_whole<algorithm>(rest...);
+}
+
+template <class A, class B, int... I>
+ZELLIGE_HOST_DEVICE consteval int first_clash_of(seq<I...>) {
+  int first = -1;
+  ((first < 0 && clash<decltype(size<I>(lvalue<A const>())), decltype(size<I>(lvalue<B const>()))> ? first = I
+                                                                                                   : 0),
+   ...);
+  return first;
+}
+/// The first mode whose static sizes differ, or -1.
+template <class A, class B>
+inline constexpr int first_clash = first_clash_of<A, B>(make_seq<A::rank>{});
+
+template <Algorithm algorithm, class A, class B, int... I>
+ZELLIGE_HOST_DEVICE constexpr void check_modes(A const& a, B const& b, seq<I...>) {
+  (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)), ...);
+}
+/// Of one rank, and of one size mode by mode.
+template <Algorithm algorithm, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
+  if constexpr (A::rank != B::rank) {
+    tensors_differ_in_rank<algorithm, A::rank, B::rank>();
+  } else if constexpr (A::rank > 0) {
+    constexpr int mode = first_clash<A, B>;
+    if constexpr (mode >= 0)
+      sizes_differ_in_a_mode<algorithm, decltype(size<mode>(a))::value, decltype(size<mode>(b))::value>();
+    else
+      check_modes<algorithm>(a, b, make_seq<A::rank>{});
+  }
+}
+/// Whether a tensor can be read and written alike with another, as far as the compiler knows.
+template <class A, class B>
+ZELLIGE_HOST_DEVICE consteval bool alike_in_types() {
+  if constexpr (A::rank != B::rank || always_overhangs<overhang_t<A>> || always_overhangs<overhang_t<B>>)
+    return false;
+  else
+    return A::rank == 0 || first_clash<A, B> < 0;
+}
+template <class A, class B>
+inline constexpr bool alike = alike_in_types<A, B>();
+/// Of one shape, and nothing hangs over. One error at most: where `alike` is false, do nothing after it.
+template <Algorithm algorithm, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {
+  if constexpr (alike<A, B> || A::rank != B::rank) {
+    require_same_shape<algorithm>(a, b);
+    if constexpr (A::rank == B::rank) require_whole<algorithm>(a, b);
+  } else if constexpr (first_clash<A, B> >= 0) {
+    require_same_shape<algorithm>(a, b);
+  } else {
+    require_whole<algorithm>(a, b);
+  }
+}
+/// Two numbers that must be the same.
+template <Algorithm algorithm, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
+  if constexpr (clash<A, B>)
+    sizes_differ_in_a_mode<algorithm, A::value, B::value>();
+  else
+    check_same(algorithm, "the tensors have {x} and {y} elements; they must have as many", a, b);
+}
+
+}  // namespace zellige::detail

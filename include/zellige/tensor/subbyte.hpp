@@ -1,0 +1,236 @@
+// Elements of less than a byte, packed: 8 of one bit, 2 of four bits, and 4 of six bits to 3 bytes.
+//
+//   subbyte_iterator<int4b_t> it(bytes);       // from the low bits of bytes[0] on
+//   it[3] = int4b_t(-2);                       // the high half of bytes[1]; its neighbours stay as they are
+//   array_subbyte<uint2b_t, 14> a;             // 4 bytes
+//
+// A write reads and writes whole bytes: two threads must not write elements of one byte at once.
+#pragma once
+#include <zellige/layout/algebra.hpp>
+#include <zellige/tensor/iterator.hpp>
+
+namespace zellige {
+
+template <class T>
+inline constexpr int sizeof_bits_v = int(sizeof_bits<T>::value);
+template <class T>
+struct sizeof_bits<T const> : sizeof_bits<T> {};
+/// A predicate is a bit: tensors of bool are packed.
+template <>
+struct sizeof_bits<bool> : Int<1> {};
+
+template <class T>
+inline constexpr bool is_subbyte_v = sizeof_bits_v<T> < 8;
+template <class T>
+struct is_subbyte : bool_constant<is_subbyte_v<T>> {};
+
+template <class T>
+struct subbyte_iterator;
+
+namespace detail {
+template <class T>
+struct byte_for {
+  using type = unsigned char;
+};
+template <class T>
+struct byte_for<T const> {
+  using type = unsigned char const;
+};
+}  // namespace detail
+
+/// One packed element: converts to its value, and takes one.
+template <class T>
+class subbyte_reference {
+ public:
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+  using storage_type = typename detail::byte_for<T>::type;
+
+  ZELLIGE_HOST_DEVICE constexpr subbyte_reference(storage_type* byte, int bit) : byte_(byte), bit_(bit) {}
+  subbyte_reference(subbyte_reference const&) = default;
+
+  ZELLIGE_HOST_DEVICE constexpr value_type get() const {
+    unsigned item = unsigned(byte_[0]) >> bit_;
+    if (straddles()) item |= unsigned(byte_[1]) << (8 - bit_);
+    return __builtin_bit_cast(value_type, static_cast<unsigned char>(item & mask));
+  }
+  ZELLIGE_HOST_DEVICE constexpr operator value_type() const { return get(); }
+
+  ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(value_type const& value) const {
+    static_assert(!is_same_v<T, value_type const>, "an element behind a subbyte_iterator<T const> is written");
+    unsigned const item = __builtin_bit_cast(unsigned char, value) & mask;
+    byte_[0] = static_cast<unsigned char>((byte_[0] & ~(mask << bit_)) | item << bit_);
+    if (straddles())
+      byte_[1] = static_cast<unsigned char>((byte_[1] & ~(mask >> (8 - bit_))) | item >> (8 - bit_));
+    return *this;
+  }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(subbyte_reference const& other) const {
+    return *this = other.get();
+  }
+  template <class U>
+  ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(subbyte_reference<U> const& other) const {
+    return *this = value_type(other.get());
+  }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> operator&() const;
+
+ private:
+  static constexpr unsigned mask = (1u << sizeof_bits_v<T>)-1;
+  // An element lies across two bytes only where its bits do not divide eight.
+  ZELLIGE_HOST_DEVICE constexpr bool straddles() const {
+    return 8 % sizeof_bits_v<T> != 0 && bit_ + sizeof_bits_v<T> > 8;
+  }
+  storage_type* byte_;
+  int bit_;
+};
+// Comparisons are of values.
+template <class T, class U>
+ZELLIGE_HOST_DEVICE constexpr bool operator==(subbyte_reference<T> const& a, subbyte_reference<U> const& b) {
+  return a.get() == b.get();
+}
+template <class T, class U>
+ZELLIGE_HOST_DEVICE constexpr bool operator<(subbyte_reference<T> const& a, subbyte_reference<U> const& b) {
+  return a.get() < b.get();
+}
+
+template <class T>
+struct subbyte_iterator {
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+  using reference = subbyte_reference<T>;
+  using storage_type = typename detail::byte_for<T>::type;
+
+  storage_type* ptr_ = nullptr;
+  int idx_ = 0;  // the bit of *ptr_ at which the element begins
+
+  subbyte_iterator() = default;
+  template <class P>
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator(P* p, int bit = 0) : idx_(bit) {
+    if constexpr (is_same_v<remove_cvref_t<P>, unsigned char>)
+      ptr_ = p;
+    else
+      ptr_ = reinterpret_cast<storage_type*>(p);
+  }
+
+  ZELLIGE_HOST_DEVICE constexpr reference operator*() const { return {ptr_, idx_}; }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator operator+(I const& i) const {
+    // Arithmetic shift and mask are floor and remainder, for steps back too.
+    long long const bits = static_cast<long long>(i) * sizeof_bits_v<T> + idx_;
+    return subbyte_iterator(ptr_ + (bits >> 3), int(bits & 7));
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr reference operator[](I const& i) const {
+    return *(*this + i);
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator& operator+=(I const& i) {
+    return *this = *this + i;
+  }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator& operator++() { return *this += 1; }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator operator++(int) {
+    subbyte_iterator const before = *this;
+    return *this += 1, before;
+  }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator& operator--() { return *this += -1; }
+  ZELLIGE_HOST_DEVICE constexpr subbyte_iterator operator--(int) {
+    subbyte_iterator const before = *this;
+    return *this += -1, before;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(subbyte_iterator const& a, subbyte_iterator const& b) {
+    return a.ptr_ == b.ptr_ && a.idx_ == b.idx_;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(subbyte_iterator const& a, subbyte_iterator const& b) {
+    return a.ptr_ < b.ptr_ || (a.ptr_ == b.ptr_ && a.idx_ < b.idx_);
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<=(subbyte_iterator const& a, subbyte_iterator const& b) {
+    return !(b < a);
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>(subbyte_iterator const& a, subbyte_iterator const& b) {
+    return b < a;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>=(subbyte_iterator const& a, subbyte_iterator const& b) {
+    return !(a < b);
+  }
+};
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator&() const {
+  return {byte_, bit_};
+}
+
+/// The byte in which the element begins.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(subbyte_iterator<T> const& it) {
+  return reinterpret_cast<T*>(it.ptr_);
+}
+template <class U, class T>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(subbyte_iterator<T> const& it) {
+  constexpr bool constant = !is_same_v<T, remove_cvref_t<T>>;
+  using V = conditional_t<constant, U const, U>;
+  if constexpr (is_subbyte_v<U>)
+    return subbyte_iterator<V>(it.ptr_, it.idx_);
+  else
+    return reinterpret_cast<V*>(it.ptr_);
+}
+
+/// N packed elements.
+template <class T, size_t N>
+struct array_subbyte {
+  using element_type = T;
+  using value_type = remove_cvref_t<T>;
+  using reference = subbyte_reference<T>;
+  using const_reference = subbyte_reference<T const>;
+  using iterator = subbyte_iterator<T>;
+  using const_iterator = subbyte_iterator<T const>;
+  using size_type = size_t;
+  static constexpr size_t bytes = (N * size_t(sizeof_bits_v<T>) + 7) / 8;
+
+  alignas(bytes % 16 == 0  ? 16
+          : bytes % 8 == 0 ? 8
+          : bytes % 4 == 0 ? 4
+          : bytes % 2 == 0 ? 2
+                           : 1) unsigned char storage[bytes > 0 ? bytes : 1];
+
+  ZELLIGE_HOST_DEVICE constexpr iterator begin() { return iterator(storage); }
+  ZELLIGE_HOST_DEVICE constexpr const_iterator begin() const { return const_iterator(storage); }
+  ZELLIGE_HOST_DEVICE constexpr const_iterator cbegin() const { return begin(); }
+  ZELLIGE_HOST_DEVICE constexpr iterator end() { return begin() + N; }
+  ZELLIGE_HOST_DEVICE constexpr const_iterator end() const { return begin() + N; }
+  ZELLIGE_HOST_DEVICE constexpr const_iterator cend() const { return end(); }
+  ZELLIGE_HOST_DEVICE constexpr reference operator[](size_t i) { return begin()[i]; }
+  ZELLIGE_HOST_DEVICE constexpr const_reference operator[](size_t i) const { return begin()[i]; }
+  ZELLIGE_HOST_DEVICE constexpr reference at(size_t i) { return begin()[i]; }
+  ZELLIGE_HOST_DEVICE constexpr const_reference at(size_t i) const { return begin()[i]; }
+  ZELLIGE_HOST_DEVICE constexpr reference front() { return begin()[0]; }
+  ZELLIGE_HOST_DEVICE constexpr const_reference front() const { return begin()[0]; }
+  ZELLIGE_HOST_DEVICE constexpr reference back() { return begin()[N - 1]; }
+  ZELLIGE_HOST_DEVICE constexpr const_reference back() const { return begin()[N - 1]; }
+  ZELLIGE_HOST_DEVICE static constexpr size_t size() { return N; }
+  ZELLIGE_HOST_DEVICE static constexpr size_t max_size() { return N; }
+  ZELLIGE_HOST_DEVICE static constexpr bool empty() { return N == 0; }
+  ZELLIGE_HOST_DEVICE constexpr void clear() {
+    ZELLIGE_UNROLL
+    for (size_t i = 0; i < bytes; ++i) storage[i] = 0;
+  }
+  ZELLIGE_HOST_DEVICE constexpr void fill(T const& value) {
+    ZELLIGE_UNROLL
+    for (size_t i = 0; i < N; ++i) begin()[i] = value;
+  }
+};
+template <class T, size_t N>
+struct sizeof_bits<array_subbyte<T, N>> : Int<int(8 * array_subbyte<T, N>::bytes)> {};
+
+template <class T, size_t N>
+ZELLIGE_HOST_DEVICE constexpr void fill(array_subbyte<T, N>& a, T const& value) {
+  a.fill(value);
+}
+template <class T, size_t N>
+ZELLIGE_HOST_DEVICE constexpr void clear(array_subbyte<T, N>& a) {
+  a.clear();
+}
+template <int I, class T, size_t N>
+ZELLIGE_HOST_DEVICE constexpr auto get(array_subbyte<T, N>& a) {
+  static_assert(0 <= I && size_t(I) < N, "get<I>(array_subbyte): I is out of range");
+  return a[I];
+}
+
+}  // namespace zellige

@@ -1,0 +1,156 @@
+// Elements taken several at a time: what two tensors have in common, and the same memory in other elements.
+//
+//   max_common_vector(a, b)      how many elements lie side by side in both and mean the same: Int<N>
+//   recast<uint128_t>(a)         a's memory in elements of 128 bits, its layout with it
+#pragma once
+#include <zellige/tensor/partition.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class T>
+inline constexpr bool is_volatile = false;
+template <class T>
+inline constexpr bool is_volatile<T volatile> = true;
+template <class T>
+inline constexpr bool is_volatile<T volatile const> = true;
+template <class T>
+struct plain_type {
+  using type = T;
+};
+template <class T>
+struct plain_type<T volatile> {
+  using type = T;
+};
+template <class T>
+using plain_t = typename plain_type<T>::type;
+
+/// Two tensors of which elements may be copied by their bits: of one type, in memory both.
+template <class A, class B>
+inline constexpr bool alike_in_memory =
+    is_same_v<plain_t<typename A::value_type>, plain_t<typename B::value_type>> &&
+    __is_trivially_copyable(typename A::value_type) && stands_on_memory<A> && stands_on_memory<B>;
+}  // namespace detail
+
+template <tensor_like A, tensor_like B>
+ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
+  if constexpr (detail::alike_in_memory<A, B>)
+    return max_common_vector(a.layout(), b.layout());
+  else
+    return Int<0>{};
+}
+template <tensor_like A, tensor_like B>
+ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
+  if constexpr (detail::alike_in_memory<A, B>)
+    return max_common_layout(a.layout(), b.layout());
+  else
+    return Layout<Int<1>, Int<0>>{};
+}
+/// Elements in aligned runs, if the pointer is aligned to them and run-time strides are multiples of them.
+template <tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
+  if constexpr (detail::stands_on_memory<X>)
+    return gcd(max_alignment(x.data()), max_alignment(x.layout()));
+  else
+    return Int<1>{};
+}
+
+namespace detail {
+/// Where a mode of static negative stride begins when its elements are taken several at a time: at the last of
+/// the first several, which has the lowest address.
+template <class S, class N, class D>
+ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
+template <class S, class N, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto back_to_modes(S const& shape, N const& taken, D const& stride, seq<I...>) {
+  return (Int<0>{} + ... + back_to(get<I>(shape), get<I>(taken), get<I>(stride)));
+}
+template <class S, class N, class D>
+ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride) {
+  if constexpr (tuple_like<S>) {
+    return back_to_modes(shape, taken, stride, make_seq<tuple_size_v<S>>{});
+  } else if constexpr (is_constant_v<D>) {
+    if constexpr (D::value < 0)
+      return (shape / taken - Int<1>{}) * stride;
+    else
+      return Int<0>{};
+  } else {
+    return Int<0>{};
+  }
+}
+#if ZELLIGE_CHECK
+template <class U, class It>
+ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
+  if constexpr (requires { raw_pointer_cast(it) + 1; }) {
+    if constexpr (!is_subbyte_v<U>) {
+      if (size_t const address = reinterpret_cast<size_t>(raw_pointer_cast(it)); address % alignof(U) != 0)
+        broken(Algorithm::recast, "the address ends in {x}: elements of the new type begin at multiples of {y}",
+               static_cast<long long>(address % 256), alignof(U));
+    }
+  }
+}
+#endif
+}  // namespace detail
+
+namespace detail {
+template <class U, class X, class L>
+ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
+  using T = typename X::value_type;
+  if constexpr (sizeof_bits_v<T> < sizeof_bits_v<U> && is_layout_v<L>)
+    return x.data() + back_to(x.layout().shape(), layout.shape(), x.layout().stride());
+  else
+    return iterator_of(x);
+}
+}  // namespace detail
+namespace detail {
+template <int old_bits, int new_bits, class L>
+ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
+  if constexpr (old_bits == new_bits)
+    return layout;
+  else if constexpr (new_bits % old_bits == 0)
+    return upcast<new_bits / old_bits>(layout);
+  else if constexpr (old_bits % new_bits == 0)
+    return downcast<old_bits / new_bits>(layout);
+  else
+    return invoke<Op::recast_layout>(layout, Int<old_bits>{}, Int<new_bits>{});
+}
+}  // namespace detail
+/// The same memory in elements of type U. Larger ones round up, as tiles do: what then has more bits than there
+/// were counts as hanging over the end.
+template <class U, tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
+  constexpr int before = sizeof_bits_v<typename remove_cvref_t<X>::value_type>, after = sizeof_bits_v<U>;
+  auto const layout = detail::recast_bits<before, after>(x.layout());
+  auto const begin = detail::recast_at<U>(x, layout);
+#if ZELLIGE_CHECK
+  detail::check_alignment<U>(begin);
+#endif
+  return detail::view(recast_ptr<U>(begin), layout,
+                      detail::either(detail::overhang_of(x), detail::cut<detail::Part::tile>(
+                                                                 product(layout.shape()) * Int<after>{},
+                                                                 x.size() * Int<before>{}, Int<0>{})));
+}
+
+/// A tensor behind a swizzle_ptr as one whose layout is swizzled: the same elements, anywhere in memory.
+template <tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x) {
+  using T = remove_cvref_t<X>;
+  using Sw = get_swizzle_t<typename T::iterator>;
+  static_assert(is_smem_v<T>, "as_position_independent_swizzle_tensor(x): x must be in shared memory");
+  if constexpr (Sw::num_bits == 0) {
+    return detail::view_of(x, detail::iterator_of(x), x.layout());
+  } else {
+    auto const p = make_smem_ptr(raw_pointer_cast(x.data()));
+#if ZELLIGE_CHECK
+    size_t const period = size_t(Sw::swizzle_code) | ((size_t(1) << Sw::num_base) - 1);
+    if (size_t const stray = reinterpret_cast<size_t>(raw_pointer_cast(p)) & period; stray != 0)
+      detail::broken(Algorithm::recast, "the tile begins {x} bytes into the swizzle's period of {y}",
+                     static_cast<long long>(stray), static_cast<long long>(period + 1));
+#endif
+    return detail::view_of(
+        x, p,
+        make_composed_layout(detail::swizzle_of_elements<sizeof_bits_v<typename T::value_type>>(Sw{}), Int<0>{},
+                             x.layout()));
+  }
+}
+
+}  // namespace zellige

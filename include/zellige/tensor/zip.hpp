@@ -1,0 +1,206 @@
+// Several tensors of one shape as one: its elements are tuples of theirs.
+//
+//   Tensor ab = make_zip_tensor(a, b);      ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are zips
+//   auto [x, y] = unzip_tensor(...)         get<0>(unzip_tensor(ab)) is a view of a
+//
+// A zip is read, not written: its elements are values.
+#pragma once
+#include <zellige/tensor/partition.hpp>
+#include <zellige/tensor/same.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class F, class... T, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto map_zip(tuple<T...> const& t, F const& f, seq<I...>) {
+  return make_tuple(f(get<I>(t))...);
+}
+template <class T, class U, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto advance_each(T const& iters, U const& by, seq<I...>) {
+  return make_tuple((get<I>(iters) + get<I>(by))...);
+}
+}  // namespace detail
+
+template <class... It>
+struct ZipIterator;
+namespace detail {
+template <class... It>
+ZELLIGE_HOST_DEVICE constexpr ZipIterator<It...> zip_iterator(tuple<It...> const& iters) {
+  return {iters};
+}
+}  // namespace detail
+
+template <class... It>
+struct ZipIterator {
+  using value_type = tuple<iter_value_t<It>...>;
+  using element_type = value_type;
+  using reference = value_type;
+  using Seq = make_seq<int(sizeof...(It))>;
+
+  tuple<It...> iters_;
+
+  ZELLIGE_HOST_DEVICE constexpr value_type operator*() const { return read(Seq{}); }
+  template <class... I>
+  ZELLIGE_HOST_DEVICE constexpr auto operator+(tuple<I...> const& by) const {
+    static_assert(sizeof...(I) == sizeof...(It), "ZipIterator: one offset for each of the zipped iterators");
+    return detail::zip_iterator(detail::advance_each(iters_, by, Seq{}));
+  }
+  template <class... I>
+  ZELLIGE_HOST_DEVICE constexpr auto operator[](tuple<I...> const& by) const {
+    return *(*this + by);
+  }
+
+ private:
+  template <int... I>
+  ZELLIGE_HOST_DEVICE constexpr value_type read(seq<I...>) const {
+    return {static_cast<iter_value_t<It>>(*get<I>(iters_))...};
+  }
+};
+// All in one memory, or in none.
+template <class First, class... It>
+requires(is_same_v<typename detail::memory_of<First>::type, typename detail::memory_of<It>::type>&&...)
+struct detail::memory_of<ZipIterator<First, It...>> : detail::memory_of<First> {};
+
+/// Layouts that take one coordinate to a tuple of indices.
+template <class... L>
+struct ZipLayout {
+  static constexpr bool layout_tag = true;
+  static constexpr bool zip_tag = true;
+  using First = tuple_element_t<0, tuple<L...>>;
+  static constexpr int rank = First::rank;
+  static_assert(((L::rank == rank) && ...), "make_zip_tensor: the tensors differ in rank");
+
+  [[no_unique_address]] tuple<L...> layouts_;
+
+  ZELLIGE_HOST_DEVICE constexpr ZipLayout const& layout() const { return *this; }
+  template <int... I>
+  ZELLIGE_HOST_DEVICE constexpr auto shape() const {
+    return get<0>(layouts_).template shape<I...>();
+  }
+  template <class Crd>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
+    return at(crd, make_seq<int(sizeof...(L))>{});
+  }
+  template <class C0, class C1, class... C>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, C const&... c) const {
+    return (*this)(make_coord(c0, c1, c...));
+  }
+
+ private:
+  template <class Crd, int... I>
+  ZELLIGE_HOST_DEVICE constexpr auto at(Crd const& crd, seq<I...>) const;
+};
+
+namespace detail {
+template <class... L>
+ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts) {
+  return {layouts};
+}
+// Each operation of layouts, on every layout of a zip.
+#define ZELLIGE_ON_EVERY_LAYOUT(name)                                  \
+  template <class T>                                                   \
+  struct name##_by {                                                   \
+    T const& t;                                                        \
+    template <class L>                                                 \
+    ZELLIGE_HOST_DEVICE constexpr auto operator()(L const& l) const {  \
+      return name(l, t);                                               \
+    }                                                                  \
+  };
+ZELLIGE_ON_EVERY_LAYOUT(composition)
+ZELLIGE_ON_EVERY_LAYOUT(logical_divide)
+ZELLIGE_ON_EVERY_LAYOUT(zipped_divide)
+ZELLIGE_ON_EVERY_LAYOUT(tiled_divide)
+ZELLIGE_ON_EVERY_LAYOUT(flat_divide)
+#undef ZELLIGE_ON_EVERY_LAYOUT
+template <class F, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto on_each(ZipLayout<L...> const& z, F const& f) {
+  return zip_of(map_zip(z.layouts_, f, make_seq<int(sizeof...(L))>{}));
+}
+}  // namespace detail
+
+template <class... L>
+template <class Crd, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto ZipLayout<L...>::at(Crd const& crd, seq<I...>) const {
+  if constexpr (has_underscore_v<Crd>)
+    return detail::zip_of(make_tuple(get<I>(layouts_)(crd)...));
+  else
+    return make_tuple(get<I>(layouts_)(crd)...);
+}
+template <class T, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto composition(ZipLayout<L...> const& z, T const& tiler) {
+  return detail::on_each(z, detail::composition_by<T>{tiler});
+}
+template <class T, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto logical_divide(ZipLayout<L...> const& z, T const& tiler) {
+  return detail::on_each(z, detail::logical_divide_by<T>{tiler});
+}
+template <class T, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(ZipLayout<L...> const& z, T const& tiler) {
+  return detail::on_each(z, detail::zipped_divide_by<T>{tiler});
+}
+template <class T, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(ZipLayout<L...> const& z, T const& tiler) {
+  return detail::on_each(z, detail::tiled_divide_by<T>{tiler});
+}
+template <class T, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto flat_divide(ZipLayout<L...> const& z, T const& tiler) {
+  return detail::on_each(z, detail::flat_divide_by<T>{tiler});
+}
+namespace detail {
+template <int N, bool back>
+struct widen_to {
+  template <class L>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(L const& l) const {
+    if constexpr (back)
+      return append<N>(l);
+    else
+      return prepend<N>(l);
+  }
+};
+}  // namespace detail
+/// Every layout with modes of size 1 added up to rank N.
+template <int N, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto append(ZipLayout<L...> const& z) {
+  return detail::on_each(z, detail::widen_to<N, true>{});
+}
+template <int N, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto prepend(ZipLayout<L...> const& z) {
+  return detail::on_each(z, detail::widen_to<N, false>{});
+}
+
+namespace detail {
+template <class Crd, class... L, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto slice_zip(Crd const& crd, ZipLayout<L...> const& z, seq<I...>) {
+  auto const parts = make_tuple(slice_and_offset(crd, get<I>(z.layouts_))...);
+  return make_tuple(zip_of(make_tuple(get<0>(get<I>(parts))...)), make_tuple(get<1>(get<I>(parts))...));
+}
+/// All of the shape of the first.
+template <class A, class... B>
+ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
+  (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
+}
+template <class... It, class... L, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts, seq<I...>) {
+  return make_tuple(make_tensor(get<I>(iters), get<I>(layouts))...);
+}
+}  // namespace detail
+template <class Crd, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ZipLayout<L...> const& z) {
+  return detail::slice_zip(crd, z, make_seq<int(sizeof...(L))>{});
+}
+
+template <tensor_like... X>
+ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
+  static_assert(sizeof...(X) > 0, "make_zip_tensor(a, b, ...): at least one tensor is needed");
+  using It = ZipIterator<remove_cvref_t<decltype(x.data())>...>;
+  using L = ZipLayout<typename X::layout_type...>;
+  detail::require_zippable(x...);
+  return Tensor<ViewEngine<It>, L>{{It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)}, {}},
+                                   L{make_tuple(x.layout()...)}};
+}
+template <class E, class... L>
+ZELLIGE_HOST_DEVICE constexpr auto unzip_tensor(Tensor<E, ZipLayout<L...>> const& x) {
+  return detail::unzip(x.data().iters_, x.layout().layouts_, make_seq<int(sizeof...(L))>{});
+}
+
+}  // namespace zellige

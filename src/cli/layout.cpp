@@ -1,0 +1,115 @@
+// zellige layout: layout expressions evaluated and drawn, and records of the conformance corpus answered.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "run/files.hpp"
+#include "view/expression.hpp"
+#include "view/layout_picture.hpp"
+#include "view/operation.hpp"
+#include "view/record.hpp"
+
+namespace zellige::cli {
+namespace {
+
+struct Arguments {
+  std::string expression, records, svg, html, colour = "bank", type = "f32", shape;
+  bool table = false, list = false;
+};
+
+int answer(std::istream& in, const std::string& name) {
+  bool all = true;
+  for (std::string line; std::getline(in, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const view::Answer a = view::answer_record(line);
+    all = all && a.readable;
+    fmt::print("{}\n", a.line);
+  }
+  if (in.bad()) fail("{}: cannot be read", name);
+  return all ? success : refused;
+}
+
+int list() {
+  for (const view::Operation& o : view::operations())
+    fmt::print("{}({})\n", o.name, view::parameters_text(o));
+  return success;
+}
+
+view::PictureOptions picture_options(const Arguments& a) {
+  view::PictureOptions o;
+  o.colouring = a.colour == "thread"  ? view::Colouring::thread
+                : a.colour == "value" ? view::Colouring::value
+                                      : view::Colouring::bank;
+  o.element_bits = view::element_bits(a.type);
+  if (!a.shape.empty()) o.shape = view::evaluate_expression(a.shape).value;
+  return o;
+}
+
+int layout(const Arguments& a) {
+  const int asked = !a.expression.empty() + !a.records.empty() + a.list;
+  if (asked != 1) fail("layout: one of EXPR, --jsonl FILE and --list is needed (zellige layout --help)");
+  if (a.list) return list();
+  if (a.records == "-") return answer(std::cin, "stdin");
+  if (!a.records.empty()) {
+    std::ifstream file(a.records);
+    if (!file) fail("{}: cannot be read", a.records);
+    return answer(file, a.records);
+  }
+  const view::PictureOptions options = picture_options(a);
+  const view::Result result = view::evaluate_expression(a.expression);
+  if (a.table || !a.svg.empty() || !a.html.empty()) {
+    const view::Picture picture = view::layout_picture(result.value, a.expression, options);
+    // The files first: what is printed is then the last thing that can fail.
+    if (!a.svg.empty()) run::write_whole(a.svg, view::svg(picture));
+    if (!a.html.empty()) run::write_whole(a.html, view::html(a.expression, {picture}));
+    fmt::print("{}\n", result.text);
+    if (a.table) {
+      for (const view::Grid& g : picture.grids) fmt::print("{}", view::text(g));
+    }
+    return success;
+  }
+  fmt::print("{}{}", result.text, result.text.ends_with('\n') ? "" : "\n");
+  return success;
+}
+
+}  // namespace
+
+Entry add_layout(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("layout", "Evaluate and draw layout expressions");
+  command->add_option("EXPR", a->expression,
+                      "\"logical_divide((8,8):(8,1), (2,2))\", \"Sw<3,3,3> o (_8,_64):(_64,_1)\", "
+                      "\"(8,8):(8,1)(_,3)\", ...");
+  command->add_flag(
+      "--table", a->table,
+      "Print it as a grid: the first mode down, the second across, one grid for each coordinate of the "
+      "other modes");
+  command->add_option("--svg", a->svg, "Draw it into this file");
+  command->add_option("--html", a->html,
+                      "Draw it into this page, which tells of each element under the mouse");
+  command
+      ->add_option("--color,--colour", a->colour,
+                   "bank of shared memory, value (the index modulo 8), or thread: the layout is one of "
+                   "(thread, value), "
+                   "and the picture shows who holds what")
+      ->check(CLI::IsMember({"bank", "thread", "value"}))
+      ->capture_default_str();
+  command->add_option("--type", a->type, "Of the elements, for their banks: f16, f32, e4m3, ... or bits")
+      ->capture_default_str();
+  command->add_option("--shape", a->shape,
+                      "With --color thread: the shape (M,N) that the layout's indices count");
+  command->add_option(
+      "--jsonl", a->records,
+      "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one a line, with "
+      "{\"id\",\"result\"} or {\"id\",\"error\"}. Status 2 if one could not be read; that an operation is "
+      "refused is an answer");
+  command->add_flag("--list", a->list, "Print the operations");
+  return {command, [a] { return layout(*a); }};
+}
+
+}  // namespace zellige::cli

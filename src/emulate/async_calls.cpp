@@ -1,0 +1,232 @@
+// The table of calls of the instructions that run beside the threads.
+#include "emulate/calls.hpp"
+#include "emulate/cluster.hpp"
+#include "emulate/transfer.hpp"
+
+namespace zellige::emulate {
+
+namespace {
+
+using Kind = Finding::Kind;
+
+Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
+
+void fence_proxy(Thread& t, bool init) {
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  Warp& w = *f.its_warp;
+  f.init_fenced |= init;
+  const std::uint16_t me = std::uint16_t(b.first_thread + f.index);
+  for (auto& [at, barrier] : b.mbarriers)
+    if (barrier.made_by == me) barrier.fenced = true;
+  if (init) return;
+  // What this warp knows of is visible to the asynchronous proxy from now on, for whoever hears of it.
+  b.release(w);
+  for (unsigned i = 0; i < b.cluster.warps(); ++i)
+    w.clock.visible[i] = std::max(w.clock.visible[i], w.clock.time[i]);
+}
+
+unsigned smem_address(Thread& t, Place p) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  if (p.region->space != Space::shared || p.region->shadow != &b) {
+    b.report(f, Kind::instruction, p.region->name, site,
+             fmt::format("at \1, {} of {}: a descriptor of {}, which is not in the block's own shared memory",
+                         b.spell(f.index), b.spell_block(b.linear), p.region->name));
+    return 0;
+  }
+  if (std::size_t(p.p - b.memory) % 16)
+    b.report(f, Kind::misaligned, p.region->name, site,
+             fmt::format("in shared tensor {}: {} of {} makes a descriptor of byte {} at \1; it must be a multiple of "
+                         "16",
+                         p.region->name, b.spell(f.index), b.spell_block(b.linear), p.p - p.region->begin));
+  return unsigned(p.p - b.memory);
+}
+
+Place mapa(Thread& t, Place p, unsigned rank) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  if (p.region->space != Space::shared || rank >= b.cluster.size()) {
+    b.report(f, Kind::instruction, p.region->name, site,
+             fmt::format("at \1, {} of {}: mapa of {} to block {} of a cluster of {}", b.spell(f.index),
+                         b.spell_block(b.linear),
+                         p.region->space == Space::shared ? p.region->name : "global memory", rank,
+                         b.cluster.size()));
+    b.abandon(f);
+  }
+  Block& from = *static_cast<Block*>(p.region->shadow);
+  Block& there = b.cluster.block(rank);
+  const Region* region = there.shared(f, p.region->name, unsigned(p.region->begin - from.memory),
+                                      unsigned(p.region->bytes), site);
+  return {region->begin + (p.p - p.region->begin), region};
+}
+
+void cluster_arrive(Thread& t, bool release) {
+  fiber(t).home->cluster.arrive(fiber(t), release, ZELLIGE_SITE());
+}
+void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SITE()); }
+
+void mbarrier_init(Thread& t, Place p, unsigned count) {
+  const Site site = ZELLIGE_SITE();
+  t.engine->write(t, p, 8);  // its bytes are written, as any other
+  fiber(t).home->mbarrier_init(fiber(t), p, count, site);
+}
+void mbarrier_inval(Thread& t, Place p) {
+  Fiber& f = fiber(t);
+  if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
+}
+
+// Where a barrier is: in this block, or at the same place in another one.
+MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
+  Block& b = *f.home;
+  there = &b;
+  if (rank == own_block || rank == b.rank) return b.mbarrier(f, p, verb, site);
+  if (rank >= b.cluster.size() || p.region->space != Space::shared) {
+    b.report(f, Kind::instruction, p.region->name, site,
+             fmt::format("at \1, {} of {} {} mbarrier {} in block {} of a cluster of {}", b.spell(f.index),
+                         b.spell_block(b.linear), verb, p.region->name, rank, b.cluster.size()));
+    return nullptr;
+  }
+  there = &b.cluster.block(rank);
+  return there->mbarrier(f, std::uint32_t(p.p - static_cast<Block*>(p.region->shadow)->memory), verb, site,
+                         p.region->name);
+}
+
+void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
+  const Site site = ZELLIGE_SITE();
+  Block* there;
+  if (MBarrier* b = barrier_at(fiber(t), p, rank, "arrives at", site, there))
+    there->mbarrier_arrive(fiber(t), *b, count, bytes, site);
+}
+void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
+  Fiber& f = fiber(t);
+  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE()))
+    f.home->mbarrier_complete(*b, bytes);
+}
+bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  MBarrier* b = f.home->mbarrier(f, p, "waits at", site);
+  return !b || f.home->mbarrier_poll(f, *b, parity, site);
+}
+void mbarrier_wait(Thread& t, Place p, unsigned parity) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
+}
+// The copies land here; who waits at the barrier hears of them.
+void cp_async_mbarrier_arrive(Thread& t, Place p) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  Block* there;
+  f.group_ends.push_back(std::uint32_t(f.copies.size()));
+  f.home->land_copies(f, 0);
+  if (MBarrier* b = barrier_at(f, p, own_block, "arrives at", site, there))
+    there->mbarrier_arrive(f, *b, 1, 0, site);
+}
+
+void check_map(Thread& t, const TmaMap* map, unsigned rank) {
+  transfer::check_map(fiber(t), map, rank, "prefetch", ZELLIGE_SITE());
+}
+void tma_load(Thread& t, const TmaMap* map, Place to, Place barrier, unsigned rank, const int* at,
+              const std::uint16_t* offsets, unsigned mask) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  if (transfer::check_map(f, map, rank, "tma_load", site))
+    transfer::tma_load(f, *map, to, barrier, at, offsets, mask, site);
+}
+void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const int* at, Reduction reduction,
+               bool im2col) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  if (!transfer::check_map(f, map, rank, "tma_store", site)) return;
+  if (map->im2col != im2col) {
+    f.home->report(f, Kind::instruction, map->region->name, site,
+                   fmt::format("at \1, {} of {}: {} with a descriptor of tensor {} that is {}",
+                               f.home->spell(f.index), f.home->spell_block(f.home->linear),
+                               im2col ? "tma_store_im2col" : "tma_store", map->region->name,
+                               map->im2col ? "im2col" : "tiled"));
+    return;
+  }
+  transfer::tma_store(f, *map, from, at, reduction, site);
+}
+void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
+  transfer::bulk_load(fiber(t), to, from, bytes, barrier, mask, ZELLIGE_SITE());
+}
+void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
+  transfer::bulk_store(fiber(t), to, from, bytes, reduction, element, ZELLIGE_SITE());
+}
+void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
+  transfer::copy_to_cluster(fiber(t), to, rank, from, bytes, barrier, ZELLIGE_SITE());
+}
+void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place barrier) {
+  transfer::store_async(fiber(t), to, rank, value, barrier, ZELLIGE_SITE());
+}
+void bulk_commit(Thread& t) { transfer::commit(fiber(t)); }
+void bulk_wait(Thread& t, unsigned pending, bool read) { transfer::wait(fiber(t), pending, read); }
+
+void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  const Region& r = *p.region;
+  if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
+    f.home->report(f, Kind::misaligned, r.name, site,
+                   fmt::format("in tensor {}: {} of {} prefetches bytes {}..{} at \1; place and size must be multiples "
+                               "of {} in global memory",
+                               r.name, f.home->spell(f.index), f.home->spell_block(f.home->linear),
+                               p.p - r.begin, p.p - r.begin + bytes, alignment));
+}
+
+void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
+void wgmma_fence(Thread& t) {
+  Fiber& f = fiber(t);
+  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  f.in_flight->wgmma_fenced = true;
+}
+void wgmma_commit(Thread& t) {
+  Fiber& f = fiber(t);
+  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  ++f.in_flight->wgmma_committed;
+  f.in_flight->wgmma_open = false;
+}
+void wgmma_wait(Thread& t, unsigned pending) { fiber(t).home->wgmma_wait(fiber(t), pending, ZELLIGE_SITE()); }
+void setmaxnreg(Thread& t, unsigned registers, bool more) {
+  fiber(t).home->set_registers(fiber(t), registers, more, ZELLIGE_SITE());
+}
+
+}  // namespace
+
+const AsyncEngine& async_engine() {
+  static constexpr AsyncEngine table = {.fence_proxy = fence_proxy,
+                                        .smem_address = smem_address,
+                                        .mapa = mapa,
+                                        .cluster_arrive = cluster_arrive,
+                                        .cluster_wait = cluster_wait,
+                                        .mbarrier_init = mbarrier_init,
+                                        .mbarrier_inval = mbarrier_inval,
+                                        .mbarrier_arrive = mbarrier_arrive,
+                                        .mbarrier_complete_tx = mbarrier_complete_tx,
+                                        .mbarrier_test_wait = mbarrier_test_wait,
+                                        .mbarrier_wait = mbarrier_wait,
+                                        .cp_async_mbarrier_arrive = cp_async_mbarrier_arrive,
+                                        .check_map = check_map,
+                                        .tma_load = tma_load,
+                                        .tma_store = tma_store,
+                                        .bulk_load = bulk_load,
+                                        .bulk_store = bulk_store,
+                                        .bulk_copy_cluster = bulk_copy_cluster,
+                                        .store_async = store_async,
+                                        .bulk_commit = bulk_commit,
+                                        .bulk_wait = bulk_wait,
+                                        .prefetch = prefetch,
+                                        .wgmma = wgmma,
+                                        .wgmma_fence = wgmma_fence,
+                                        .wgmma_commit = wgmma_commit,
+                                        .wgmma_wait = wgmma_wait,
+                                        .setmaxnreg = setmaxnreg};
+  return table;
+}
+
+}  // namespace zellige::emulate

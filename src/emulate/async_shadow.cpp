@@ -1,0 +1,59 @@
+#include "emulate/async_shadow.hpp"
+
+namespace zellige::emulate {
+
+using What = Clash::What;
+
+namespace {
+
+Clash against(What what, std::uint32_t number, const AsyncOp& op) {
+  Clash c{what, op.thread, op.region, op.site};
+  c.op = number;
+  return c;
+}
+
+}  // namespace
+
+Clash AsyncShadow::read(std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) const {
+  const std::uint32_t w = cells_[at / 16].writer;
+  if (!w || ops[w].over_for(*a.clock)) return {};
+  return against(What::async_write, w, ops[w]);
+}
+
+Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) const {
+  const Cell& cell = cells_[at / 16];
+  if (Clash c = read(at, a, ops)) return c;
+  for (const std::uint32_t r : cell.reader)
+    if (r && !ops[r].over_for(*a.clock)) return against(What::async_read, r, ops[r]);
+  return {};
+}
+
+// A reader that this one has heard the end of is known to whoever hears of this one.
+Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
+                           const std::vector<AsyncOp>& ops) {
+  Cell& cell = cells_[at / 16];
+  const Clash clash = read(at, a, ops);
+  std::uint32_t* place = nullptr;
+  for (std::uint32_t& r : cell.reader) {
+    const bool same = r && ops[r].agent == ops[op].agent && ops[r].epoch <= ops[op].epoch;
+    if (!r || same || ops[r].over_for(*a.clock)) {
+      if (!place || same) place = &r;
+    }
+  }
+  *(place ? place : &cell.reader[0]) = op;
+  return clash;
+}
+
+Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
+                            const std::vector<AsyncOp>& ops) {
+  Cell& cell = cells_[at / 16];
+  // Single values that threads send each other come to one barrier from many sides.
+  const bool beside = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
+                      ops[cell.writer].kind == AsyncOp::Kind::store_async &&
+                      ops[cell.writer].barrier == ops[op].barrier;
+  const Clash clash = beside ? Clash{} : write(at, a, ops);
+  cell = {op, {}};
+  return clash;
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,185 @@
+#include "emulate/cluster.hpp"
+
+#include <cstring>
+
+#include "graph/error.hpp"
+
+namespace zellige::emulate {
+
+void Cluster::prepare(const LaunchState& launch) {
+  const LaunchConfig& config = *launch.config;
+  launch_ = &launch;
+  const unsigned blocks = config.cluster.x * config.cluster.y * config.cluster.z;
+  while (blocks_.size() > blocks) blocks_.pop_back();
+  while (blocks_.size() < blocks) blocks_.push_back(std::make_unique<Block>(*this, unsigned(blocks_.size())));
+  findings.clear();
+  counters = {};
+  for (auto& b : blocks_) b->prepare(launch);
+  warps_ = blocks * blocks_[0]->warp_count();
+}
+
+int Cluster::first_warp(std::uint32_t linear) const {
+  for (const auto& b : blocks_)
+    if (b->linear == linear) return int(b->first_warp);
+  return -1;
+}
+
+std::uint32_t Cluster::new_agent() {
+  if (agents_ == max_agents)
+    fail("emulator: more than {} warps, mbarriers and asynchronous groups in one cluster", max_agents);
+  return agents_++;
+}
+
+std::string Cluster::spell(unsigned thread) const {
+  const unsigned a_block = blocks_[0]->warp_count() * 32;
+  const std::string who = blocks_[0]->spell(thread % a_block);
+  if (size() == 1) return who;
+  return who + " of " + blocks_[0]->spell_block(blocks_[thread / a_block]->linear);
+}
+
+bool Cluster::run(std::uint64_t linear) {
+  const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster;
+  const std::uint64_t across = grid.x / c.x, down = grid.y / c.y;
+  const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y,
+                      z = linear / across / down * c.z;
+  agents_ = warps_;
+  time_ = 1;
+  ops.assign(1, {});
+  landings_.clear();
+  abandoned = false;
+  live = arrived = 0;
+  barrier_phase_ = 0;
+  heard_.clear(max_agents);
+  released_.clear(max_agents);
+  for (unsigned r = 0; r < blocks_.size(); ++r) {
+    const std::uint64_t bx = x + r % c.x, by = y + r / c.x % c.y, bz = z + r / c.x / c.y;
+    blocks_[r]->begin(bx + grid.x * (by + grid.y * bz));
+    live += blocks_[r]->thread_count();
+  }
+  current_ = 0;
+  polled = 0;
+  while (live) {
+    Fiber* f = next();
+    if (!f) {
+      if (land_one() || wake_pollers() || unstick()) continue;
+      break;
+    }
+    switch_context(scheduler, f->context);
+    if (abandoned) break;
+  }
+  for (auto& b : blocks_) b->end();
+  return !live;
+}
+
+Fiber* Cluster::next() {
+  for (unsigned i = 0; i < blocks_.size(); ++i) {
+    const unsigned r = (current_ + i) % unsigned(blocks_.size());
+    if (!blocks_[r]->any_ready()) continue;
+    current_ = r;
+    return blocks_[r]->next();
+  }
+  return nullptr;
+}
+
+bool Cluster::land_one() {
+  if (landings_.empty()) return false;
+  const Landing landing = std::move(landings_.front());
+  landings_.pop_front();
+  polled = 0;
+  AsyncOp& op = ops[landing.op];
+  Block& block = *op.block;
+  op.landed = true;
+  for (std::size_t i = 0; i < landing.to->size(); ++i)
+    std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
+  const auto found = block.mbarriers.find(op.barrier);
+  if (found == block.mbarriers.end() || !found->second.valid) return true;
+  op.agent = found->second.agent;
+  op.epoch = found->second.ended;
+  block.mbarrier_complete(found->second, landing.bytes);
+  return true;
+}
+
+// Threads that ask an mbarrier again and again may go on asking while others still do something; when nobody
+// does, a thousand more times.
+bool Cluster::wake_pollers() {
+  if (polled > 1000) return false;
+  bool any = false;
+  for (auto& b : blocks_) {
+    for (unsigned i = 0; i < b->thread_count(); ++i) {
+      Fiber& f = b->thread(i);
+      if (f.state != Fiber::State::polling) continue;
+      b->make_ready(*f.its_warp, 1u << f.lane);
+      any = true;
+    }
+  }
+  ++polled;
+  return any;
+}
+
+void Cluster::arrive(Fiber& f, bool release, Site site) {
+  Block& b = *f.home;
+  if (f.arrived_at_cluster) {
+    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
+             fmt::format("{} of {} arrives at the cluster's barrier at \1 for the second time without a "
+                         "cluster_wait between",
+                         b.spell(f.index), b.spell_block(b.linear)));
+    b.abandon(f);
+  }
+  f.arrived_at_cluster = true;
+  f.cluster_phase = barrier_phase_;
+  if (release || f.init_fenced) {
+    b.release(*f.its_warp);
+    heard_.join(f.its_warp->clock, agents_);
+  }
+  ++arrived;
+  if (arrived == live) complete();
+}
+
+void Cluster::wait(Fiber& f, Site site) {
+  Block& b = *f.home;
+  if (!f.arrived_at_cluster) {
+    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
+             fmt::format("{} of {} comes to cluster_wait at \1 without a cluster_arrive before it",
+                         b.spell(f.index), b.spell_block(b.linear)));
+    b.abandon(f);
+  }
+  // The barrier completes at once when its last thread arrives; a thread that comes to its wait later finds its
+  // phase over.
+  if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
+  f.arrived_at_cluster = false;
+  b.hear(*f.its_warp, released_);
+}
+
+void Cluster::complete() {
+  ++counters[Counter::cluster_barrier];
+  ++barrier_phase_;
+  arrived = 0;
+  released_.assign(heard_, agents_);
+  heard_.clear(agents_);
+  for (auto& b : blocks_) {
+    for (unsigned i = 0; i < b->thread_count(); ++i) {
+      Fiber& f = b->thread(i);
+      if (f.state == Fiber::State::at_cluster) b->make_ready(*f.its_warp, 1u << f.lane);
+    }
+  }
+}
+
+// A thread that has returned no longer counts.
+void Cluster::joined(Block&) {
+  if (arrived && arrived == live) complete();
+}
+
+bool Cluster::unstick() {
+  for (auto& b : blocks_)
+    if (b->report_meeting()) return false;
+  if (size() == 1 && blocks_[0]->unstick()) return true;
+  RawFinding raw{Finding::Kind::deadlock, "", "of", {}, blocks_[0]->linear};
+  unsigned ranges = 0;
+  std::uintptr_t first_site = 0;
+  for (auto& b : blocks_)
+    if (b->live()) b->report_deadlock(raw, ranges, first_site);
+  if (findings.fresh(Finding::Kind::deadlock, nullptr, first_site)) findings.add(std::move(raw));
+  return false;
+}
+
+}  // namespace zellige::emulate

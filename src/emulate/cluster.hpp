@@ -1,0 +1,84 @@
+// The blocks of one cluster as they run, together: one scheduler, one count of time, and the queue of copies
+// that the hardware makes beside the threads. A block of a launch without clusters is a cluster of one.
+//
+// Copies land when no thread can go on, the oldest first: whoever forgets to wait reads old bytes.
+#pragma once
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "emulate/async_op.hpp"
+#include "emulate/block.hpp"
+
+namespace zellige::emulate {
+
+/// Bytes on their way into shared memory; they complete on an mbarrier.
+struct Landing {
+  std::uint32_t op = 0;  // the operation, by number
+  std::uint32_t chunk = 16;
+  std::uint32_t bytes = 0;  // that the mbarrier is told of
+  std::shared_ptr<const std::vector<unsigned char>> data;
+  std::shared_ptr<const std::vector<std::uint32_t>> to;  // byte offset of each chunk
+};
+
+class Cluster final : public Peers {
+ public:
+  /// Makes room for a launch; findings and counts of an earlier one are forgotten.
+  void prepare(const LaunchState&);
+  /// Runs one cluster to its end; false if it was given up.
+  bool run(std::uint64_t linear_index);
+
+  std::uint32_t tick() { return ++time_; }
+  unsigned agents() const { return agents_; }
+  unsigned warps() const { return warps_; }
+  unsigned size() const { return unsigned(blocks_.size()); }
+  Block& block(unsigned rank) { return *blocks_[rank]; }
+  const LaunchState& launch() const { return *launch_; }
+  int first_warp(std::uint32_t block) const override;
+  std::uint32_t new_agent();
+  std::uint32_t add(const AsyncOp& op) {
+    ops.push_back(op);
+    return std::uint32_t(ops.size() - 1);
+  }
+  void queue(Landing landing) { landings_.push_back(std::move(landing)); }
+  void joined(Block&);  // a block's last thread has returned
+
+  void arrive(Fiber&, bool release, Site);
+  void wait(Fiber&, Site);
+  /// "thread 37 (warp 1)", with its block where the cluster has several.
+  std::string spell(unsigned thread) const;
+
+  Counters counters;
+  Findings findings;
+  std::vector<AsyncOp> ops;  // [0] is nobody
+  void* scheduler = nullptr;
+  bool abandoned = false;
+
+  // The barrier of the cluster.
+  unsigned arrived = 0, live = 0;  // threads
+  std::uint32_t polled = 0;        // times that pollers were let go on without anything else happening
+
+ private:
+  Fiber* next();
+  bool land_one();
+  bool wake_pollers();
+  void complete();
+  bool unstick();
+
+  const LaunchState* launch_ = nullptr;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  unsigned agents_ = 0, warps_ = 0, current_ = 0;
+  std::uint32_t time_ = 0;
+  std::deque<Landing> landings_;
+  Clock heard_{}, released_{};
+  std::uint32_t barrier_phase_ = 0;
+};
+
+[[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {
+  f.state = state;
+  f.site = site;
+  Fiber* other = next();
+  switch_context(f.context, other ? other->context : cluster.scheduler);
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,48 @@
+// What one thread has running beside it in groups of its own: bulk stores, and matrix instructions with the
+// accumulators that they own.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "emulate/site.hpp"
+#include "zellige/emulate/tma_map.hpp"
+
+namespace zellige::emulate {
+
+/// Bytes on their way from shared to global memory, already read.
+struct StoreInFlight {
+  struct Piece {
+    std::uint64_t to;  // byte offset in the tensor
+    std::uint32_t from, bytes;
+  };
+  const Region* region = nullptr;
+  Reduction reduction{};
+  Element element{};
+  std::uint32_t op = 0, group = 0;
+  Site site{};
+  std::vector<unsigned char> data;
+  std::vector<Piece> pieces;
+};
+
+/// An array of accumulators. Its true content waits here; the thread's registers hold poison meanwhile.
+struct Accumulators {
+  unsigned char* d = nullptr;
+  std::uint32_t bytes = 0, group = 0;
+  bool running = false;  // else: as the last wait delivered it
+  std::uintptr_t site = 0;
+  std::vector<unsigned char> content;
+};
+
+struct InFlight {
+  // Groups count from 1; the open one is `committed` + 1.
+  std::uint32_t stores_committed = 0, stores_read = 0, stores_done = 0;
+  std::uint32_t store_agent = 0;  // 0: none yet
+  std::vector<StoreInFlight> stores;
+
+  std::uint32_t wgmma_committed = 0, wgmma_done = 0;
+  bool wgmma_fenced = false, wgmma_open = false;  // open: issued since the last commit
+  std::uintptr_t last_wgmma = 0;
+  std::vector<Accumulators> accumulators;
+};
+
+}  // namespace zellige::emulate

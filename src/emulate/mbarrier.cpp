@@ -1,0 +1,164 @@
+// mbarriers: arrivals, bytes, phases, and what their ends tell to whom.
+#include <cstring>
+
+#include "emulate/cluster.hpp"
+
+namespace zellige::emulate {
+
+using Kind = Finding::Kind;
+
+void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
+  Block& home = *static_cast<Block*>(p.region->shadow);
+  const auto from = std::size_t(p.p - p.region->begin);
+  const std::uint32_t at = std::uint32_t(p.p - home.memory);
+  const std::string name =
+      p.region->bytes > 8 ? fmt::format("{}[{}]", p.region->name, from / 8) : std::string(p.region->name);
+  if (count == 0 || count >= (1u << 20)) {
+    report(f, Kind::instruction, p.region->name, site,
+           fmt::format("at \1, {} of {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}",
+                       spell(f.index), spell_block(linear), name, count, (1u << 20) - 1));
+    count = 1;
+  }
+  MBarrier& b = home.mbarriers[at];
+  if (b.valid && !b.waiting.empty())
+    report(f, Kind::instruction, p.region->name, site,
+           fmt::format("at \1, {} of {}: mbarrier {} is initialised again while {} threads wait at it",
+                       spell(f.index), spell_block(linear), name, b.waiting.size()));
+  if (b.name.empty()) b.agent = cluster.new_agent();
+  b.at = at, b.name = name, b.tensor = p.region->name;
+  b.count = b.pending = count;
+  b.bytes = 0;
+  b.phase = 0;
+  b.valid = true, b.fenced = false;
+  const Actor a = actor(f, site.address);
+  b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
+  b.heard.clear(max_agents);
+  b.released.clear(max_agents);
+}
+
+MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
+  const Region& r = *p.region;
+  if (r.space != Space::shared) {
+    report(f, Kind::instruction, r.name, site,
+           fmt::format("at \1, {} of {} {} an mbarrier in global memory; it must be in shared memory",
+                       spell(f.index), spell_block(linear), verb));
+    return nullptr;
+  }
+  const std::size_t from = std::size_t(p.p - r.begin);
+  if (from > r.bytes || 8 > r.bytes - from || from % 8 != 0 || std::uintptr_t(p.p) % 8 != 0) {
+    const std::ptrdiff_t signed_from = p.p - r.begin;
+    report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
+           fmt::format("{} shared tensor {}: {} of {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
+                       from % 8 ? "in" : "on", r.name, spell(f.index), spell_block(linear), verb, signed_from,
+                       signed_from + 8, r.bytes));
+    return nullptr;
+  }
+  Block& home = *static_cast<Block*>(r.shadow);
+  return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
+}
+
+// `f` may be of another block of the cluster.
+MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor) {
+  Block& own = *f.home;
+  const auto found = mbarriers.find(at);
+  if (found == mbarriers.end() || !found->second.valid) {
+    own.report(f, Kind::uninitialised_read, tensor, site,
+               fmt::format("of mbarrier {}: {} of {} {} it{} at \1, and nobody has initialised it", tensor,
+                           own.spell(f.index), own.spell_block(own.linear), verb,
+                           this == &own ? "" : " in " + spell_block(linear)));
+    return nullptr;
+  }
+  MBarrier& b = found->second;
+  if (!reach(f, verb, "mbarrier", b.name, site)) return nullptr;
+  const Actor a = own.actor(f, site.address);
+  if (!a.after(b.made_at_time, b.made_by)) {
+    own.report(f, Kind::race, b.tensor, site,
+               fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no barrier lies "
+                           "between",
+                           b.name, own.spell(f.index), own.spell_block(own.linear), verb,
+                           cluster.spell(b.made_by)),
+               widen(b.made_site, site.address));
+  } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
+    own.report(f, Kind::race, b.tensor, site,
+               fmt::format("on mbarrier {}: {} of {} {} it at \1, but its bytes have been overwritten since it "
+                           "was initialised at \2",
+                           b.name, own.spell(f.index), own.spell_block(own.linear), verb),
+               widen(b.made_site, site.address));
+  }
+  return &b;
+}
+
+void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
+  Block& own = *f.home;
+  ++counters[Counter::mbarrier_arrive];
+  const std::int64_t most = (1 << 20) - 1;
+  if (b.bytes + bytes > most) {
+    own.report(f, Kind::instruction, b.tensor, site,
+               fmt::format("at \1, {} of {}: mbarrier {} is to expect {} bytes in one phase; {} is the most",
+                           own.spell(f.index), own.spell_block(own.linear), b.name, b.bytes + bytes, most));
+  }
+  b.bytes += bytes;
+  if (!count) {
+    if (b.pending == 0) mbarrier_complete(b, 0);
+    return;
+  }
+  if (count > b.pending) {
+    own.report(f, Kind::instruction, b.tensor, site,
+               fmt::format("at \1, {} of {}: mbarrier {} gets more arrivals than the {} that it was "
+                           "initialised for: {} in phase {}",
+                           own.spell(f.index), own.spell_block(own.linear), b.name, b.count,
+                           b.count - b.pending + count, b.phase));
+    count = b.pending;
+  }
+  Warp& w = *f.its_warp;
+  own.release(w);
+  b.heard.join(w.clock, cluster.agents());
+  b.pending -= count;
+  mbarrier_complete(b, 0);
+}
+
+// So many bytes have come; ends the phase if that was all.
+void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
+  b.bytes -= bytes;
+  if (b.pending || b.bytes) return;
+  cluster.polled = 0;
+  const std::uint32_t ended = b.phase++;
+  b.heard.time[b.agent] = ++b.ended;
+  b.released.join(b.heard, cluster.agents());
+  b.heard.clear(cluster.agents());
+  b.pending = b.count;
+  std::vector<Fiber*> later;
+  for (Fiber* f : b.waiting) {
+    if (f->parity != (ended & 1)) {
+      later.push_back(f);
+      continue;
+    }
+    hear(*f->its_warp, b.released);
+    f->home->make_ready(*f->its_warp, 1u << f->lane);
+  }
+  b.waiting.swap(later);
+}
+
+bool Block::mbarrier_poll(Fiber& f, MBarrier& b, unsigned parity, Site site) {
+  if ((b.phase & 1) != (parity & 1)) {
+    hear(*f.its_warp, b.released);
+    return true;
+  }
+  f.mbarrier = &b;
+  f.parity = parity & 1;
+  f.home->suspend(f, Fiber::State::polling, site);
+  if ((b.phase & 1) == (parity & 1)) return false;
+  hear(*f.its_warp, b.released);
+  return true;
+}
+
+void Block::mbarrier_wait(Fiber& f, MBarrier& b, unsigned parity, Site site) {
+  ++counters[Counter::mbarrier_wait];
+  if ((b.phase & 1) != (parity & 1)) return hear(*f.its_warp, b.released);
+  f.mbarrier = &b;
+  f.parity = parity & 1;
+  b.waiting.push_back(&f);
+  f.home->suspend(f, Fiber::State::at_mbarrier, site);
+}
+
+}  // namespace zellige::emulate

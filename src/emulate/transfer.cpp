@@ -1,0 +1,286 @@
+#include "emulate/transfer.hpp"
+
+#include <cstring>
+
+#include "emulate/box.hpp"
+
+namespace zellige::emulate::transfer {
+
+namespace {
+
+using Kind = Finding::Kind;
+using OpKind = AsyncOp::Kind;
+
+void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& text) {
+  const Block& b = *f.home;
+  f.home->report(f, kind, r.name, site,
+                 kind == Kind::instruction
+                     ? fmt::format("at \1, {} of {}: {}", b.spell(f.index), b.spell_block(b.linear), text)
+                     : text);
+}
+
+const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
+
+// A run of a tensor's bytes that a copy is about to touch.
+bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb, Site site) {
+  const Region& r = *p.region;
+  const Block& b = *f.home;
+  if (r.space != space) {
+    refuse(f, Kind::instruction, r, site,
+           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name, spell(r.space),
+                       spell(space)));
+    return false;
+  }
+  const std::ptrdiff_t from = p.p - r.begin;
+  const auto where = [&] {
+    return fmt::format("{} tensor {}: {} of {} {} bytes {}..{} at \1", spell(space), r.name, b.spell(f.index),
+                       b.spell_block(b.linear), verb, from, from + std::ptrdiff_t(bytes));
+  };
+  if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from)) {
+    refuse(f, Kind::out_of_bounds, r, site, "on " + where() + fmt::format("; the tensor has {}", r.bytes));
+    return false;
+  }
+  const std::uintptr_t address = space == Space::shared
+                                     ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory)
+                                     : std::uintptr_t(p.p);
+  if (address % alignment) {
+    refuse(f, Kind::misaligned, r, site,
+           "in " + where() + fmt::format("; the address must be a multiple of {} bytes", alignment));
+    return false;
+  }
+  return true;
+}
+
+bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
+  if (bytes % 16 == 0 && bytes > 0) return true;
+  refuse(f, Kind::instruction, r, site,
+         fmt::format("{} of {} bytes; there must be a multiple of 16", what, bytes));
+  return false;
+}
+
+// Loads into shared memory of one or several blocks of the cluster.
+struct Load {
+  OpKind kind;
+  const char *verb, *use;  // of the tile, of the mbarrier
+  std::uint32_t chunk;
+  unsigned swizzle;
+  std::shared_ptr<std::vector<unsigned char>> data;
+};
+
+void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
+  Block& own = *f.home;
+  Cluster& cluster = own.cluster;
+  const std::uint32_t at = std::uint32_t(to.p - own.memory), bytes = std::uint32_t(load.data->size());
+  const std::uint32_t bar = std::uint32_t(barrier.p - own.memory);
+  auto places = std::make_shared<std::vector<std::uint32_t>>();
+  for (std::uint32_t i = 0; i < bytes; i += load.chunk) places->push_back(swizzled(at + i, load.swizzle));
+  if (barrier.region->space != Space::shared || barrier.region->shadow != &own) {
+    refuse(f, Kind::instruction, *barrier.region, site,
+           fmt::format("the mbarrier of a {} must be in the block's own shared memory", load.verb));
+    return;
+  }
+  for (unsigned rank = 0; rank < cluster.size(); ++rank) {
+    if (!(ranks >> rank & 1)) continue;
+    Block& there = cluster.block(rank);
+    MBarrier* b = &there == &own ? own.mbarrier(f, barrier, load.use, site)
+                                 : there.mbarrier(f, bar, load.use, site, barrier.region->name);
+    if (!b) continue;
+    if (!b->fenced) {
+      own.report(f, Kind::fence, b->tensor, site,
+                 fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no "
+                             "fence_mbarrier_init followed",
+                             b->name, own.spell(f.index), own.spell_block(own.linear), load.use,
+                             cluster.spell(b->made_by)),
+                 widen(b->made_site, site.address));
+    }
+    const Region* region = to.region;
+    if (&there != &own) {
+      if (!there.reach(f, load.verb, "shared tensor", to.region->name, site)) continue;
+      region = there.shared(f, to.region->name, unsigned(to.region->begin - own.memory),
+                            unsigned(to.region->bytes), site);
+    }
+    there.async.start(there.shared_bytes);
+    const Actor a = own.actor(f, site.address);
+    const std::uint32_t op = cluster.add({load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id,
+                                          a.site, 0, AsyncOp::never, &there, bar});
+    for (const std::uint32_t p : *places) {
+      Clash c = there.shadow.proxy_write(p, load.chunk, a, region->id);
+      const Clash other = there.async.write_by(op, p, a, cluster.ops);
+      if (!c) c = other;
+      if (c) {
+        const std::ptrdiff_t from = there.memory + p - region->begin;
+        own.clash(f, f.index, *region, from, from + load.chunk, load.verb, site, c);
+      }
+    }
+    own.counters[Counter::tma_load_bytes] += bytes;
+    cluster.queue({op, load.chunk, bytes, load.data, places});
+  }
+  if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
+}
+
+unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Site site) {
+  Block& b = *f.home;
+  if (!(mask & multicast)) return 1u << b.rank;
+  const unsigned ranks = mask & 0xFFFF, there = (1u << b.cluster.size()) - 1;
+  if (ranks & ~there || !ranks)
+    refuse(f, Kind::instruction, r, site,
+           fmt::format("{} to the blocks {:#x} of a cluster of {}", what, ranks, b.cluster.size()));
+  return ranks & there;
+}
+
+InFlight& in_flight(Fiber& f) {
+  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  return *f.in_flight;
+}
+
+// A store reads shared memory now; what it read lands at its thread's wait.
+void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
+                 StoreInFlight store, Site site) {
+  Block& b = *f.home;
+  Cluster& cluster = b.cluster;
+  InFlight& mine = in_flight(f);
+  if (!mine.store_agent) mine.store_agent = cluster.new_agent();
+  b.async.start(b.shared_bytes);
+  const Actor a = b.actor(f, site.address);
+  store.group = mine.stores_committed + 1;
+  store.op = cluster.add({kind, std::uint8_t(swizzle), true, a.thread, from.region->id, a.site,
+                          mine.store_agent, store.group, &b, 0});
+  store.site = {site.address, 0};
+  store.data.resize(bytes);
+  const std::uint32_t at = std::uint32_t(from.p - b.memory);
+  for (std::uint32_t i = 0; i < bytes; i += 16) {
+    const std::uint32_t p = swizzled(at + i, swizzle);
+    std::memcpy(store.data.data() + i, b.memory + p, 16);
+    Clash c = b.shadow.proxy_read(p, 16, a);
+    const Clash other = b.async.read_by(store.op, p, a, cluster.ops);
+    if (!c) c = other;
+    if (!c && b.shadow.region_at(p) != from.region->id)
+      c = {Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
+    const std::ptrdiff_t offset = b.memory + p - from.region->begin;
+    if (c) b.clash(f, f.index, *from.region, offset, offset + 16, verb, site, c);
+  }
+  ++b.counters[Counter::tma_store];
+  b.counters[Counter::tma_store_bytes] += bytes;
+  mine.stores.push_back(std::move(store));
+}
+
+}  // namespace
+
+bool check_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
+  static const Region nowhere{};
+  if (map->magic != TmaMap::mark || !map->region) {
+    refuse(f, Kind::instruction, nowhere, site,
+           fmt::format("the descriptor of a {} is not one that the launch passes as a parameter", what));
+    return false;
+  }
+  if (rank && map->rank != rank) {
+    refuse(f, Kind::instruction, *map->region, site,
+           fmt::format("a {} of {} dimensions with a descriptor of {}, for tensor {}", what, rank, map->rank,
+                       map->region->name));
+    return false;
+  }
+  return true;
+}
+
+void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
+              unsigned mask, Site site) {
+  if (map.im2col != (offsets != nullptr)) {
+    refuse(f, Kind::instruction, *map.region, site,
+           fmt::format("{} with a descriptor of tensor {} that is {}", offsets ? "tma_load_im2col" : "tma_load",
+                       map.region->name, map.im2col ? "im2col" : "tiled"));
+    return;
+  }
+  const Box box = box_of(map, at, offsets);
+  if (!admit(f, to, box.bytes, Space::shared, 128, "copies by tma_load into", site)) return;
+  auto data = std::make_shared<std::vector<unsigned char>>(box.bytes, map.nan_fill ? 0xFF : 0);
+  for (const BoxRun& run : box.runs) {
+    read_global(f, *map.region, run.from, run.bytes, site);
+    std::memcpy(data->data() + run.to, map.region->begin + run.from, run.bytes);
+  }
+  const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
+  issue(f, {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle, std::move(data)}, to, barrier, ranks,
+        site);
+}
+
+void bulk_load(Fiber& f, Place to, Place from, unsigned bytes, Place barrier, unsigned mask, Site site) {
+  if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
+  if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
+  if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
+  read_global(f, *from.region, std::size_t(from.p - from.region->begin), bytes, site);
+  auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
+  const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
+  issue(f, {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)}, to, barrier, ranks, site);
+}
+
+void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site site) {
+  if (!whole_chunks(f, *to.region, bytes, "bulk_copy_cluster", site)) return;
+  if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
+  if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
+  Block& b = *f.home;
+  if (rank >= b.cluster.size()) {
+    refuse(f, Kind::instruction, *to.region, site,
+           fmt::format("block {} of a cluster of {}", rank, b.cluster.size()));
+    return;
+  }
+  b.async.start(b.shared_bytes);
+  const std::size_t before = b.cluster.ops.size();
+  issue(f, {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
+            std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
+        to, barrier, 1u << rank, site);
+  if (b.cluster.ops.size() == before) return;
+  const Actor a = b.actor(f, site.address);
+  for (unsigned i = 0; i < bytes; i += 16) {
+    const std::size_t p = std::size_t(from.p - b.memory) + i;
+    Clash c = b.shadow.proxy_read(p, 16, a);
+    const Clash other = b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops);
+    if (!c) c = other;
+    const std::ptrdiff_t offset = from.p - from.region->begin + i;
+    if (c) b.clash(f, f.index, *from.region, offset, offset + 16, "copies by bulk_copy_cluster", site, c);
+  }
+}
+
+void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place barrier, Site site) {
+  if (!admit(f, to, 4, Space::shared, 4, "writes by store_async", site)) return;
+  Block& b = *f.home;
+  if (rank >= b.cluster.size()) {
+    refuse(f, Kind::instruction, *to.region, site,
+           fmt::format("block {} of a cluster of {}", rank, b.cluster.size()));
+    return;
+  }
+  auto data = std::make_shared<std::vector<unsigned char>>(4);
+  std::memcpy(data->data(), &value, 4);
+  issue(f, {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)}, to, barrier, 1u << rank, site);
+}
+
+void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, Site site) {
+  const Box box = box_of(map, at, nullptr);
+  const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
+  if (!admit(f, from, box.bytes, Space::shared, 128, verb, site)) return;
+  StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
+  for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, run.bytes});
+  issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, std::move(store), site);
+}
+
+void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduction, Element element,
+                Site site) {
+  if (!whole_chunks(f, *to.region, bytes, "bulk_store", site)) return;
+  if (!admit(f, from, bytes, Space::shared, 16, "stores by bulk_store", site)) return;
+  if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;
+  StoreInFlight store{to.region, reduction, element, 0, 0, {}, {}, {}};
+  store.pieces.push_back({std::uint64_t(to.p - to.region->begin), 0, bytes});
+  issue_store(f, OpKind::bulk_store, "stores by bulk_store", from, bytes, 0, std::move(store), site);
+}
+
+void commit(Fiber& f) { ++in_flight(f).stores_committed; }
+
+void wait(Fiber& f, unsigned pending, bool read) {
+  InFlight& mine = in_flight(f);
+  const std::uint32_t groups = mine.stores_committed > pending ? mine.stores_committed - pending : 0;
+  if (groups > mine.stores_read) {
+    mine.stores_read = groups;
+    if (mine.store_agent) f.its_warp->clock.time[mine.store_agent] = groups + 1;
+  }
+  if (!read) f.home->finish_stores(f, groups);
+}
+
+}  // namespace zellige::emulate::transfer

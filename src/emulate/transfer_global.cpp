@@ -1,0 +1,123 @@
+// The asynchronous proxy's side of global memory: what loads read, and what stores and reductions leave there.
+#include <cstring>
+#include <mutex>
+
+#include "emulate/transfer.hpp"
+#include "zellige/atom/bfloat16.hpp"
+#include "zellige/atom/half.hpp"
+
+namespace zellige::emulate {
+
+namespace {
+
+// Reductions of several blocks meet at one element; each is atomic.
+std::mutex& reductions() {
+  static std::mutex m;
+  return m;
+}
+
+template <class T>
+T combine(Reduction r, T a, T b) {
+  if (r == Reduction::min) return b < a ? b : a;
+  if (r == Reduction::max) return a < b ? b : a;
+  return static_cast<T>(a + b);
+}
+
+template <class T>
+void combine(Reduction r, unsigned char* to, const unsigned char* from, std::size_t bytes) {
+  for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
+    T a, b;
+    std::memcpy(static_cast<void*>(&a), to + i, sizeof(T));
+    std::memcpy(static_cast<void*>(&b), from + i, sizeof(T));
+    if constexpr (std::is_same_v<T, half_t> || std::is_same_v<T, bfloat16_t>)
+      a = T(combine<float>(r, a, b));
+    else
+      a = combine<T>(r, a, b);
+    std::memcpy(to + i, static_cast<const void*>(&a), sizeof(T));
+  }
+}
+
+void reduce(Reduction r, Element e, unsigned char* to, const unsigned char* from, std::size_t bytes) {
+  const std::lock_guard lock(reductions());
+  switch (e) {
+    case Element::u8:
+      return combine<std::uint8_t>(r, to, from, bytes);
+    case Element::u16:
+      return combine<std::uint16_t>(r, to, from, bytes);
+    case Element::u32:
+      return combine<std::uint32_t>(r, to, from, bytes);
+    case Element::s32:
+      return combine<std::int32_t>(r, to, from, bytes);
+    case Element::u64:
+      return combine<std::uint64_t>(r, to, from, bytes);
+    case Element::s64:
+      return combine<std::int64_t>(r, to, from, bytes);
+    case Element::f16:
+      return combine<half_t>(r, to, from, bytes);
+    case Element::bf16:
+      return combine<bfloat16_t>(r, to, from, bytes);
+    case Element::f64:
+      return combine<double>(r, to, from, bytes);
+    default:
+      return combine<float>(r, to, from, bytes);
+  }
+}
+
+}  // namespace
+
+namespace transfer {
+
+void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, Site site) {
+  Block& b = *f.home;
+  const auto& state = *static_cast<const GlobalState*>(r.shadow);
+  const auto from = std::ptrdiff_t(at);
+  if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has refused such a map
+  if (state.flags && std::memchr(state.flags + at, 0, bytes))
+    b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site, {Clash::What::unwritten});
+  if (!state.races) return;
+  const Place p{r.begin + at, &r};
+  if (Clash c = state.races->read(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))
+    b.clash_of_global(f, p, unsigned(bytes), false, site, c);
+}
+
+void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, Site site) {
+  Block& b = *f.home;
+  const auto& state = *static_cast<const GlobalState*>(r.shadow);
+  if (state.flags) std::memset(state.flags + at, 1, bytes);
+  if (!state.races) return;
+  const Place p{r.begin + at, &r};
+  if (Clash c = state.races->write(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))
+    b.clash_of_global(f, p, unsigned(bytes), true, site, c);
+}
+
+}  // namespace transfer
+
+// Stores of the groups up to `groups` arrive. Reductions meet others of their kind in any order, so they are
+// kept as readers: only an ordinary write beside them is a race.
+void Block::finish_stores(Fiber& f, std::uint32_t groups) {
+  InFlight& mine = *f.in_flight;
+  std::size_t done = 0;
+  for (; done < mine.stores.size() && mine.stores[done].group <= groups; ++done) {
+    const StoreInFlight& s = mine.stores[done];
+    const Region& r = *s.region;
+    if (!r.writable) {
+      report(f, Finding::Kind::read_only, r.name, s.site,
+             fmt::format("{}: {} of {} stores to it at \1; the launch only reads it", r.name, spell(f.index),
+                         spell_block(linear)));
+      continue;
+    }
+    for (const StoreInFlight::Piece& piece : s.pieces) {
+      if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) continue;
+      if (s.reduction == Reduction::none) {
+        transfer::write_global(f, r, piece.to, piece.bytes, s.site);
+        std::memcpy(r.begin + piece.to, s.data.data() + piece.from, piece.bytes);
+      } else {
+        transfer::read_global(f, r, piece.to, piece.bytes, s.site);
+        reduce(s.reduction, s.element, r.begin + piece.to, s.data.data() + piece.from, piece.bytes);
+      }
+    }
+  }
+  mine.stores.erase(mine.stores.begin(), mine.stores.begin() + std::ptrdiff_t(done));
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,309 @@
+// WGMMA: a warpgroup meets, its operands are read through the asynchronous proxy, and the result is kept aside:
+// until the wait, the registers hold poison.
+#include <cstring>
+
+#include "emulate/cluster.hpp"
+#include "zellige/atom/gmma_operand.hpp"
+
+namespace zellige::emulate {
+
+using Kind = Finding::Kind;
+
+namespace {
+
+InFlight& in_flight(Fiber& f) {
+  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  return *f.in_flight;
+}
+
+Accumulators* find(InFlight& mine, const void* d) {
+  for (Accumulators& a : mine.accumulators)
+    if (a.d == d) return &a;
+  return nullptr;
+}
+
+void poison(Accumulators& a) {
+  for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
+}
+// Accumulators in half are pairs; their poison is a NaN of that type, twice.
+void poison_pairs(Accumulators& a) {
+  const std::uint32_t pair = poison_half * 0x10001u;
+  for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
+}
+
+bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
+  for (std::uint32_t i = 0; i < bytes; i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, registers + i, 4);
+    if ((word & 0x7fffffff) != poison_word && word != poison_half * 0x10001u) return false;
+  }
+  return true;
+}
+
+// Any register of A that still is a wgmma's.
+bool any_poison(const std::uint32_t* words, unsigned count) {
+  const auto half = [](std::uint32_t h) {
+    return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
+  };
+  for (unsigned i = 0; i < count; ++i)
+    if ((words[i] & 0x7fffffff) == poison_word || (half(words[i]) && half(words[i] >> 16))) return true;
+  return false;
+}
+
+}  // namespace
+
+// Reads one operand, `rows` x k elements, into rows of k elements.
+struct OperandReader {
+  Block& b;
+  Fiber& f;
+  std::uint32_t op;
+  Site site;
+  const char* which;
+  bool swizzle_told = false;
+
+  const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
+    static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                              255, 255, 255, 255, 255, 255, 255, 255};
+    if (at + 16 > b.shared_bytes) {
+      b.report(f, Kind::out_of_bounds, nullptr, site,
+               fmt::format("of wgmma's operand {}: {} of {} reads bytes {}..{} of shared memory at \1, the launch "
+                           "gives a block {}",
+                           which, b.spell(f.index), b.spell_block(b.linear), at, at + 16, b.shared_bytes));
+      return nothing;
+    }
+    const Actor a = b.actor(f, site.address);
+    Clash c = b.shadow.proxy_read(at, 16, a);
+    const Clash other = b.async.read_by(op, at, a, b.cluster.ops);
+    if (!c) c = other;
+    if (c) {
+      Region r;
+      const std::uint16_t id = b.shadow.region_at(at);
+      const Region* named = b.region(id, at);
+      if (!named) {
+        r.name = "", r.begin = b.memory, r.bytes = b.shared_bytes, r.space = Space::shared, r.shadow = &b;
+        named = &r;
+      }
+      const std::ptrdiff_t from = b.memory + at - named->begin;
+      b.clash(f, f.index, *named, from, from + 16, "multiplies by wgmma", site, c);
+    }
+    const AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
+    if (b.async.writer(at) && writer.kind == AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
+        b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
+      swizzle_told = true;
+      const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
+      b.report(f, Kind::instruction, b.region_names[writer.region], site,
+               fmt::format("at \1, {} of {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
+                           "wrote tensor {} with {}",
+                           b.spell(f.index), b.spell_block(b.linear), which, name(swizzle),
+                           b.region_names[writer.region], name(writer.swizzle)),
+               widen(writer.site, site.address));
+    }
+    return b.memory + at;
+  }
+
+  void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
+            std::vector<unsigned char>& out) {
+    const unsigned swizzle = gmma_swizzle(descriptor);
+    out.resize(rows * k * size);
+    if (!mn_major) {
+      for (unsigned r = 0; r < rows; ++r)
+        for (unsigned c = 0; c < k * size; c += 16)
+          std::memcpy(&out[r * k * size + c], chunk(gmma_address(descriptor, false, size, r, c / size), swizzle),
+                      16);
+      return;
+    }
+    const unsigned wide = 16 / size;
+    for (unsigned r = 0; r < rows; r += wide) {
+      for (unsigned c = 0; c < k; ++c) {
+        const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
+        for (unsigned i = 0; i < wide; ++i) std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
+      }
+    }
+  }
+};
+
+void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
+  const unsigned g = f.index / 128;
+  if (g * 128 + 128 > threads_) {
+    report(f, Kind::divergence, nullptr, site,
+           fmt::format("at wgmma: {} of {} needs a warpgroup of 128 threads, the block has {} (\1)",
+                       spell(f.index), spell_block(linear), threads_));
+    abandon(f);
+  }
+  InFlight& mine = in_flight(f);
+  f.watch_poison = true;
+  mine.last_wgmma = site.address;
+  if (call.ra && any_poison(call.ra, 4))
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format("of {} of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
+                       "still owned when they were read; wgmma_commit and wgmma_wait come first",
+                       spell(f.index), spell_block(linear)),
+           mine.last_wgmma);
+  GroupMeeting& m = group_[g];
+  if (!m.arrived) {
+    m.site = site;
+  } else if (m.site.address != site.address) {
+    report(f, Kind::divergence, nullptr, site,
+           fmt::format("in warpgroup {} of {}: {} comes to wgmma at \1, others to the one at \2", g,
+                       spell_block(linear), spell(f.index)),
+           m.site.address, true);
+  }
+  m.call[f.index % 128] = &call;
+  if (++m.arrived < 128) return suspend(f, Fiber::State::in_wgmma, site);
+  m.arrived = 0;
+
+  ++counters[Counter::wgmma];
+  const WgmmaCall& first = *m.call[0];
+  for (unsigned i = 1; i < 128; ++i) {
+    const WgmmaCall& other = *m.call[i];
+    if (other.a == first.a && other.b == first.b && other.accumulate == first.accumulate) continue;
+    const char* what = other.a != first.a ? "descriptor of operand A" : other.b != first.b ? "descriptor of operand B"
+                                                                                           : "choice to accumulate";
+    report(f, Kind::divergence, nullptr, site,
+           fmt::format("in warpgroup {} of {}: threads {} and {} come to wgmma at \1 with different values of the "
+                       "{}",
+                       g, spell_block(linear), g * 128, g * 128 + i, what));
+    break;
+  }
+  async.start(shared_bytes);
+  if (!wgmma_agent_[g]) wgmma_agent_[g] = cluster.new_agent();
+  Fiber& leader = stacks_.fiber(g * 128);
+  const Actor a = actor(leader, site.address);
+  const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
+  const std::uint32_t op = cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g],
+                                        group, this, 0});
+  std::vector<unsigned char> ta, tb;
+  if (!first.ra)
+    OperandReader{*this, leader, op, site, "A"}.read(first.a, first.a_mn, 64, first.k, first.element_bytes, ta);
+  OperandReader{*this, leader, op, site, "B"}.read(first.b, first.b_mn, first.n, first.k, first.element_bytes, tb);
+
+  std::uint32_t ra[128][4];
+  const void* c[128];
+  void* d[128];
+  for (unsigned i = 0; i < 128; ++i) {
+    Fiber& g_fiber = stacks_.fiber(g * 128 + i);
+    InFlight& its = *g_fiber.in_flight;
+    auto* registers = static_cast<unsigned char*>(m.call[i]->d);
+    if (m.call[i]->ra) std::memcpy(ra[i], m.call[i]->ra, 16);
+    Accumulators* acc = find(its, registers);
+    const bool running = acc && acc->running && poisoned(registers, acc->bytes);
+    check_accumulators(g_fiber, acc, *m.call[i], running, site);
+    if (!acc) acc = &its.accumulators.emplace_back();
+    if (!running) acc->content.assign(registers, registers + m.call[i]->d_bytes);
+    acc->d = registers;
+    acc->bytes = m.call[i]->d_bytes;
+    acc->group = group;
+    acc->running = true;
+    acc->site = site.address;
+    its.wgmma_open = true;
+    c[i] = d[i] = acc->content.data();
+  }
+  first.body({first.ra ? nullptr : ta.data(), first.ra ? ra : nullptr, tb.data(), c, d, first.n,
+              first.accumulate, first.sign_a, first.sign_b});
+  for (unsigned i = 0; i < 128; ++i) {
+    Accumulators* acc = find(*stacks_.fiber(g * 128 + i).in_flight, m.call[i]->d);
+    first.float_accumulators ? poison(*acc) : poison_pairs(*acc);
+  }
+  for (unsigned w = 0; w < 4; ++w) {
+    Warp& warp = warp_[g * 4 + w];
+    std::uint32_t lanes = ~0u;
+    if (&warp == f.its_warp) lanes &= ~(1u << f.lane);
+    make_ready(warp, lanes);
+  }
+}
+
+// The registers of the accumulators, as a wgmma finds them: nobody may have touched them without a fence.
+void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, bool running,
+                               Site site) {
+  InFlight& its = *f.in_flight;
+  const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
+  if (acc && acc->running && !running) {
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format("{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns "
+                       "them; wgmma_commit and wgmma_wait come first",
+                       who()),
+           acc->site);
+  } else if (!its.wgmma_fenced && !running) {
+    if (!acc) {
+      report(f, Kind::accumulator, nullptr, site,
+             fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
+                         "lies between",
+                         who()));
+    } else if (acc->bytes == call.d_bytes && std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
+      report(f, Kind::accumulator, nullptr, site,
+             fmt::format("{}: at \1 a wgmma takes registers that have been written since the wgmma at \2 was "
+                         "waited for, and no wgmma_fence lies between",
+                         who()),
+             acc->site);
+    }
+  }
+}
+
+void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
+  if (!f.in_flight) return;
+  InFlight& mine = *f.in_flight;
+  const std::uint32_t done = mine.wgmma_committed > pending ? mine.wgmma_committed - pending : 0;
+  if (done <= mine.wgmma_done) return;
+  mine.wgmma_done = done;
+  const std::uint32_t agent = wgmma_agent_[f.index / 128];
+  if (agent) f.its_warp->clock.time[agent] = std::max(f.its_warp->clock.time[agent], done + 1);
+  for (Accumulators& a : mine.accumulators) {
+    if (!a.running || a.group > done) continue;
+    a.running = false;
+    mine.wgmma_fenced = false;
+    if (!poisoned(a.d, a.bytes)) {
+      report(f, Kind::accumulator, nullptr, site,
+             fmt::format("of {} of {}: they have been written between the wgmma at \2 and its wait at \1",
+                         spell(f.index), spell_block(linear)),
+             a.site);
+      continue;
+    }
+    std::memcpy(a.d, a.content.data(), a.bytes);
+  }
+}
+
+void Block::arrive_at_registers() {
+  const unsigned launch = launch_->config->registers
+                              ? launch_->config->registers
+                              : std::min(255u, 65536 / std::max(32u, warps_ * 32) / 8 * 8);
+  std::fill(std::begin(registers_), std::end(registers_), launch);
+  pool_ = 0;
+}
+
+// Registers a thread, times 32 lanes: a warp that gives some up makes room for another.
+void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
+  const unsigned w = f.its_warp->local;
+  if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
+    if (threads_ % 128)
+      report(f, Kind::instruction, nullptr, site,
+             fmt::format("at \1, {} of {}: setmaxnreg is for warpgroups, and the block has {} threads",
+                         spell(f.index), spell_block(linear), threads_));
+    return;
+  }
+  const unsigned have = registers_[w];
+  if (more ? wanted < have : wanted > have) {
+    report(f, Kind::instruction, nullptr, site,
+           fmt::format("at \1, {} of {}: {} to {} registers, and the thread has {}", spell(f.index),
+                       spell_block(linear), more ? "register_alloc" : "register_dealloc", wanted, have));
+    return;
+  }
+  if (!more) {
+    pool_ += have - wanted;
+    registers_[w] = wanted;
+    for (unsigned o = 0; o < warps_; ++o) {
+      for (unsigned i = o * 32; i < std::min(o * 32 + 32, threads_); ++i) {
+        Fiber& g = stacks_.fiber(i);
+        if (g.state == Fiber::State::for_registers) make_ready(*g.its_warp, 1u << g.lane);
+      }
+    }
+    return;
+  }
+  while (wanted - have > pool_) {
+    f.barrier = wanted;
+    suspend(f, Fiber::State::for_registers, site);
+  }
+  pool_ -= wanted - have;
+  registers_[w] = wanted;
+}
+
+}  // namespace zellige::emulate

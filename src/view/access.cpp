@@ -1,0 +1,267 @@
+#include "view/access.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/error.hpp"
+#include "view/expression.hpp"
+
+namespace zellige::view {
+namespace {
+
+constexpr int warp = 32;
+constexpr std::size_t most_instances = 1 << 14;
+
+std::vector<std::string> parts_of(std::string_view name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('.', at), name.size());
+    parts.emplace_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+bool one_of(const std::string& s, std::initializer_list<const char*> all) {
+  return std::any_of(all.begin(), all.end(), [&](const char* x) { return s == x; });
+}
+
+struct Instruction {
+  int bytes = 4, matrices = 0;
+};
+
+Instruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
+  Instruction i{.bytes = 16, .matrices = 1};
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    if (one_of(parts[p], {"x1", "x2", "x4"}))
+      i.matrices = parts[p][1] - '0';
+    else if (!one_of(parts[p], {"sync", "aligned", "m8n8", "trans", "shared", "b16"}))
+      fail("access {}: .{} is unknown; ldmatrix and stmatrix take .x1, .x2 or .x4, and .trans", text,
+           parts[p]);
+  }
+  return i;
+}
+Instruction plain_instruction(const std::vector<std::string>& parts, std::string_view text) {
+  int vector = 1, bits = 32;
+  if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
+  for (std::size_t p = 2; p < parts.size(); ++p) {
+    const std::string& s = parts[p];
+    const std::string digits = s.empty() ? s : s.substr(1);
+    if (one_of(s, {"v2", "v4"}))
+      vector = s[1] - '0';
+    else if (!s.empty() && one_of(s.substr(0, 1), {"b", "u", "s", "f"}) &&
+             one_of(digits, {"8", "16", "32", "64", "128"}))
+      bits = std::stoi(digits);
+    else
+      fail("access {}: .{} is unknown; {}.shared takes .v2 or .v4, and .b8 to .b128", text, s, parts[0]);
+  }
+  if (vector * bits > 128) fail("access {}: {} bits a lane; at most 128 are possible", text, vector * bits);
+  return {.bytes = vector * bits / 8};
+}
+std::optional<Instruction> instruction(std::string_view name, std::string_view text) {
+  const std::vector<std::string> parts = parts_of(name);
+  if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);
+  if (one_of(parts[0], {"ld", "st"})) return plain_instruction(parts, text);
+  return std::nullopt;
+}
+
+// Elements that a lane takes, which must lie together.
+long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
+  if (8 * a.bytes % l.bits())
+    fail("access {}: {} bytes a lane are no whole number of elements of {} bits", a.name, a.bytes, l.bits());
+  return 8 * a.bytes / l.bits();
+}
+
+// The mode along which the elements of a lane lie together: the last whose first `count` elements do.
+int line_mode(const SharedLayout& l, long long count, const std::string& name) {
+  for (int m = std::min(l.rank(), 2); m-- > 0;) {
+    bool together = l.extent(m) >= count && (count > 1 || l.extent(m) > 1);
+    const long long reach = std::max(count, 2LL);
+    for (long long k = 1; together && k < std::min(reach, l.extent(m)); ++k)
+      together = l.offset(k * l.step(m)) == l.offset(0) + k;
+    if (together) return m;
+  }
+  if (count == 1) return l.rank() > 1 ? 1 : 0;
+  fail("access {}: no mode of {} has {} elements side by side, which a lane takes", name, l.text(), count);
+}
+
+void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {
+  const long long step = l.step(mode), first = l.offset(index), at = l.address(index);
+  for (long long k = 1; k < count; ++k) {
+    if (index + k * step >= l.elements() || l.offset(index + k * step) != first + k)
+      fail(
+          "access {}: a lane takes {} elements from the one of index {} on, but {} does not have them side "
+          "by side",
+          a.name, count, index, l.text());
+  }
+  if (at % a.bytes)
+    fail("access {}: the element of index {} lies at byte {}, not a multiple of the {} bytes of a lane",
+         a.name, index, at, a.bytes);
+}
+
+long long index_at(const Value& v, const SharedLayout& l, const std::string& name) {
+  Tape t;
+  const Value crd = algebra::as_arithmetic_tuple(v);
+  const Value at =
+      crd.is_tuple() ? algebra::crd2idx(t, retag(crd, ValueKind::tuple), shape_of(l.plain())) : crd;
+  if (t.failed() || !at.is_number()) fail("access {}: {} is no coordinate of {}", name, to_text(v), l.text());
+  const long long i = at.root().s.v;
+  if (i < 0 || i >= l.elements())
+    fail("access {}: element {} is outside the {} of {}", name, i, l.elements(), l.text());
+  return i;
+}
+
+// What a layout (thread, value) names, or one of threads alone, or a tuple of their elements: the element of
+// each thread's each value.
+std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
+                                                const std::string& name) {
+  std::vector<std::vector<long long>> all;
+  if (v.is(ValueKind::tuple)) {
+    if (v.rank() == 0) fail("access {}: no lane takes part", name);
+    for (int i = 0; i < v.rank(); ++i)
+      all.push_back({v[i].is(ValueKind::underscore) ? -1 : index_at(v[i], l, name)});
+    return all;
+  }
+  const Value layout = v.is(ValueKind::composed) ? v[2] : v;
+  if (!layout.is_layout())
+    fail("access {}: a layout (thread, value), or a tuple of the lanes' elements, is needed", name);
+  long long threads = 1, values = 1;
+  for (int m = 0; m < layout.rank(); ++m) {
+    for (const ValueNode& n : leaves_of(layout[m])) {
+      (m == 0 || !has_values ? threads : values) *= n.s.v;
+      if (n.s.v < 1 || threads > 1024 || values > 1024)
+        fail("access {}: {} threads of {} values; 1 to 1024 of each are possible", name, threads, values);
+    }
+  }
+  for (long long t = 0; t < threads; ++t) {
+    all.emplace_back();
+    for (long long i = 0; i < values; ++i) {
+      Tape tape;
+      Values operands;
+      operands.push_back(v);
+      operands.push_back(number(t + threads * i));
+      const Value at = apply(Op::layout_call, tape, operands);
+      if (tape.failed()) fail("access {}: {}", name, to_text(tape.refusal()));
+      all.back().push_back(index_at(at, l, name));
+    }
+  }
+  return all;
+}
+
+void add(SharedAccess& a, std::vector<long long> lanes) {
+  if (a.instances.size() == most_instances)
+    fail("access {}: more than {} accesses of a warp", a.name, most_instances);
+  a.instances.push_back(std::move(lanes));
+}
+
+// Matrices of 8 rows: two below each other, then two beside them; where the tensor has but 8 lines, all
+// beside each other.
+void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
+  const long long count = lane_elements(a, l);
+  const int along = line_mode(l, count, a.name), across = 1 - along;
+  const bool flat = l.rank() == 1;
+  const long long lines = flat ? 1 : l.extent(across), length = l.extent(along);
+  const int high = matrices > 1 && lines >= 16 ? 2 : 1, wide = matrices / high;
+  if (lines < 8 * high || length < wide * count)
+    fail("access {}: {} lines of {} elements are needed; {} has {} of {}", a.name, 8 * high, wide * count,
+         l.text(), lines, length);
+  for (long long line = 0; line + 8 * high <= lines; line += 8 * high) {
+    for (long long place = 0; place + wide * count <= length; place += wide * count) {
+      std::vector<long long> lanes;
+      for (int lane = 0; lane < 8 * matrices; ++lane) {
+        const long long row = line + lane % (8 * high), column = place + lane / (8 * high) * count;
+        lanes.push_back(row * (flat ? 0 : l.step(across)) + column * l.step(along));
+        check_lane(a, l, along, count, lanes.back());
+      }
+      add(a, std::move(lanes));
+    }
+  }
+}
+
+void place_lanes(SharedAccess& a, const SharedLayout& l) {
+  const long long count = lane_elements(a, l);
+  const int along = line_mode(l, count, a.name);
+  const long long on_line = l.extent(along) / count;
+  const long long lines = l.rank() == 1 ? 1 : l.extent(1 - along);
+  std::vector<long long> lanes;
+  for (long long i = 0; i < on_line * lines; ++i) {
+    const long long line = i / on_line, place = i % on_line * count;
+    lanes.push_back(place * l.step(along) + (l.rank() == 1 ? 0 : line * l.step(1 - along)));
+    check_lane(a, l, along, count, lanes.back());
+    if (lanes.size() == warp || i + 1 == on_line * lines) add(a, std::move(lanes)), lanes.clear();
+  }
+}
+
+// Given lanes: 32 a warp, of a matrix instruction 8 for each matrix.
+void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int matrices) {
+  const auto elements = elements_of(where, false, l, a.name);
+  const long long count = lane_elements(a, l);
+  const int along = line_mode(l, count, a.name);
+  const std::size_t group = matrices ? std::size_t(8 * matrices) : warp;
+  if (matrices && elements.size() % group)
+    fail("access {}: {} rows are given; it takes {}", a.name, elements.size(), group);
+  for (std::size_t first = 0; first < elements.size(); first += group) {
+    std::vector<long long> lanes;
+    for (std::size_t t = first; t < std::min(elements.size(), first + group); ++t) {
+      lanes.push_back(elements[t][0]);
+      if (lanes.back() >= 0) check_lane(a, l, along, count, lanes.back());
+    }
+    add(a, std::move(lanes));
+  }
+}
+
+// A layout alone: as many values of a thread at once as lie together in every thread.
+void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
+  const auto elements = elements_of(where, true, l, a.name);
+  const std::size_t values = elements[0].size();
+  std::size_t width = 1;
+  for (std::size_t w = 2; values % w == 0 && w * std::size_t(l.bits()) <= 128; w *= 2) {
+    bool together = true;
+    for (const auto& thread : elements) {
+      for (std::size_t v = 0; together && v < values; ++v) {
+        const long long lead = thread[v - v % w];
+        together = lead >= 0 && l.offset(thread[v]) == l.offset(lead) + static_cast<long long>(v % w) &&
+                   l.offset(lead) % static_cast<long long>(w) == 0;
+      }
+    }
+    if (!together) break;
+    width = w;
+  }
+  if (width * std::size_t(l.bits()) % 8)
+    fail("access {}: its values of {} bits do not lie together in whole bytes", a.name, l.bits());
+  a.bytes = static_cast<int>(width) * l.bits() / 8;
+  for (std::size_t first = 0; first < elements.size(); first += warp) {
+    for (std::size_t v = 0; v < values; v += width) {
+      std::vector<long long> lanes;
+      for (std::size_t t = first; t < std::min(elements.size(), first + warp); ++t)
+        lanes.push_back(elements[t][v]);
+      add(a, std::move(lanes));
+    }
+  }
+}
+
+}  // namespace
+
+SharedAccess parse_access(std::string_view text, const SharedLayout& l) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  if (text.empty()) fail("access: an instruction or a layout is needed");
+  SharedAccess a{.name = std::string(text)};
+  const std::size_t blank = std::min(text.find(' '), text.size());
+  const auto i = instruction(text.substr(0, blank), text);
+  if (!i) {
+    const Value where = evaluate_expression(text).value;
+    place_values(a, l, where);
+    return a;
+  }
+  a.bytes = i->bytes;
+  a.matrix = i->matrices > 0;
+  if (blank < text.size())
+    place_given(a, l, evaluate_expression(text.substr(blank + 1)).value, i->matrices);
+  else if (a.matrix)
+    place_matrices(a, l, i->matrices);
+  else
+    place_lanes(a, l);
+  return a;
+}
+
+}  // namespace zellige::view

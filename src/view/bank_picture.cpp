@@ -1,0 +1,54 @@
+#include "view/bank_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <zellige/emulate/wavefronts.hpp>
+
+namespace zellige::view {
+namespace {
+
+constexpr int banks = 32, bank_bytes = 4;
+
+std::string sign(int wavefront) {
+  return std::string(1, "123456789abcdefghijklmnopqrstuvwxyz"[std::min(wavefront, 34)]);
+}
+
+Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int wavefronts) {
+  Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
+  g.cells.resize(std::size_t(g.rows) * banks);
+  g.title = fmt::format("phase {}, lanes {}-{}: {} wavefront{}", phase, first, last - 1, wavefronts,
+                        wavefronts == 1 ? "" : "s");
+  std::vector<std::int64_t> asked[banks];  // the words of each bank, in the order in which they are served
+  for (int lane = first; lane < last; ++lane) {
+    g.row_labels.push_back(fmt::format("{}", lane));
+    const std::int64_t at = a.address[std::size_t(lane)];
+    if (at < 0) continue;
+    for (std::int64_t word = at / bank_bytes; word <= (at + a.bytes - 1) / bank_bytes; ++word) {
+      auto& words = asked[word % banks];
+      const auto found = std::find(words.begin(), words.end(), word);
+      const int wave = static_cast<int>(found - words.begin());
+      if (found == words.end()) words.push_back(word);
+      Cell& c = g.cells[std::size_t(lane - first) * banks + std::size_t(word % banks)];
+      c.label = sign(wave);
+      c.hover = fmt::format("lane {}: byte {}, word {} of bank {}, wavefront {}", lane, at, word,
+                            word % banks, wave + 1);
+      c.colour = heat(wave, std::max(wavefronts, 2));
+    }
+  }
+  return g;
+}
+
+}  // namespace
+
+Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
+  Picture p{.title = title};
+  const plan::Wavefronts w = plan::evaluate(a);
+  const int lanes = static_cast<int>(a.address.size()), step = emulate::lanes_per_phase(a.bytes);
+  for (int first = 0, phase = 0; first < lanes; first += step, ++phase)
+    p.grids.push_back(
+        phase_grid(a, first, std::min(lanes, first + step), phase, w.per_phase[std::size_t(phase)]));
+  return p;
+}
+
+}  // namespace zellige::view

@@ -1,0 +1,167 @@
+#include "view/conflicts.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/error.hpp"
+#include "plan/swizzle_search.hpp"
+
+namespace zellige::view {
+namespace {
+
+plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
+                           const SharedLayout& l) {
+  plan::BankAccess b{.bytes = a.bytes};
+  for (long long i : lanes) b.address.push_back(i < 0 ? -1 : l.address(i));
+  return b;
+}
+
+// The strides above 1, at which a row may be made longer.
+std::vector<long long> row_strides(const SharedLayout& l) {
+  std::set<long long> strides;
+  for (const ValueNode& n : leaves_of(l.plain())) {
+    if (n.s.v > 1 && n.d.v > 1) strides.insert(n.d.v);
+  }
+  return {strides.begin(), strides.end()};
+}
+
+// Rows of `row` elements made longer by `shift`: strides of whole rows grow in proportion.
+std::optional<Value> padded(const Value& plain, long long row, long long shift) {
+  Value v = plain;
+  for (ValueNode& n : v.nodes) {
+    if (n.kids >= 0 || n.d.v < row || n.s.v <= 1) continue;
+    if (n.d.v % row) return std::nullopt;
+    n.d.v = n.d.v / row * (row + shift);
+  }
+  return v;
+}
+
+std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
+  int base = c.M;
+  for (int b = bits; b > 8; b /= 2) ++base;
+  for (int b = bits; b < 8; b *= 2) --base;
+  if (base != 4 || c.S != 3 || c.B < 1 || c.B > 3) return "";
+  return fmt::format("{}-byte swizzle of TMA and WGMMA", 16 << c.B);
+}
+
+struct Search {
+  const std::vector<SharedAccess>& accesses;
+  const SharedLayout& l;
+  SharedLayout plain;
+  // Elements that are less than a byte are searched in bytes.
+  long long unit;
+
+  plan::Footprint footprint(long long row) const {
+    const long long last = (plain.bytes() * 8 / l.bits() + unit - 1) / unit;
+    row = row / unit;
+    return {.rows = (last + row - 1) / row,
+            .columns = row,
+            .row_stride = row,
+            .element_bytes = std::max(1, l.bits() / 8),
+            .chunk = 1};
+  }
+  std::vector<plan::AccessPattern> patterns(long long row) const {
+    std::vector<plan::AccessPattern> all;
+    for (const SharedAccess& a : accesses) {
+      plan::AccessPattern p{.bytes = std::max(a.bytes, l.bits() / 8), .matrix = a.matrix, .name = a.name};
+      for (const auto& lanes : a.instances) {
+        p.instances.emplace_back();
+        for (long long i : lanes) {
+          const long long x = i < 0 ? 0 : plain.offset(i) / unit;
+          if (i < 0)
+            p.instances.back().emplace_back(-1, 0);
+          else
+            p.instances.back().emplace_back(static_cast<int>(x / (row / unit)),
+                                            static_cast<int>(x % (row / unit)));
+        }
+      }
+      all.push_back(std::move(p));
+    }
+    return all;
+  }
+  std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
+    const std::optional<Value> rows = c.shift ? padded(l.plain(), row, c.shift * unit) : l.plain();
+    if (!rows || !c.B) return rows;
+    int base = c.M;
+    for (long long u = unit; u > 1; u /= 2) ++base;
+    return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
+  }
+  // Nothing where the arrangement cannot be had, or is the plain one.
+  std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
+    const std::optional<Value> layout = arranged(c, row);
+    if (!layout || (!c.B && !c.shift)) return std::nullopt;
+    Remedy r{.kind = !c.shift ? "swizzle"
+                     : !c.B   ? "padding"
+                              : "swizzle and padding",
+             .layout = *layout,
+             .hardware = c.shift ? "" : hardware_name(c, unit > 1 ? 8 : l.bits())};
+    const SharedLayout arranged(*layout, l.bits());
+    r.extra_bytes = std::max(0LL, arranged.bytes() - plain.bytes());
+    for (const SharedAccess& a : accesses) {
+      const Conflicts after = conflicts(a, arranged);
+      r.wavefronts += after.wavefronts;
+      r.ideal += after.ideal;
+      r.degree = std::max(r.degree, after.degree);
+    }
+    return r;
+  }
+};
+
+bool better(const Remedy& a, const Remedy& b) {
+  return std::make_pair(a.wavefronts, a.extra_bytes) < std::make_pair(b.wavefronts, b.extra_bytes);
+}
+
+}  // namespace
+
+Conflicts conflicts(const SharedAccess& a, const SharedLayout& l) {
+  Conflicts c;
+  for (const auto& lanes : a.instances) {
+    plan::BankAccess at = addresses(a, lanes, l);
+    const plan::Wavefronts w = plan::evaluate(at);
+    ++c.instances;
+    c.wavefronts += w.total;
+    c.ideal += w.ideal;
+    c.degree = std::max(c.degree, w.degree);
+    if (c.instances == 1 || w.total > c.worst.total) c.addresses = std::move(at), c.worst = w;
+  }
+  return c;
+}
+
+Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout& l) {
+  Remedies r;
+  const Search search{accesses, l, SharedLayout(l.plain(), l.bits()), std::max(1, 8 / l.bits())};
+  long long now = 0;
+  for (const SharedAccess& a : accesses) now += conflicts(a, search.plain).wavefronts;
+  std::vector<long long> rows = row_strides(l);
+  if (rows.empty()) rows.push_back(std::max(1LL, search.plain.bytes() * 8 / l.bits()));
+  std::optional<Remedy> best[2];  // by swizzle (and padding where that is better), by padding alone
+  for (const bool may_xor : {true, false}) {
+    for (const long long row : rows) {
+      if (row % search.unit) continue;
+      const plan::SwizzleLimits limits{.may_xor = may_xor,
+                                       .may_shift = !l.plain().is_leaf() || rows.size() > 1};
+      plan::SwizzleChoice c;
+      try {
+        c = plan::choose_swizzle(search.footprint(row), search.patterns(row), limits);
+      } catch (const Error& e) {  // rows of this length cut an access in two
+        if (r.reason.empty()) r.reason = e.what();
+        continue;
+      }
+      if (may_xor && c.degree > 1 &&
+          (r.reason.empty() || c.reason.find("no arrangement") != std::string::npos))
+        r.reason = c.reason;
+      const std::optional<Remedy> found = search.remedy(c, row);
+      std::optional<Remedy>& held = best[may_xor ? 0 : 1];
+      if (found && found->wavefronts < now && (!held || better(*found, *held))) held = found;
+    }
+  }
+  for (const auto& found : best) {
+    if (found) r.all.push_back(*found);
+  }
+  std::stable_sort(r.all.begin(), r.all.end(), better);
+  if (r.all.size() == 2 && to_text(r.all[0].layout) == to_text(r.all[1].layout)) r.all.pop_back();
+  if (!r.all.empty() && r.all[0].degree <= 1) r.reason.clear();
+  return r;
+}
+
+}  // namespace zellige::view

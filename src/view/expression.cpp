@@ -1,0 +1,330 @@
+#include "view/expression.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <zellige/layout/evaluate.hpp>
+
+#include "view/operation.hpp"
+#include "view/record.hpp"
+
+namespace zellige::view {
+namespace {
+
+constexpr std::size_t most_text = 1 << 14;
+
+bool callable(const Value& v) {
+  return v.is_layout() || v.is(ValueKind::composed) || v.is(ValueKind::tensor) || v.is(ValueKind::swizzle);
+}
+bool is_middle(const Value& v) { return v.is_number() || v.is(ValueKind::flag); }
+
+class Expression : public Parser {
+ public:
+  explicit Expression(std::string_view text) : Parser(text) {}
+
+  Result result() {
+    Value v = whole();
+    return {v, drawn_.empty() ? to_text(v) : drawn_};
+  }
+
+ private:
+  struct Mistake : LayoutError {
+    Mistake(std::string why, std::size_t begin, std::size_t end)
+        : LayoutError(why, {Rule::not_a_layout, 0, 0}), text(std::move(why)), begin(begin), end(end) {}
+    std::string text;
+    std::size_t begin, end;
+  };
+  friend Result zellige::view::evaluate_expression(std::string_view);
+
+  [[noreturn]] void mistake(std::string why, std::size_t begin) { throw Mistake(std::move(why), begin, at_); }
+
+  std::string_view peek_name() {
+    skip();
+    std::size_t end = at_;
+    auto part = [&](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+             (end > at_ && c >= '0' && c <= '9');
+    };
+    if (letter()) {
+      while (end < text_.size() && part(text_[end])) ++end;
+    }
+    return text_.substr(at_, end - at_);
+  }
+
+  // Up to a closing mark; words such as half_t may stand among the values.
+  std::vector<Argument> arguments(const char* close) {
+    std::vector<Argument> list;
+    if (next(close)) return list;
+    do {
+      skip();
+      const std::size_t start = at_;
+      Argument a;
+      a.at = start;
+      const std::string_view name = peek_name();
+      if (!name.empty() && name != "X" && is_word_before(start + name.size())) {
+        at_ = start + name.size();
+        a.unreadable = fmt::format("{} is a word", name);
+      } else {
+        a.value = value();
+        if (!drawn_.empty()) mistake("what is printed cannot be an operand", start);
+      }
+      a.text = std::string(text_.substr(start, at_ - start));
+      list.push_back(std::move(a));
+    } while (next(","));
+    expect(close);
+    return list;
+  }
+  bool is_word_before(std::size_t at) const {
+    while (at < text_.size() && text_[at] == ' ') ++at;
+    return at >= text_.size() || (text_[at] != '(' && text_[at] != '<' && text_[at] != '{');
+  }
+  Value tuple_of(const std::vector<Argument>& list) {
+    Value v = empty(ValueKind::tuple);
+    for (const Argument& a : list) {
+      if (a.is_word()) mistake(fmt::format("{} is no value", a.text), a.at);
+      v.add(a.value);
+    }
+    return v;
+  }
+
+  Value named() override {
+    const std::size_t start = at_;
+    const std::string name(peek_name());
+    at_ += name.size();
+    if (name == "X") return underscore();
+    if (name == "Swizzle" && next("<")) return braces(swizzle());
+    std::vector<Argument> given;
+    const bool has_template = next("<");
+    if (has_template) given = arguments(">");
+    if ((name == "Int" || name == "C") && given.size() == 1 && given[0].value.is_number())
+      return braces(number(fixed(given[0].value.root().s.v)));
+    for (const char* type : {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"}) {
+      if (has_template && name == type) return braces(tuple_of(given));
+    }
+    if (has_template && name == "Layout") return braces(call("make_layout", given, start));
+    if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom"))
+      return braces(gmma(name, given, start));
+    if (!next("(")) {
+      if (recorded(name).empty() && view::named(name).empty())
+        mistake(fmt::format("{} is neither a value nor an operation", name), start);
+      fail("(");
+    }
+    std::vector<Argument> list = arguments(")");
+    const auto at = list.begin() + (list.empty() ? 0 : 1);
+    list.insert(at, given.begin(), given.end());
+    return call(name, list, start);
+  }
+  Value braces(const Value& v) {
+    if (next("{")) expect("}");
+    return v;
+  }
+  // Layout_K_SW128_Atom<half_t>: the tiles of shared memory that SM90's matrix instructions read.
+  Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
+    const std::size_t bar = name.find('_', 7);
+    if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
+    std::vector<Argument> words = {
+        {name.substr(7, bar - 7)}, {name.substr(bar + 1, name.size() - 5 - bar - 1)}, type[0]};
+    return call("gmma_smem_atom", words, start);
+  }
+
+  Value applied(const Value& called, std::size_t start) override {
+    Value v = called;
+    while (callable(v) && next("(")) {
+      const std::vector<Argument> list = arguments(")");
+      if (list.empty()) mistake("a call needs a coordinate", start);
+      Argument crd{.at = list[0].at};
+      crd.value = list.size() == 1 ? list[0].value : tuple_of(list);
+      if (list[0].is_word()) mistake(fmt::format("{} is no coordinate", list[0].text), start);
+      Argument self{.text = "", .value = v, .at = start};
+      v = call(v.is(ValueKind::swizzle) ? "swizzle_apply" : "layout_call", {self, crd}, start);
+    }
+    return v;
+  }
+
+  Value joined(const std::vector<Value>& links, std::size_t start) override {
+    Value v = links[0];
+    std::size_t i = 1;
+    if (links.size() > 1 && (v.is(ValueKind::coordinates) || v.is(ValueKind::counting))) {
+      v = bundle(ValueKind::tensor, v, joined({links.begin() + 1, links.end()}, start));
+      return v;
+    }
+    while (i < links.size()) {
+      Argument a{.value = v, .at = start}, b{.value = links[i], .at = start};
+      if (i + 1 < links.size() && is_middle(links[i])) {
+        v = call("make_composed_layout", {a, b, {.value = links[i + 1], .at = start}}, start);
+        i += 2;
+      } else {
+        v = call("composition", {a, b}, start);
+        ++i;
+      }
+    }
+    return v;
+  }
+
+  Value call(const std::string& name, std::vector<Argument> a, std::size_t start) {
+    try {
+      return evaluated(name, a, start);
+    } catch (const Mistake&) {
+      throw;
+    } catch (const TextError&) {
+      throw;
+    } catch (const std::exception& e) {
+      std::string why = e.what();
+      if (const auto colon = why.find(": "); colon != std::string::npos && why.find(' ') == colon + 1)
+        why = why.substr(colon + 2);  // the name under which it was evaluated
+      std::string operands;
+      for (const Argument& x : a) operands += (operands.empty() ? "" : ", ") + shown(x);
+      if (operands.size() > 160) operands = operands.substr(0, 157) + "...";
+      mistake(fmt::format("{}({}): {}", name, operands, why), start);
+    }
+  }
+  static std::string shown(const Argument& a) { return a.is_word() ? a.text : to_text(a.value); }
+
+  Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
+    static const char* const tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
+                                         "make_tile",  "make_step",  "make_int_tuple"};
+    if (std::find(std::begin(tuples), std::end(tuples), name) != std::end(tuples)) return tuple_of(a);
+    if (Value v = own(name, a); !v.is(ValueKind::nothing)) return v;
+    if (!a.empty() && !a[0].is_word() && a[0].value.is(ValueKind::tensor)) return of_tensor(name, a, start);
+    return of_row(name, a, start);
+  }
+
+  // What the table of operations does not say.
+  Value own(const std::string& name, std::vector<Argument>& a) {
+    Tape t;
+    auto is = [&](std::size_t i, ValueKind k) { return i < a.size() && !a[i].is_word() && a[i].value.is(k); };
+    auto word = [&](std::size_t i, const char* w) {
+      return i < a.size() && a[i].is_word() && a[i].text == w;
+    };
+    auto done = [&](const Value& v) {
+      if (t.failed()) throw LayoutError(to_text(t.refusal()), t.refusal());
+      return v;
+    };
+    if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
+      if (!is(0, ValueKind::swizzle) || !is_middle(a[1].value) || !is(2, ValueKind::layout))
+        fail_operands("a composed layout is a swizzle, a number and a layout");
+      return algebra::composed(a[0].value, a[1].value, a[2].value);
+    }
+    if (name == "composition" && a.size() == 2 && is(0, ValueKind::layout) && is(1, ValueKind::swizzle))
+      return done(algebra::swizzle_to_the_left(t, a[0].value, a[1].value));
+    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
+      a = {a[0]}, a.push_back({.value = strides_right(a[0].value)});
+    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor")))
+      a.pop_back();
+    if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutLeft")) a.pop_back();
+    if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutRight")) {
+      Value order = empty(ValueKind::tuple);
+      for (int i = a[1].value.rank(); i-- > 0;) order.add(number(i));
+      a[2] = {.value = order};
+    }
+    if (name == "select" && a.size() > 1) {
+      std::string modes;
+      for (std::size_t i = 1; i < a.size(); ++i) {
+        if (!a[i].value.is_number()) fail_operands(fmt::format("mode {} is no number", shown(a[i])));
+        modes += (i > 1 ? "," : "") + std::to_string(a[i].value.root().s.v);
+      }
+      a.resize(2);
+      a[1] = {.text = modes, .unreadable = modes};
+    }
+    return nothing();
+  }
+  [[noreturn]] static void fail_operands(const std::string& why) {
+    throw LayoutError(why, {Rule::not_a_layout, 0, 0});
+  }
+  static Value strides_right(const Value& shape) {
+    return parse_value(evaluate("t_compact_row_major", {to_text(shape)}));
+  }
+
+  // Operations of a tensor are those of its layout, or move its iterator.
+  Value of_tensor(const std::string& name, std::vector<Argument>& a, std::size_t start) {
+    using namespace algebra;
+    const Value x = a[0].value;
+    Tape t;
+    auto done = [&](const Value& v) {
+      if (t.failed()) throw LayoutError(to_text(t.refusal()), t.refusal());
+      return v;
+    };
+    auto suits = [&](const char* parameters) { return fits(Operation{"", parameters, ""}, a); };
+    if ((name == "layout_call") && suits("t x")) return done(tensor_call(t, x, a[1].value));
+    if ((name == "local_tile" || name == "inner_partition") && suits("t m x"))
+      return done(local_tile(t, x, a[1].value, a[2].value));
+    if (name == "local_tile" && suits("t m x x")) {
+      const Value tiler = dice(t, a[3].value, a[1].value), crd = dice(t, a[3].value, a[2].value);
+      done(tiler);
+      return done(local_tile(t, x, tiler, crd));
+    }
+    if (name == "outer_partition" && suits("t m x"))
+      return done(partition(t, x, a[1].value, a[2].value, false));
+    if (name == "local_partition" && suits("t p n x?"))
+      return done(local_partition(t, x, a[1].value, a[2].value, a.size() > 3 ? a[3].value : number(1)));
+    if (name == "domain_offset" && suits("t i")) {
+      const Value at = advance(t, x[0], index_of(t, a[1].value, x[1]));
+      return done(tensor(at, x[1]));
+    }
+    for (const Operation* row : view::named(name)) {
+      if (fits(*row, a)) return of_row(name, a, start);
+    }
+    a[0].value = x[1];
+    const Value r = of_row(name == "group_modes" ? "group" : name, a, start);
+    return r.is_layout() || r.is(ValueKind::composed) ? tensor(x[0], r) : r;
+  }
+
+  Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
+    std::vector<const Operation*> rows = view::named(name);
+    if (rows.empty()) rows = recorded(name);
+    if (rows.empty())
+      mistake(fmt::format("{} is no operation; zellige layout --list shows them", name), start);
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, a); });
+    if (row == rows.end()) mistake(misfit(name, rows, a), start);
+    std::vector<std::string> texts;
+    for (const Argument& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
+    const std::string record = (*row)->record;
+    const std::string text = evaluate_record(record, texts);
+    if (record.starts_with("print_") || record == "ostream_tensor") {
+      drawn_ = text;
+      return nothing();
+    }
+    if (text == "true" || text == "false") return boolean(dynamic(text == "true"));
+    if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
+    return parse_value(text);
+  }
+
+  std::string drawn_;
+};
+
+}  // namespace
+
+std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
+  begin = std::min(begin, text.size());
+  end = std::min(std::max(end, begin + 1), text.size() + 1);
+  // A window of a long text.
+  constexpr std::size_t width = 100;
+  std::size_t first = 0;
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  if (line.size() > width) {
+    first = begin > width / 2 ? begin - width / 2 : 0;
+    line = line.substr(first, width);
+  }
+  const std::size_t length = std::max<std::size_t>(1, std::min(end, first + width) - begin);
+  return "  " + line + "\n  " + std::string(begin - first, ' ') + "^" + std::string(length - 1, '~');
+}
+
+Result evaluate_expression(std::string_view text) {
+  if (text.size() > most_text) fail("the expression has {} characters, more than {}", text.size(), most_text);
+  auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
+    throw ExpressionError(fmt::format("{}\n{}", why, marked(text, begin, end)));
+  };
+  try {
+    return Expression(text).result();
+  } catch (const Expression::Mistake& e) {
+    raise(e.text, e.begin, e.end);
+  } catch (const TextError& e) {
+    raise(e.reason, e.at, e.at + 1);
+  } catch (const LayoutError& e) {
+    raise(e.what(), 0, text.size());
+  }
+  return {};
+}
+
+}  // namespace zellige::view

@@ -1,0 +1,49 @@
+// The operations that a text may name: under which names, and what they take. Everything that comes from
+// outside goes through here before it reaches the algebra, which trusts its operands to be of the right kind.
+//
+//   find("composition", arguments)   the row whose parameters the arguments are, or a sentence that says why
+//   none is
+//
+// A row's parameters are letters: c layout or composed layout, p plain layout, s swizzle, t tensor, i number
+// or tuple of numbers, n number, x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of
+// them), k mode index or count, f factor, v anything, w a word; ? may be absent, * any number of times.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zellige/layout/algebra/value.hpp>
+
+namespace zellige::view {
+
+/// An operand: its text, and the value it is unless it is a word such as half_t.
+struct Argument {
+  std::string text = {};
+  Value value = nothing();
+  std::string unreadable = {};  // why it is no value
+  std::size_t at = 0;           // where it stands in a longer text
+  bool is_word() const { return !unreadable.empty(); }
+};
+
+struct Operation {
+  const char* name;        // as CuTe calls it
+  const char* parameters;  // letters, blanks between
+  const char* record;      // the operation's name in records, which `evaluate` knows
+};
+
+std::span<const Operation> operations();
+
+/// "a layout", "a tuple of numbers", ...
+std::string kind_name(const Value&);
+/// "layout, tiler", for messages and the list of operations.
+std::string parameters_text(const Operation&);
+bool fits(const Operation&, std::span<const Argument>);
+
+/// Why no row of that name fits: the first operand that none admits.
+std::string misfit(std::string_view name, std::span<const Operation* const>, std::span<const Argument>);
+
+/// Rows by CuTe's name, and by the name in records.
+std::vector<const Operation*> named(std::string_view name);
+std::vector<const Operation*> recorded(std::string_view record);
+
+}  // namespace zellige::view

@@ -1,0 +1,115 @@
+#include "view/record.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <zellige/layout/evaluate.hpp>
+
+#include "view/operation.hpp"
+
+namespace zellige::view {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr long long most_printed = 1 << 16;
+constexpr std::size_t most_text = 1 << 14;
+
+Argument read(const std::string& text) {
+  Argument a{text};
+  try {
+    a.value = parse_value(text);
+  } catch (const LayoutError& e) {
+    a.unreadable = e.what();
+  }
+  return a;
+}
+
+long long elements(const Value& x) {
+  const Value l = x.is(ValueKind::tensor) ? x[1] : x;
+  double n = 1;
+  for (const ValueNode& m : (l.is(ValueKind::composed) ? l[2] : l).nodes) n *= m.kids < 0 ? double(m.s.v) : 1;
+  return n > 1e18 ? 1LL << 60 : static_cast<long long>(n);
+}
+
+// `evaluate` knows an operation under families of names; what it takes then is what it takes under its own.
+void check(std::string op, std::vector<Argument> arguments) {
+  std::vector<const Operation*> rows = recorded(op);
+  for (const std::string prefix : {"composed_", "swizzle_"}) {
+    if (!rows.empty() || !op.starts_with(prefix)) continue;
+    rows = recorded(op.substr(prefix.size()));
+    if (rows.empty()) rows = named(op.substr(prefix.size()));
+  }
+  if (rows.empty() && op.ends_with("_tensor") && !arguments.empty()) {
+    rows = recorded(op.substr(0, op.size() - 7));
+    Argument& shape = arguments[0];
+    const Operation identity{"", "i", ""};
+    if (!rows.empty() && fits(identity, {&shape, 1}))
+      shape.value = pair_up(shape.value, algebra::basis_like(shape.value));
+  }
+  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown", op));
+  if (std::any_of(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, arguments); })) return;
+  for (const Argument& a : arguments) {
+    if (a.is_word() && std::string_view(rows[0]->parameters).find('w') == std::string_view::npos)
+      throw Unreadable(a.unreadable);
+  }
+  fail("{}", misfit(op, rows, arguments));
+}
+
+}  // namespace
+
+std::string evaluate_record(const std::string& op, const std::vector<std::string>& texts) {
+  std::vector<Argument> arguments;
+  for (const std::string& text : texts) {
+    if (text.size() > most_text)
+      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), most_text));
+    arguments.push_back(read(text));
+  }
+  check(op, arguments);
+  if (op.starts_with("print_") || op == "ostream_tensor") {
+    const Argument& drawn = arguments[op == "print_tensor_values" ? 1 : 0];
+    const Value l = drawn.value.is(ValueKind::tensor) ? drawn.value[1] : drawn.value;
+    if (elements(drawn.value) > most_printed)
+      fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
+           most_printed);
+    const int rank = (l.is(ValueKind::composed) ? l[2] : l).rank();
+    const int most = op == "print_layout" || op == "print_latex" ? 2 : 4;
+    if (rank < 1 || rank > most || (most == 2 && rank != 2))
+      fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,
+           most == 2 ? "rank 2" : "a rank of 1 to 4");
+  }
+  return evaluate(op, texts);
+}
+
+Answer answer_record(const std::string& line) {
+  json out = json::object();
+  Answer answer;
+  auto refuse = [&](const std::string& why, bool readable) {
+    out["error"] = why;
+    answer.readable = readable;
+  };
+  try {
+    const json record = json::parse(line);
+    if (record.is_object() && record.contains("id")) out["id"] = record["id"];
+    if (!record.is_object() || !record.contains("op") || !record["op"].is_string() ||
+        !record.contains("args") || !record["args"].is_array())
+      throw Unreadable("a record is {\"id\", \"op\": a text, \"args\": a list of texts}");
+    std::vector<std::string> arguments;
+    for (const json& a : record["args"]) {
+      if (!a.is_string()) throw Unreadable(fmt::format("args: {} is no text", a.dump()));
+      arguments.push_back(a.get<std::string>());
+    }
+    out["result"] = evaluate_record(record["op"].get<std::string>(), arguments);
+  } catch (const json::exception& e) {
+    refuse(fmt::format("the line is no JSON: {}", e.what()), false);
+  } catch (const Unreadable& e) {
+    refuse(e.what(), false);
+  } catch (const TextError& e) {
+    refuse(e.what(), false);
+  } catch (const std::exception& e) {
+    refuse(e.what(), true);
+  }
+  answer.line = out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return answer;
+}
+
+}  // namespace zellige::view

@@ -1,0 +1,26 @@
+// Records of the conformance corpus, {"op", "args"}: the arguments are texts in CuTe's notation, and so is
+// the result.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/error.hpp"
+
+namespace zellige::view {
+
+/// What is not of the record's language: an unknown operation, or an argument that cannot be read.
+struct Unreadable : Error {
+  using Error::Error;
+};
+
+/// The result, or Unreadable, or LayoutError or Error where the operation refuses its operands.
+std::string evaluate_record(const std::string& op, const std::vector<std::string>& arguments);
+
+/// One line of JSON in, one out: {"id", "result"} or {"id", "error"}.
+struct Answer {
+  std::string line;
+  bool readable = true;
+};
+Answer answer_record(const std::string& line);
+
+}  // namespace zellige::view

@@ -1,0 +1,62 @@
+#include "view/shared_layout.hpp"
+
+#include <algorithm>
+
+#include "graph/error.hpp"
+#include "view/layout_picture.hpp"
+
+namespace zellige::view {
+namespace {
+
+constexpr long long most_elements = 1 << 24;
+
+Value checked(const Value& given) {
+  const Value v = in_elements(given);
+  const Value plain = v.is(ValueKind::composed) ? v[2] : v;
+  if (!plain.is_layout()) fail("{} is no layout", to_text(given));
+  for (const ValueNode& n : plain.nodes) {
+    if (n.kids < 0 && n.e != 0)
+      fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
+  }
+  return v;
+}
+
+}  // namespace
+
+SharedLayout::SharedLayout(const Value& layout, int element_bits)
+    : value_(checked(layout)),
+      plain_(value_.is(ValueKind::composed) ? value_[2] : value_),
+      bits_(element_bits),
+      indexer_(value_) {
+  for (int m = 0; m < plain_.rank(); ++m) {
+    double n = 1;
+    for (const ValueNode& leaf : leaves_of(plain_[m])) n *= static_cast<double>(leaf.s.v);
+    if (n < 1 || n * static_cast<double>(elements_) > static_cast<double>(most_elements))
+      fail("{}: {} elements; 1 to {} are possible", text(), n * static_cast<double>(elements_),
+           most_elements);
+    extents_.push_back(static_cast<long long>(n));
+    elements_ *= extents_.back();
+  }
+  if (plain_.rank() == 0) fail("{} has no modes", text());
+  for (long long i = 0; i < elements_; ++i) {
+    const long long x = offset(i);
+    if (x < 0) fail("{}: element {} lies at {}, before the start of the memory", text(), i, x);
+    if (x > (1LL << 31)) fail("{}: element {} lies at {}, which no shared memory holds", text(), i, x);
+    bytes_ = std::max(bytes_, (x + 1) * bits_);
+  }
+  bytes_ = (bytes_ + 7) / 8;
+}
+
+long long SharedLayout::step(int mode) const {
+  long long s = 1;
+  for (int m = 0; m < mode; ++m) s *= extent(m);
+  return s;
+}
+
+long long SharedLayout::address(long long index) const {
+  const long long at = offset(index) * bits_;
+  if (at % 8) fail("{}: element {} of {} bits starts inside a byte", text(), index, bits_);
+  return at / 8;
+}
+
+}  // namespace zellige::view

@@ -1,0 +1,26 @@
+// How the units of the static face report: one line a record, newlines as \n.
+#pragma once
+#include <exception>
+#include <iostream>
+#include <string>
+
+inline void answer(char const* id, std::string const& text) {
+  std::cout << id << '\t';
+  for (char c : text) {
+    if (c == '\n')
+      std::cout << "\\n";
+    else if (c == '\\')
+      std::cout << "\\\\";
+    else
+      std::cout << c;
+  }
+  std::cout << '\n';
+}
+template <class F>
+void record(char const* id, F f) {
+  try {
+    answer(id, "=" + f());
+  } catch (std::exception const& e) {
+    answer(id, std::string("!") + e.what());
+  }
+}
