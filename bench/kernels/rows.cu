@@ -27,13 +27,31 @@ void norm_as(const void* x, const void* w, const void* b, void* y, int rows, int
       static_cast<const half_t*>(x), static_cast<const half_t*>(w), static_cast<const half_t*>(b), static_cast<half_t*>(y), rows,
       columns, columns, columns, 1e-5f);
 }
-template <int Rows, int Slabs>
+template <int Threads, int Chunks, int Stages, int Blocks>
+void softmax_stream_as(const void* x, void* y, int rows, int columns, cudaStream_t s) {
+  const auto kernel = softmax_stream<half_t, Threads, Chunks, Stages, Blocks>;
+  constexpr int bytes = SoftmaxStream<half_t, Threads, Chunks, Stages>::bytes;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<grid(rows, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<half_t*>(y), rows, columns, columns,
+                                                    columns);
+}
+template <Norm Kind, int Threads, int Chunks, int Stages, int Blocks>
+void norm_stream_as(const void* x, const void* w, const void* b, void* y, int rows, int columns, cudaStream_t s) {
+  const auto kernel = norm_stream<Kind, half_t, Threads, Chunks, Stages, Blocks>;
+  constexpr int bytes = NormStream<half_t, Threads, Chunks, Stages>::bytes;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<grid(rows, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<const half_t*>(w),
+                                                    static_cast<const half_t*>(b), static_cast<half_t*>(y), rows, columns, columns,
+                                                    columns, 1e-5f);
+}
+template <int Rows, int Slabs, int Stages, int Threads, int Blocks, bool Down = false>
 void transpose_as(const void* x, void* y, int rows, int columns, cudaStream_t s) {
-  const dim3 blocks((columns + 64 * Slabs - 1) / (64 * Slabs), (rows + Rows - 1) / Rows);
-  const int bytes = Rows * 128 * Slabs;
-  cudaFuncSetAttribute(transpose<half_t, Rows, Slabs, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  transpose<half_t, Rows, Slabs, true><<<blocks, 128, bytes, s>>>(static_cast<const half_t*>(x), static_cast<half_t*>(y), rows,
-                                                                  columns, columns, rows);
+  const auto kernel = transpose<half_t, Rows, Slabs, Stages, Threads, true, Down>;
+  constexpr int bytes = Rows * 128 * Slabs * Stages;
+  const int tiles = (columns + 64 * Slabs - 1) / (64 * Slabs) * ((rows + Rows - 1) / Rows);
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  kernel<<<grid(tiles, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<half_t*>(y), rows, columns, columns,
+                                                     rows);
 }
 template <class T, int BM, int BN, int Stages, bool AlongK>
 int gemm_ragged_as(const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m, int n, int k, cudaStream_t s) {
@@ -76,49 +94,58 @@ int gemm_sm80_as(const void* a, long lda, const void* b, long ldb, void* c, long
 /// f16, columns at most 8192 and a multiple of 8.
 extern "C" int rows_softmax(int variant, const void* x, void* y, int rows, int columns, cudaStream_t s) {
   switch (variant) {
-    case 0: softmax_as<256, 4, 4>(x, y, rows, columns, 0, s); break;
-    case 1: softmax_as<256, 4, 4>(x, y, rows, columns, 4, s); break;
-    case 2: softmax_as<512, 2, 2>(x, y, rows, columns, 0, s); break;
-    case 3: softmax_as<512, 2, 3>(x, y, rows, columns, 0, s); break;
-    case 4: softmax_as<1024, 1, 2>(x, y, rows, columns, 0, s); break;
-    case 5: softmax_as<128, 8, 5>(x, y, rows, columns, 0, s); break;
-    case 6: softmax_as<256, 4, 5>(x, y, rows, columns, 0, s); break;
+    case 0: softmax_as<512, 2, 2>(x, y, rows, columns, 0, s); break;
+    case 1: softmax_as<256, 4, 4>(x, y, rows, columns, 0, s); break;
+    case 2: softmax_stream_as<256, 4, 3, 4>(x, y, rows, columns, s); break;
+    case 3: softmax_stream_as<256, 4, 4, 3>(x, y, rows, columns, s); break;
+    case 4: softmax_stream_as<512, 2, 6, 2>(x, y, rows, columns, s); break;
+    case 5: softmax_stream_as<512, 2, 4, 3>(x, y, rows, columns, s); break;
+    case 6: softmax_stream_as<1024, 1, 6, 2>(x, y, rows, columns, s); break;
+    case 7: softmax_stream_as<1024, 1, 13, 1>(x, y, rows, columns, s); break;
     default: return cudaErrorInvalidValue;
   }
   return cudaGetLastError();
 }
 extern "C" int rows_rms(int variant, const void* x, const void* w, void* y, int rows, int columns, cudaStream_t s) {
   switch (variant) {
-    case 0: norm_as<Norm::rms, 256, 4, 4>(x, w, w, y, rows, columns, 0, s); break;
-    case 1: norm_as<Norm::rms, 256, 4, 4>(x, w, w, y, rows, columns, 4, s); break;
-    case 2: norm_as<Norm::rms, 512, 2, 2>(x, w, w, y, rows, columns, 0, s); break;
-    case 3: norm_as<Norm::rms, 512, 2, 3>(x, w, w, y, rows, columns, 0, s); break;
-    case 4: norm_as<Norm::rms, 1024, 1, 2>(x, w, w, y, rows, columns, 0, s); break;
-    case 5: norm_as<Norm::rms, 128, 8, 5>(x, w, w, y, rows, columns, 0, s); break;
-    case 6: norm_as<Norm::plain_rms, 256, 4, 4>(x, w, w, y, rows, columns, 0, s); break;
+    case 0: norm_as<Norm::rms, 512, 2, 2>(x, w, w, y, rows, columns, 0, s); break;
+    case 1: norm_as<Norm::rms, 256, 4, 4>(x, w, w, y, rows, columns, 0, s); break;
+    case 2: norm_stream_as<Norm::rms, 256, 4, 3, 4>(x, w, w, y, rows, columns, s); break;
+    case 3: norm_stream_as<Norm::rms, 256, 4, 4, 3>(x, w, w, y, rows, columns, s); break;
+    case 4: norm_stream_as<Norm::rms, 512, 2, 6, 2>(x, w, w, y, rows, columns, s); break;
+    case 5: norm_stream_as<Norm::rms, 512, 2, 4, 3>(x, w, w, y, rows, columns, s); break;
+    case 6: norm_stream_as<Norm::rms, 1024, 1, 6, 2>(x, w, w, y, rows, columns, s); break;
+    case 7: norm_stream_as<Norm::rms, 1024, 1, 13, 1>(x, w, w, y, rows, columns, s); break;
     default: return cudaErrorInvalidValue;
   }
   return cudaGetLastError();
 }
 extern "C" int rows_layer(int variant, const void* x, const void* w, const void* b, void* y, int rows, int columns, cudaStream_t s) {
   switch (variant) {
-    case 0: norm_as<Norm::layer, 256, 4, 4>(x, w, b, y, rows, columns, 0, s); break;
-    case 1: norm_as<Norm::layer, 256, 4, 4>(x, w, b, y, rows, columns, 4, s); break;
-    case 2: norm_as<Norm::layer, 512, 2, 2>(x, w, b, y, rows, columns, 0, s); break;
-    case 3: norm_as<Norm::layer, 512, 2, 3>(x, w, b, y, rows, columns, 0, s); break;
-    case 4: norm_as<Norm::layer, 1024, 1, 2>(x, w, b, y, rows, columns, 0, s); break;
-    case 5: norm_as<Norm::layer, 128, 8, 5>(x, w, b, y, rows, columns, 0, s); break;
+    case 0: norm_as<Norm::layer, 512, 2, 2>(x, w, b, y, rows, columns, 0, s); break;
+    case 1: norm_as<Norm::layer, 256, 4, 4>(x, w, b, y, rows, columns, 0, s); break;
+    case 2: norm_stream_as<Norm::layer, 256, 4, 3, 4>(x, w, b, y, rows, columns, s); break;
+    case 3: norm_stream_as<Norm::layer, 256, 4, 4, 3>(x, w, b, y, rows, columns, s); break;
+    case 4: norm_stream_as<Norm::layer, 512, 2, 6, 2>(x, w, b, y, rows, columns, s); break;
+    case 5: norm_stream_as<Norm::layer, 512, 2, 4, 3>(x, w, b, y, rows, columns, s); break;
+    case 6: norm_stream_as<Norm::layer, 1024, 1, 6, 2>(x, w, b, y, rows, columns, s); break;
+    case 7: norm_stream_as<Norm::layer, 1024, 1, 13, 1>(x, w, b, y, rows, columns, s); break;
     default: return cudaErrorInvalidValue;
   }
   return cudaGetLastError();
 }
 extern "C" int rows_transpose(int variant, const void* x, void* y, int rows, int columns, cudaStream_t s) {
   switch (variant) {
-    case 0: transpose_as<64, 1>(x, y, rows, columns, s); break;
-    case 1: transpose_as<128, 1>(x, y, rows, columns, s); break;
-    case 2: transpose_as<64, 2>(x, y, rows, columns, s); break;
-    case 3: transpose_as<128, 2>(x, y, rows, columns, s); break;
-    case 4: transpose_as<32, 1>(x, y, rows, columns, s); break;
+    case 0: transpose_as<128, 2, 1, 128, 0>(x, y, rows, columns, s); break;
+    case 1: transpose_as<128, 2, 2, 256, 3>(x, y, rows, columns, s); break;
+    case 2: transpose_as<128, 2, 3, 256, 2>(x, y, rows, columns, s); break;
+    case 3: transpose_as<128, 1, 4, 256, 3>(x, y, rows, columns, s); break;
+    case 4: transpose_as<64, 2, 4, 256, 3>(x, y, rows, columns, s); break;
+    case 5: transpose_as<64, 4, 2, 256, 3>(x, y, rows, columns, s); break;
+    case 6: transpose_as<256, 1, 2, 256, 3>(x, y, rows, columns, s); break;
+    case 7: transpose_as<128, 4, 3, 512, 1>(x, y, rows, columns, s); break;
+    case 8: transpose_as<128, 2, 2, 256, 3, true>(x, y, rows, columns, s); break;
+    case 9: transpose_as<128, 2, 3, 512, 2>(x, y, rows, columns, s); break;
     default: return cudaErrorInvalidValue;
   }
   return cudaGetLastError();
@@ -151,6 +178,7 @@ extern "C" int rows_decode(int variant, const void* q, const void* k, const void
     case 1: ZELLIGE_DECODE(8, 4, 3);
     case 2: ZELLIGE_DECODE(8, 8, 3);
     case 3: ZELLIGE_DECODE(16, 4, 3);
+    case 4: ZELLIGE_DECODE(8, 8, 2);
     default: return cudaErrorInvalidValue;
   }
 #undef ZELLIGE_DECODE

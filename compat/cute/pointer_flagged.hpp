@@ -1,4 +1,3 @@
 // Shared-memory layouts whose pointer is still to come.
 #pragma once
-#include <cute/layout.hpp>
-#include <zellige/tensor.hpp>
+#include <cute/pointer.hpp>

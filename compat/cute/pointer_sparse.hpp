@@ -1,4 +1,4 @@
 // Pointers to elements of which some are left out.
 #pragma once
-#include <cute/layout.hpp>
-#include <zellige/tensor.hpp>
+#include <cute/pointer_base.hpp>
+#include <zellige/tensor/sparse.hpp>

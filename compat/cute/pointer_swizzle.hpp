@@ -1,4 +1,4 @@
 // Pointers whose addresses are swizzled.
 #pragma once
-#include <cute/layout.hpp>
-#include <zellige/tensor.hpp>
+#include <cute/pointer_base.hpp>
+#include <zellige/tensor/swizzle_ptr.hpp>

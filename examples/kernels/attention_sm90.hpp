@@ -159,11 +159,9 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     const auto mask = [&](int j) {
       int limit[2] = {work.s.keys - j * Keys, work.s.keys - j * Keys};
       if constexpr (A::Causal) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const int seen = first_row + 8 * h + 1 + work.s.keys - work.s.queries - j * Keys;
-          limit[h] = seen < limit[h] ? seen : limit[h];
-        }
+        const int seen = first_row + 1 + work.s.keys - work.s.queries - j * Keys;
+        limit[0] = seen < limit[0] ? seen : limit[0];
+        limit[1] = seen + 8 < limit[1] ? seen + 8 : limit[1];
       }
 #pragma unroll
       for (int i = 0; i < Keys / 2; ++i)
@@ -178,7 +176,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     wgmma_wait<0>();
     release(work.k, stage);
     mask(n - 1);
-    softmax.step(s, scale, factor);
+    softmax.template step<true>(s, scale, factor);
     round_p();
     auto before = stage;
     ++stage;
@@ -192,7 +190,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       wgmma_wait<1>();
       release(work.k, stage);
       if constexpr (masked) mask(j);
-      softmax.step(s, scale, factor);
+      softmax.template step<masked>(s, scale, factor);
       wgmma_wait<0>();
       release(work.v, before);
       round_p();

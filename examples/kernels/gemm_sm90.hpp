@@ -23,17 +23,17 @@
 
 namespace zellige::kernels {
 
-template <class Element_, class Output_, int TileN_, int Stages_, int ClusterM_ = 1, int TileM_ = 128, int Chunks_ = 1>
+template <class Element_, class Output_, int TileN_, int Stages_, int ClusterM_ = 1, int TileM_ = 128>
 struct GemmTile {
   using Element = Element_;
   using Output = Output_;
-  static constexpr int TileM = TileM_, TileN = TileN_, Stages = Stages_, ClusterM = ClusterM_, Chunks = Chunks_, threads = 384;
+  static constexpr int TileM = TileM_, TileN = TileN_, Stages = Stages_, ClusterM = ClusterM_, threads = 384;
   static constexpr int columns = TileM == 128 ? TileN : TileN / 2;  // of a warpgroup's 64 rows
   static constexpr int TileK = 128 / sizeof(Element);  // a swizzled line
   static constexpr int slice_rows = TileN % (8 * ClusterM) == 0 ? TileN / ClusterM : 40;
   static constexpr int slab_columns = columns % 64 == 0 ? 64 : 40;
   static constexpr int a_bytes = TileM * 128, b_bytes = TileN * 128;
-  static constexpr int slabs_offset = Stages * Chunks * (a_bytes + b_bytes);
+  static constexpr int slabs_offset = Stages * (a_bytes + b_bytes);
   static constexpr int slab = slab_bytes<slab_columns>;
   static constexpr int barriers_offset = slabs_offset + 4 * slab;  // two slabs a warpgroup
   static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
@@ -61,7 +61,7 @@ struct GemmWork {
     rank = Tile::ClusterM > 1 ? cluster_ctarank() : 0;
     clusters = gridDim.x / Tile::ClusterM;
     cluster_id = blockIdx.x / Tile::ClusterM;
-    steps = (s.k + Tile::TileK * Tile::Chunks - 1) / (Tile::TileK * Tile::Chunks);
+    steps = (s.k + Tile::TileK - 1) / Tile::TileK;
     const int height = Tile::TileM * Tile::ClusterM;
     order = {(s.m + height - 1) / height, (s.n + Tile::TileN - 1) / Tile::TileN, s.group};
   }
@@ -74,31 +74,28 @@ struct GemmWork {
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
                             const PipelineTmaAsync<Tile::Stages>& pipeline) {
-  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::Chunks * Tile::a_bytes);
-  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::Chunks * Tile::a_bytes, Tile::Stages * Tile::Chunks * Tile::b_bytes);
+  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
+  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
   constexpr CacheHint hint = Tile::TileM == 64 ? CacheHint::evict_first : CacheHint::normal;  // few rows: B is a stream
   auto stage = producer_start<Tile::Stages>();
   griddep_wait();
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
     const auto place = work.order(t);
     for (int step = 0; step < work.steps; ++step, ++stage) {
-      pipeline.producer_acquire(stage, Tile::Chunks * (Tile::a_bytes + Tile::b_bytes));
+      pipeline.producer_acquire(stage, Tile::a_bytes + Tile::b_bytes);
       const auto full = pipeline.full_barrier(stage);
+      const int k = step * Tile::TileK, column = place.column * Tile::TileN;
+      const auto tile = sB + stage.index * Tile::b_bytes;
+      if constexpr (Tile::ClusterM > 1) {
 #pragma unroll
-      for (int c = 0; c < Tile::Chunks; ++c) {
-        const int k = (step * Tile::Chunks + c) * Tile::TileK, column = place.column * Tile::TileN;
-        const auto tile = sB + (stage.index * Tile::Chunks + c) * Tile::b_bytes;
-        if constexpr (Tile::ClusterM > 1) {
-#pragma unroll
-          for (int i = 0; i < Tile::TileN / Tile::slice_rows; ++i)
-            if (i % Tile::ClusterM == work.rank)
-              tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1, hint, k,
-                                         column + i * Tile::slice_rows);
-        } else {
-          tma_load_hint_2d(tile, b, full, hint, k, column);
-        }
-        tma_load_2d(sA + (stage.index * Tile::Chunks + c) * Tile::a_bytes, a, full, k, work.row(place));
+        for (int i = 0; i < Tile::TileN / Tile::slice_rows; ++i)
+          if (i % Tile::ClusterM == work.rank)
+            tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1, hint, k,
+                                       column + i * Tile::slice_rows);
+      } else {
+        tma_load_hint_2d(tile, b, full, hint, k, column);
       }
+      tma_load_2d(sA + stage.index * Tile::a_bytes, a, full, k, work.row(place));
     }
   }
   pipeline.producer_tail(stage);  // peers arrive at this block's barriers until then
@@ -110,8 +107,8 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   using Element = typename Tile::Element;
   using Output = typename Tile::Output;
   const int warpgroup = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, lane = thread % 32;
-  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::Chunks * Tile::a_bytes);
-  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::Chunks * Tile::a_bytes, Tile::Stages * Tile::Chunks * Tile::b_bytes);
+  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
+  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
   const int row_offset = Tile::TileM == 128 ? 64 * warpgroup : 0;
   const int column_offset = Tile::TileM == 128 ? 0 : Tile::columns * warpgroup;
   const auto slabs = shared<Output>("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, Tile::slab);
@@ -130,13 +127,11 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
     auto previous = stage;
     for (int step = 0; step < work.steps; ++step, ++stage) {
       pipeline.consumer_wait(stage);
-      const uint64_t a = smem_descriptor(sA + stage.index * Tile::Chunks * Tile::a_bytes + row_offset * 128, 16, 1024, SwizzleMode::b128);
-      const uint64_t b = smem_descriptor(sB + stage.index * Tile::Chunks * Tile::b_bytes + column_offset * 128, 16, 1024, SwizzleMode::b128);
+      const uint64_t a = smem_descriptor(sA + stage.index * Tile::a_bytes + row_offset * 128, 16, 1024, SwizzleMode::b128);
+      const uint64_t b = smem_descriptor(sB + stage.index * Tile::b_bytes + column_offset * 128, 16, 1024, SwizzleMode::b128);
       wgmma_fence();
 #pragma unroll
-      for (int i = 0; i < 4 * Tile::Chunks; ++i)
-        wgmma<Element>(d, advance(a, i / 4 * Tile::a_bytes + i % 4 * 32), advance(b, i / 4 * Tile::b_bytes + i % 4 * 32),
-                       step > 0 || i > 0);
+      for (int i = 0; i < 4; ++i) wgmma<Element>(d, advance(a, 32 * i), advance(b, 32 * i), step > 0 || i > 0);
       wgmma_commit();
       if (step > 0) {
         wgmma_wait<1>();

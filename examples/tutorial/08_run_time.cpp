@@ -41,8 +41,8 @@ int main() {
   }
 
   // Refusals. Composition: where a mode of the right operand runs past a mode of the left, its stride must
-  // divide that mode's extent. (4,6,8):(2,3,5) o 6:3 takes elements 0 3 6 9 12 15, and no layout has their
-  // indices 0 9 9 6 ...; CuTe compiles it and returns one that is wrong.
+  // divide that mode's extent. (4,6,8):(2,3,5) o 6:3 takes elements 0 3 6 9 12 15, whose indices 0 6 7 8 9 15
+  // no layout has; CuTe compiles it and returns one with other indices.
   std::printf("\nrefused, with the reason:\n");
   refused([] { composition(v("(4,6,8):(2,3,5)"), v("6:3")); });
   // The modes of the right operand together must not carry over from one mode of the left into the next.

@@ -41,6 +41,7 @@ void Block::begin(std::uint64_t linear_index) {
   async.reset();
   mbarriers.clear();
   touches.clear();
+  acquired.clear();
   live_ = threads_;
   ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
   current_warp_ = 0;

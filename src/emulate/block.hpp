@@ -103,7 +103,8 @@ class Block {
 
   // SM90: mbarriers, TMA, bulk copies, WGMMA.
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: said so
-  MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor);
+  MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
+                     bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
   void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
@@ -119,8 +120,8 @@ class Block {
   void arrive_at_registers();
 
   /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block has
-  /// left. `what` is spelt only when it must be.
-  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site);
+  /// left. What a copy does later is looked at through its operation instead.
+  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site, bool by_copy = false);
 
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
@@ -132,7 +133,8 @@ class Block {
             std::uint32_t(site),
             w.synced,
             peers,
-            std::uint16_t(first_warp)};
+            std::uint16_t(first_warp),
+            acquired.empty() ? nullptr : &acquired};
   }
   /// The view of that name that holds the byte at `at`; null if none.
   const Region* region(std::uint16_t id, std::size_t at) const {
@@ -165,6 +167,7 @@ class Block {
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
   std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
+  std::vector<Acquisition> acquired;      // at atomic counters
   std::vector<const char*> region_names;        // by Region::id
 
   unsigned live() const { return live_; }

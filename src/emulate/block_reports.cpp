@@ -140,7 +140,8 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
 
 // Touching another block's shared memory is right only if that block cannot have left: what is done last must
 // be known to it when it ends, which `leave` looks at.
-bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site) {
+bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
+                  bool by_copy) {
   Block& own = *f.home;
   if (this == &own) return true;
   if (!live_) {
@@ -150,6 +151,7 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
                            what));
     return false;
   }
+  if (by_copy) return true;
   Touch& t = touches[f.its_warp->index];
   t = {f.its_warp->clock.time[f.its_warp->index], std::uint16_t(own.first_thread + f.index), site, verb,
        fmt::format("{} {}", kind, what)};

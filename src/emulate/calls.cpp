@@ -293,6 +293,38 @@ void cp_async_wait(Thread& t, unsigned pending) {
 const Region* shared(Thread& t, const char* name, unsigned offset, unsigned bytes) {
   return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
 }
+
+unsigned atomic_increment(Thread& t, Place p, unsigned last) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  if (!admit(f, f.index, p, 4, true, site, 4)) return 0;
+  Block& b = *f.home;
+  if (p.region->space != Space::global) {
+    b.report(f, Kind::instruction, p.region->name, site,
+             fmt::format("at \1, {} of {}: atomic_increment of {}, which is not in global memory", b.spell(f.index),
+                         b.spell_block(b.linear), p.region->name));
+    return 0;
+  }
+  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
+  const std::size_t at = std::size_t(p.p - p.region->begin);
+  if (state.flags && !all_written(state.flags + at, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  Warp& w = *f.its_warp;
+  b.release(w);
+  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}};
+  for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
+    const unsigned other = b.first_warp + i;
+    mine.times.push_back(other == w.index ? std::min(w.clock.time[other], w.synced) : w.clock.time[other]);
+  }
+  std::uint32_t before = 0;
+  std::vector<Arrival> others = state.races->arrivals.arrive(at, mine, [&] {
+    std::memcpy(&before, p.p, 4);
+    const std::uint32_t after = before >= last ? 0 : before + 1;
+    std::memcpy(p.p, &after, 4);
+  });
+  b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), std::move(others)});
+  return before;
+}
+
 void fail(Thread& t, const char* tensor, const char* message) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -320,7 +352,8 @@ const Engine& engine() {
                                    .fail = fail,
                                    .write_rows = write_rows,
                                    .poisoned = poisoned,
-                                   .async = &async_engine()};
+                                   .async = &async_engine(),
+                                   .atomic_increment = atomic_increment};
   return table;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace zellige::emulate {
 
@@ -42,6 +43,8 @@ struct Peers {
   ~Peers() = default;
 };
 
+struct Acquisition;  // arrivals.hpp
+
 /// Who accesses, and what it has heard of. Threads and warps are numbered through the cluster.
 struct Actor {
   const Clock* clock;
@@ -54,6 +57,7 @@ struct Actor {
   std::uint32_t synced = ~0u;
   const Peers* peers = nullptr;
   std::uint16_t first_warp = 0;  // of its block
+  const std::vector<Acquisition>* acquired = nullptr;  // what its block has learnt of others by atomic counters
 
   std::uint32_t heard(unsigned w) const { return w == warp ? std::min(clock->time[w], synced) : clock->time[w]; }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {

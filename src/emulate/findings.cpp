@@ -33,7 +33,7 @@ std::string_view name(Finding::Kind kind) {
     case Finding::Kind::accumulator:
       return "accumulators in flight";
     case Finding::Kind::departed:
-      return "departed block";
+      return "too early an end of";
   }
   return "";
 }

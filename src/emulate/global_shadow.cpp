@@ -18,14 +18,16 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Blocks of one cluster may be in order; others never are.
+// Blocks of one cluster may be in order, and those that met at an atomic counter; others never are.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
   int first_warp = a.first_warp;
   if (block_of(earlier) != block) first_warp = a.peers ? a.peers->first_warp(block_of(earlier)) : -1;
-  if (first_warp < 0) return false;
   const std::uint32_t epoch = epoch_of(earlier);
+  if (first_warp < 0)
+    return a.acquired &&
+           arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch, earlier & several_threads);
   const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
   if (earlier & several_threads) return epoch < a.heard(warp);
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));

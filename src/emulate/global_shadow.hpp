@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "emulate/arrivals.hpp"
 #include "emulate/clock.hpp"
 
 namespace zellige::emulate {
@@ -22,6 +23,8 @@ class GlobalShadow {
   /// content is not its business: initialisation is the buffer's.
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
+
+  Arrivals arrivals;  // at the counters that lie in this buffer
 
  private:
   // block + 1: 28 bits | epoch: 24 | thread: 10 | several blocks: 1 | several threads: 1. 0: nobody.

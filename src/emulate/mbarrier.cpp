@@ -58,7 +58,8 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
 }
 
 // `f` may be of another block of the cluster.
-MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor) {
+MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
+                          bool by_copy) {
   Block& own = *f.home;
   const auto found = mbarriers.find(at);
   if (found == mbarriers.end() || !found->second.valid) {
@@ -69,7 +70,7 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
     return nullptr;
   }
   MBarrier& b = found->second;
-  if (!reach(f, verb, "mbarrier", b.name, site)) return nullptr;
+  if (!reach(f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
     own.report(f, Kind::race, b.tensor, site,

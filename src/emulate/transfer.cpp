@@ -83,7 +83,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     if (!(ranks >> rank & 1)) continue;
     Block& there = cluster.block(rank);
     MBarrier* b = &there == &own ? own.mbarrier(f, barrier, load.use, site)
-                                 : there.mbarrier(f, bar, load.use, site, barrier.region->name);
+                                 : there.mbarrier(f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
     if (!b->fenced) {
       own.report(f, Kind::fence, b->tensor, site,
@@ -95,7 +95,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     }
     const Region* region = to.region;
     if (&there != &own) {
-      if (!there.reach(f, load.verb, "shared tensor", to.region->name, site)) continue;
+      if (!there.reach(f, load.verb, "shared tensor", to.region->name, site, true)) continue;
       region = there.shared(f, to.region->name, unsigned(to.region->begin - own.memory),
                             unsigned(to.region->bytes), site);
     }

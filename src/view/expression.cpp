@@ -11,6 +11,12 @@ namespace zellige::view {
 namespace {
 
 constexpr std::size_t most_text = 1 << 14;
+constexpr const char* tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
+constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
+                                      "tuple", "Layout", "Swizzle", "Int",  "C"};
+// Operations of tensors of coordinates; a layout of coordinates is one.
+constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "outer_partition",
+                                           "local_partition", "domain_offset"};
 
 bool callable(const Value& v) {
   return v.is_layout() || v.is(ValueKind::composed) || v.is(ValueKind::tensor) || v.is(ValueKind::swizzle);
@@ -59,10 +65,9 @@ class Expression : public Parser {
       const std::size_t start = at_;
       Argument a;
       a.at = start;
-      const std::string_view name = peek_name();
-      if (!name.empty() && name != "X" && is_word_before(start + name.size())) {
-        at_ = start + name.size();
-        a.unreadable = fmt::format("{} is a word", name);
+      if (const std::size_t end = end_of_word(); end > start) {
+        at_ = end;
+        a.unreadable = fmt::format("{} is a word", text_.substr(start, end - start));
       } else {
         a.value = value();
         if (!drawn_.empty()) mistake("what is printed cannot be an operand", start);
@@ -73,9 +78,23 @@ class Expression : public Parser {
     expect(close);
     return list;
   }
-  bool is_word_before(std::size_t at) const {
-    while (at < text_.size() && text_[at] == ' ') ++at;
-    return at >= text_.size() || (text_[at] != '(' && text_[at] != '<' && text_[at] != '{');
+  // Where a word such as half_t or UniversalCopy<half_t> ends that stands here as an operand, or here.
+  std::size_t end_of_word() {
+    const std::string_view name = peek_name();
+    std::size_t end = at_ + name.size();
+    if (name.empty() || name == "X" || name == "Sw" || name == "E") return at_;
+    const bool is_type = std::find(std::begin(types), std::end(types), name) != std::end(types) ||
+                         name.starts_with("Layout_") || !view::named(name).empty();
+    if (end < text_.size() && text_[end] == '<' && !is_type) {
+      int depth = 0;
+      do {
+        depth += text_[end] == '<' ? 1 : text_[end] == '>' ? -1 : 0;
+      } while (++end < text_.size() && depth > 0);
+    }
+    std::size_t next = end;
+    while (next < text_.size() && text_[next] == ' ') ++next;
+    return next < text_.size() && (text_[next] == ',' || text_[next] == ')' || text_[next] == '>') ? end
+                                                                                                   : at_;
   }
   Value tuple_of(const std::vector<Argument>& list) {
     Value v = empty(ValueKind::tuple);
@@ -97,7 +116,7 @@ class Expression : public Parser {
     if (has_template) given = arguments(">");
     if ((name == "Int" || name == "C") && given.size() == 1 && given[0].value.is_number())
       return braces(number(fixed(given[0].value.root().s.v)));
-    for (const char* type : {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"}) {
+    for (const char* type : tuple_types) {
       if (has_template && name == type) return braces(tuple_of(given));
     }
     if (has_template && name == "Layout") return braces(call("make_layout", given, start));
@@ -184,6 +203,9 @@ class Expression : public Parser {
                                          "make_tile",  "make_step",  "make_int_tuple"};
     if (std::find(std::begin(tuples), std::end(tuples), name) != std::end(tuples)) return tuple_of(a);
     if (Value v = own(name, a); !v.is(ValueKind::nothing)) return v;
+    if (!a.empty() && std::find(std::begin(partitions), std::end(partitions), name) != std::end(partitions) &&
+        a[0].value.is_layout())
+      a[0].value = parse_value(evaluate_record("make_coord_tensor", {to_text(a[0].value)}));
     if (!a.empty() && !a[0].is_word() && a[0].value.is(ValueKind::tensor)) return of_tensor(name, a, start);
     return of_row(name, a, start);
   }
@@ -274,7 +296,12 @@ class Expression : public Parser {
     if (rows.empty())
       mistake(fmt::format("{} is no operation; zellige layout --list shows them", name), start);
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, a); });
-    if (row == rows.end()) mistake(misfit(name, rows, a), start);
+    if (row == rows.end()) {
+      const Misfit m = misfit(name, rows, a);
+      const bool placed = m.operand < a.size() && !a[m.operand].text.empty();
+      if (placed) throw Mistake(m.why, a[m.operand].at, a[m.operand].at + a[m.operand].text.size());
+      mistake(m.why, start);
+    }
     std::vector<std::string> texts;
     for (const Argument& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
     const std::string record = (*row)->record;
@@ -285,7 +312,12 @@ class Expression : public Parser {
     }
     if (text == "true" || text == "false") return boolean(dynamic(text == "true"));
     if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
-    return parse_value(text);
+    try {
+      return parse_value(text);
+    } catch (const TextError&) {  // what an instruction is: several lines
+      drawn_ = text;
+      return nothing();
+    }
   }
 
   std::string drawn_;

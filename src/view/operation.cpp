@@ -194,6 +194,29 @@ constexpr Operation table[] = {
     {"domain_offset", "i i", "domain_offset"},
     {"group_modes", "i k k", "group_modes"},
     {"inttuple_iter_add", "i i", "inttuple_iter_add"},
+    // Instructions and tilings by the names of their types.
+    {"mma_traits", "w", "mma_traits"},
+    {"copy_traits", "w", "copy_traits"},
+    {"copy_atom_print", "w w", "copy_atom_print"},
+    {"tiled_mma_print", "w q 3", "tiled_mma_print"},
+    {"tiled_mma_tile_shape", "w q 3", "tiled_mma_tile_shape"},
+    {"tiled_mma_layout_tv", "w q 3 w", "tiled_mma_layout_tv"},
+    {"tiled_mma_partition_shape", "w q 3 w y", "tiled_mma_partition_shape"},
+    {"tiled_mma_thrfrg", "w q 3 w y", "tiled_mma_thrfrg"},
+    {"tiled_mma_partition", "w q 3 w y n", "tiled_mma_partition"},
+    {"cotiled_copy", "w w p p", "cotiled_copy"},
+    {"tiled_copy_print", "w w p p", "tiled_copy_print"},
+    {"tiled_copy_layout_tv", "w w p p w", "tiled_copy_layout_tv"},
+    {"tiled_copy_tidfrg", "w w p p w i", "tiled_copy_tidfrg"},
+    {"tiled_copy_partition", "w w p p w i n", "tiled_copy_partition"},
+    {"tiled_copy_mma_print", "w w w q 3 w", "tiled_copy_mma_print"},
+    {"tiled_copy_mma_partition", "w w w q 3 w w y n", "tiled_copy_mma_partition"},
+    {"tiled_copy_mma_retile", "w w w q 3 w y", "tiled_copy_mma_retile"},
+    {"tma_copy", "w w p w m n", "tma_copy"},
+    {"tma_copy_partition", "w w p w m n x n", "tma_copy_partition"},
+    {"tma_atom_partition", "w w p w m n x n", "tma_atom_partition"},
+    {"tma_multicast_mask", "p w i", "tma_multicast_mask"},
+    {"gmma_desc", "w w w i", "gmma_desc"},
     // Texts.
     {"basis_sum4", "w w*", "basis_sum4"},
     {"basis_print", "n", "basis_print"},
@@ -262,6 +285,12 @@ bool fits(char parameter, const Argument& a) {
       return is_coordinate(v);
     case 'm':
       return is_tiler(v);
+    case 'q':
+      return is_plain(v) && v.rank() == 3;
+    case '3':
+      return v.is(ValueKind::tuple) && v.rank() == 3 && is_tiler(v);
+    case 'y':
+      return v.is(ValueKind::tuple) && v.rank() == 2 && is_integers(v);
     case 'k':
       return is_count(v, -1, most_count);
     case 'f':
@@ -310,6 +339,12 @@ const char* meaning(char parameter) {
       return "coordinate";
     case 'm':
       return "tiler";
+    case 'q':
+      return "layout of rank 3";
+    case '3':
+      return "three tilers";
+    case 'y':
+      return "(M,N)";
     case 'k':
       return "mode or count";
     case 'f':
@@ -368,8 +403,8 @@ std::string parameters_text(const Operation& o) {
 
 bool fits(const Operation& o, std::span<const Argument> arguments) { return match(o, arguments).whole; }
 
-std::string misfit(std::string_view name, std::span<const Operation* const> rows,
-                   std::span<const Argument> arguments) {
+Misfit misfit(std::string_view name, std::span<const Operation* const> rows,
+              std::span<const Argument> arguments) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;
   for (const Operation* row : rows) {
@@ -380,12 +415,15 @@ std::string misfit(std::string_view name, std::span<const Operation* const> rows
   std::string choices;
   for (std::size_t i = 0; i < wanted.size(); ++i)
     choices += (i == 0 ? "" : i + 1 == wanted.size() ? " or " : ", ") + wanted[i];
-  if (suited >= arguments.size())
-    return fmt::format("{} takes {}; {} operand{} given", name, choices, arguments.size(),
-                       arguments.size() == 1 ? " is" : "s are");
+  if (suited >= arguments.size()) {
+    const char* are = arguments.size() == 1 ? " is" : "s are";
+    return {fmt::format("{} takes {}; {} operand{} given", name, choices, arguments.size(), are),
+            arguments.size()};
+  }
   const Argument& a = arguments[suited];
-  return fmt::format("{} takes {}; its operand {} is {}", name, choices, suited + 1,
-                     a.is_word() ? "the word " + a.text : kind_name(a.value));
+  return {fmt::format("{} takes {}; its operand {} is {}", name, choices, suited + 1,
+                      a.is_word() ? "the word " + a.text : kind_name(a.value)),
+          suited};
 }
 
 std::vector<const Operation*> named(std::string_view name) {

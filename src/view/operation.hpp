@@ -1,12 +1,12 @@
 // The operations that a text may name: under which names, and what they take. Everything that comes from
 // outside goes through here before it reaches the algebra, which trusts its operands to be of the right kind.
 //
-//   find("composition", arguments)   the row whose parameters the arguments are, or a sentence that says why
-//   none is
+//   fits({"composition", "c m", ...}, arguments)   whether they are a layout and a tiler
 //
-// A row's parameters are letters: c layout or composed layout, p plain layout, s swizzle, t tensor, i number
-// or tuple of numbers, n number, x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of
-// them), k mode index or count, f factor, v anything, w a word; ? may be absent, * any number of times.
+// A row's parameters are letters: c layout or composed layout, p plain layout, q layout of rank 3, s swizzle,
+// t tensor, i number or tuple of numbers, y two numbers, n number, x coordinate (numbers and _), m tiler (a
+// layout, a number, _, or a tuple of them), 3 three tilers, k mode index or count, f factor, v anything, w a
+// word; ? may be absent, * any number of times.
 #pragma once
 #include <span>
 #include <string>
@@ -39,8 +39,12 @@ std::string kind_name(const Value&);
 std::string parameters_text(const Operation&);
 bool fits(const Operation&, std::span<const Argument>);
 
-/// Why no row of that name fits: the first operand that none admits.
-std::string misfit(std::string_view name, std::span<const Operation* const>, std::span<const Argument>);
+/// Why no row of that name fits, and the first operand that none admits (or how many there are).
+struct Misfit {
+  std::string why;
+  std::size_t operand = 0;
+};
+Misfit misfit(std::string_view name, std::span<const Operation* const>, std::span<const Argument>);
 
 /// Rows by CuTe's name, and by the name in records.
 std::vector<const Operation*> named(std::string_view name);

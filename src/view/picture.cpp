@@ -85,6 +85,7 @@ std::string text(const Grid& g) {
     rule += '+' + std::string(width + 2, '-');
     out += fmt::format("{:>{}} ", column_label(c), width + 2);
   }
+  out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
   rule += "+\n";
   for (int r = 0; r < g.rows; ++r) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <zellige/layout/evaluate.hpp>
+#include <zellige/atom/evaluate.hpp>
 
 #include "view/operation.hpp"
 
@@ -52,7 +52,7 @@ void check(std::string op, std::vector<Argument> arguments) {
     if (a.is_word() && std::string_view(rows[0]->parameters).find('w') == std::string_view::npos)
       throw Unreadable(a.unreadable);
   }
-  fail("{}", misfit(op, rows, arguments));
+  fail("{}", misfit(op, rows, arguments).why);
 }
 
 }  // namespace
@@ -77,7 +77,10 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
       fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,
            most == 2 ? "rank 2" : "a rank of 1 to 4");
   }
-  return evaluate(op, texts);
+  if (op == "tma_multicast_mask" && elements(arguments[0].value) > 64)
+    fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(arguments[0].value));
+  const std::optional<std::string> of_atom = evaluate_atom(op, texts);
+  return of_atom ? *of_atom : evaluate(op, texts);
 }
 
 Answer answer_record(const std::string& line) {

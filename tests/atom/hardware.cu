@@ -19,42 +19,10 @@
 #include <zellige/atom/ldmatrix_reference.hpp>
 #include <zellige/atom/mma_reference.hpp>
 
+#include "hardware.hpp"
+
 namespace zellige {
 namespace {
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::printf("%s: %s\n", what, cudaGetErrorString(status));
-  std::exit(2);
-}
-
-template <class T>
-struct Buffer {
-  T* data = nullptr;
-  std::size_t count;
-  explicit Buffer(std::size_t n) : count(n) { check(cudaMalloc(&data, n * sizeof(T)), "cudaMalloc"); }
-  explicit Buffer(const std::vector<T>& host) : Buffer(host.size()) {
-    check(cudaMemcpy(data, host.data(), count * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
-  }
-  ~Buffer() { cudaFree(data); }
-  std::vector<T> get() const {
-    check(cudaDeviceSynchronize(), "kernel");
-    std::vector<T> host(count);
-    check(cudaMemcpy(host.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
-    return host;
-  }
-};
-
-std::mt19937 generator(20);
-std::set<std::string> proved;
-bool all_hold = true;
-
-void report(const char* name, long compared, long equal, double largest, double of_bound, bool holds) {
-  std::printf("| `%s` | %ld | %.4f%% | %.3g | %.3g | %s |\n", name, compared, 100.0 * equal / compared,
-              largest, of_bound, holds ? "holds" : "**FAILS**");
-  proved.insert(name);
-  all_hold = all_hold && holds;
-}
 
 template <class Row>
 __global__ void mma_kernel(const reference::MmaOperands<Row>* in, reference::MmaResult<Row>* out) {
@@ -62,19 +30,6 @@ __global__ void mma_kernel(const reference::MmaOperands<Row>* in, reference::Mma
   auto mine = in[i];
   mma<Row>(mine.c, mine.a, mine.b);
   for (unsigned r = 0; r < sizeof(mine.c) / 4; ++r) out[i].d[r] = mine.c[r];
-}
-
-enum class Draw { integers, normal, wide, pattern };
-
-template <class T>
-T draw(Draw how) {
-  if (how == Draw::integers) return T(static_cast<float>(static_cast<int>(generator() % 17) - 8));
-  if (how == Draw::normal) return T(std::normal_distribution<float>()(generator));
-  const float sign = generator() % 2 ? 1.0f : -1.0f;
-  if (how == Draw::wide) return T(sign * std::exp2(std::uniform_real_distribution<float>(-8, 6)(generator)));
-  if constexpr (std::is_same_v<T, half_t>)
-    return T::bitcast(static_cast<uint16_t>(generator()));  // NaN and all
-  return T(sign * std::exp2(std::uniform_real_distribution<float>(-40, 40)(generator)));
 }
 
 template <class T, class Registers>

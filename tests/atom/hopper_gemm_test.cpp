@@ -137,7 +137,7 @@ std::string expected(Bug bug) {
              " a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between";
     case Bug::no_commit:
     case Bug::no_wgmma_wait:
-      return "accumulators in flight of " + t0 + " of block (0,0,0): at " + at("stage") +
+      return "accumulators in flight of thread 127 (warp 3) of block (0,0,0): at " + at("stage") +
              " it stores a value made of registers that the wgmma at " + at("wgmma") +
              " still owned when they were read; wgmma_commit and wgmma_wait come first";
     case Bug::no_fence_before_the_store:
@@ -152,7 +152,7 @@ std::string expected(Bug bug) {
              " may still read them, no tma_store_wait_read and barrier lie between";
     case Bug::no_store_wait_at_the_end:
     case Bug::store_not_committed:
-      return "departed block block (0,0,0): it ends while the tma_store that " + t0 + " issued at " + at("store") +
+      return "too early an end of block (0,0,0): it ends while the tma_store that " + t0 + " issued at " + at("store") +
              " may still read its shared memory; tma_store_wait_read comes first";
     case Bug::registers_asked_for_too_many:
       return "thread 224 waits in register_alloc for 240 registers a thread, 8 are free in the block, at " +

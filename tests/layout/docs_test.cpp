@@ -1,8 +1,12 @@
-// docs/layouts.md: its code compiles, its tables are what the library computes, its refusals are refused.
+// docs/layouts.md: its code runs, its tables are what the library computes, its refusals are
+// refused, and the laws that it names are tests.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
 #include <zellige/layout/evaluate.hpp>
 
 namespace zellige {
@@ -53,7 +57,7 @@ TEST(Docs, TablesAreComputed) {
       ++lines;
     }
   }
-  EXPECT_GT(lines, 20);
+  EXPECT_GT(lines, 40);
 }
 
 TEST(Docs, RefusalsAreRefused) {
@@ -74,22 +78,79 @@ TEST(Docs, RefusalsAreRefused) {
   EXPECT_EQ(lines, 4);
 }
 
-TEST(Docs, CodeCompiles) {
-  std::string text =
-      "#include <zellige/layout.hpp>\n#include <zellige/layout/runtime.hpp>\nusing namespace zellige;\n";
-  int count = 0;
-  for (Block const& b : blocks()) {
-    if (b.kind != "cpp" && b.kind != "host") continue;
-    text += "void block" + std::to_string(count++) + "([[maybe_unused]] int n, [[maybe_unused]] int k) {\n";
-    for (std::string const& line : b.lines) text += "  " + line + "\n";
-    text += "}\n";
+std::string read(std::string const& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Rows "| `layout` | its first row | its second row | ...".
+TEST(Docs, RowsOfTablesAreTheLayoutsRows) {
+  std::istringstream in(read(ZELLIGE_SOURCE_DIR "/docs/layouts.md"));
+  int rows = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("| `(", 0) != 0) continue;
+    std::size_t const end = line.find('`', 3);
+    std::string const layout = line.substr(3, end - 3);
+    std::string cells = line.substr(line.find('|', end) + 1);
+    for (int row = 0; row < 2; ++row) {
+      std::istringstream numbers(cells.substr(0, cells.find('|')));
+      cells = cells.substr(cells.find('|') + 1);
+      int column = 0;
+      for (std::string n; numbers >> n; ++column) {
+        std::string const at = "(" + std::to_string(row) + "," + std::to_string(column) + ")";
+        EXPECT_EQ(evaluate("layout_eval", {layout, at}), n) << line;
+      }
+      EXPECT_EQ(column, 3) << line;
+    }
+    ++rows;
   }
-  ASSERT_EQ(count, 2);
-  std::string const file = testing::TempDir() + "zellige_docs.cpp";
-  std::ofstream(file) << text;
-  std::string const command =
-      ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include " + file;
-  EXPECT_EQ(std::system(command.c_str()), 0) << text;
+  EXPECT_EQ(rows, 5);
+}
+
+// Every law that the page names is a test.
+TEST(Docs, LawsAreTests) {
+  std::string const folder = ZELLIGE_SOURCE_DIR "/tests/layout/";
+  std::string const tests = read(folder + "property_test.cpp") + read(folder + "laws_test.cpp");
+  std::string const page = read(ZELLIGE_SOURCE_DIR "/docs/layouts.md");
+  std::regex const name("`([A-Za-z]*Laws)\\.([A-Za-z]+)`");
+  int laws = 0;
+  for (std::sregex_iterator law(page.begin(), page.end(), name), end; law != end; ++law, ++laws) {
+    std::string const test = "TEST(" + (*law)[1].str() + ", " + (*law)[2].str() + ")";
+    EXPECT_NE(tests.find(test), std::string::npos) << test;
+  }
+  EXPECT_GT(laws, 40);
+  std::regex const title("TEST\\(([A-Za-z]*Laws), ([A-Za-z]+)\\)");
+  for (std::sregex_iterator test(tests.begin(), tests.end(), title), end; test != end; ++test) {
+    std::string const law = "`" + (*test)[1].str() + "." + (*test)[2].str() + "`";
+    EXPECT_NE(page.find(law), std::string::npos) << "the page does not name " << law;
+  }
+}
+
+// All code is one program; what stands in a block `prints` is what the code above it prints.
+TEST(Docs, CodeCompilesAndPrints) {
+  std::string program =
+      "#include <iostream>\n#include <zellige/layout/runtime.hpp>\n#include <zellige/tensor.hpp>\n"
+      "#include <zellige/tensor/print.hpp>\nusing namespace zellige;\n";
+  std::string main = "int main() {\n", expected;
+  std::vector<Block> const all = blocks();
+  int count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind != "cpp") continue;
+    std::string const name = "block" + std::to_string(count++);
+    program += "void " + name + "() {\n";
+    for (std::string const& line : all[i].lines) program += "  " + line + "\n";
+    program += "}\n";
+    if (i + 1 == all.size() || all[i + 1].kind != "prints") continue;
+    main += "  " + name + "();\n";
+    for (std::string const& line : all[i + 1].lines) expected += line + "\n";
+  }
+  ASSERT_EQ(count, 5);
+  std::string const file = testing::TempDir() + "zellige_docs";
+  std::ofstream(file + ".cpp") << program << main << "}\n";
+  std::string const command = ZELLIGE_CXX " -std=c++20 -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file + ".cpp -o " + file +
+                              " && " + file + " > " + file + ".txt";
+  ASSERT_EQ(std::system(command.c_str()), 0) << program;
+  EXPECT_EQ(read(file + ".txt"), expected);
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ TEST(Copy, VectorsMoveWhatElementsWould) {
   check_all(make_layout(make_shape(8, 4)), make_layout(make_shape(8, 4), make_stride(_1{}, 16)));
 }
 template <class S, class D>
-inline constexpr int bits_of = detail::vector_bits<128, Tensor<ViewEngine<float*>, S>, Tensor<ViewEngine<float*>, D>>();
+inline constexpr int bits_of =
+    detail::vector_bits<128, Tensor<ViewEngine<float*>, S>, Tensor<ViewEngine<float*>, D>>();
 TEST(Copy, VectorsAreAsWideAsBothLayoutsAllow) {
   using A = Layout<Shape<_4, _8>>;
   using B = Layout<Shape<_4, _8>, Stride<_8, _1>>;
@@ -201,7 +202,8 @@ void check_pairs() {
   check_together<threads, bits>(Row{}, Column{});
   check_together<threads, bits>(Row{}, composition(Swizzle<2, 2, 3>{}, Row{}));
   check_together<threads, bits>(Layout<Shape<_16, _8>, Stride<_12, _1>>{}, Row{});
-  check_together<threads, bits>(Layout<Shape<_5, _12>, Stride<_12, _1>>{}, Layout<Shape<_5, _12>, Stride<_16, _1>>{});
+  check_together<threads, bits>(Layout<Shape<_5, _12>, Stride<_12, _1>>{},
+                                Layout<Shape<_5, _12>, Stride<_16, _1>>{});
   check_together<threads, bits, short>(Column{}, Column{});
 }
 TEST(CooperativeCopy, ByVectorsAndSwizzles) {
@@ -255,8 +257,9 @@ TEST(CooperativeGemm, IsTheProduct) {
       auto tc = make_tensor(c.data(), Shape<_3, _5>{});
       auto run = [&](auto n) {
         for (int t = 0; t < int(n); ++t) {
-          cooperative_gemm<int(n)>(unsigned(t), 2, ta, tb, beta, tc, as_it_is{}, [](int x) { return -x; },
-                                   as_it_is{}, [](int x) { return x + 1; });
+          cooperative_gemm<int(n)>(
+              unsigned(t), 2, ta, tb, beta, tc, as_it_is{}, [](int x) { return -x; }, as_it_is{},
+              [](int x) { return x + 1; });
         }
       };
       threads == 1 ? run(_1{}) : threads == 2 ? run(_2{}) : threads == 7 ? run(_7{}) : run(_32{});

@@ -1,8 +1,10 @@
-// The tutorials on TMA tensors (document 0), arithmetic tuples (1), tensors (2) and tiled copies (4): their code
-// compiles and prints what they show, addresses excepted. Document 1's MMA is tested with the instructions.
+// The tutorials on TMA tensors (document 0), arithmetic tuples (1), tensors (2) and tiled copies (4): their
+// code compiles and prints what they show, addresses excepted. Document 1's MMA is tested with the
+// instructions.
 //
 // Where a document errs, what is right is here, marked "not as printed":
-//   2: A(_,5) is ((_3,2)):((4,1)), not ((_3,_2)): the 2 is a run-time number; and A(2,_) is ((2,_5,_2)), E has
+//   2: A(_,5) is ((_3,2)):((4,1)), not ((_3,_2)): the 2 is a run-time number; and A(2,_) is ((2,_5,_2)), E
+//   has
 //      a run-time stride 4 where F's first is 1; Int<8{}> and compostion are misspelt; make_tensor(tensor)
 //      means make_tensor_like(tensor), and both are accepted
 //   1: the layout of global_identity_tensor is (_512,_512):(_1@0,_1@1), not (_1,_1)
@@ -21,9 +23,9 @@ std::string layout_text(auto const& x) { return to_text(x.layout()); }
 
 // Document 0.
 TEST(TmaTensors, TheTensorOfTheIntroduction) {
-  auto const a = make_tensor(
-      make_inttuple_iter(0, _0{}, _0{}, _0{}), make_shape(make_shape(_128{}, _64{}), 2, 3, 1),
-      make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{}));
+  auto const a =
+      make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), make_shape(make_shape(_128{}, _64{}), 2, 3, 1),
+                  make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{}));
   EXPECT_EQ(to_text(a), "ArithTuple(0,_0,_0,_0) o ((_128,_64),2,3,1):((_1@0,_1@1),_64@1,_1@2,_1@3)");
 }
 TEST(TmaTensors, CountingIterator) {
@@ -79,13 +81,13 @@ TEST(ArithmeticTuples, PrintedTensors) {
   std::string const text = to_text(data);
   EXPECT_EQ(text.substr(0, 11), "ptr[16b](0x");
   EXPECT_EQ(text.substr(text.find(')')), ") o (_128,_32):(_1,_128)");
-  auto const coordinates = make_tensor(make_inttuple_iter(0, 0), Shape<_128, _128>{}, make_stride(E<0>{}, E<1>{}));
+  auto const coordinates =
+      make_tensor(make_inttuple_iter(0, 0), Shape<_128, _128>{}, make_stride(E<0>{}, E<1>{}));
   EXPECT_EQ(to_text(coordinates), "ArithTuple(0,0) o (_128,_128):(_1@0,_1@1)");
 }
 TEST(ArithmeticTuples, ElementsOfTheThreadsTensor) {
-  auto const t = make_tensor(
-      make_inttuple_iter(128, 130), Shape<Shape<_2, _2>, _4, _8>{},
-      make_stride(make_stride(E<1>{}, _8{} * E<0>{}), _32{} * E<0>{}, _16{} * E<1>{}));
+  auto const t = make_tensor(make_inttuple_iter(128, 130), Shape<Shape<_2, _2>, _4, _8>{},
+                             make_stride(make_stride(E<1>{}, _8{} * E<0>{}), _32{} * E<0>{}, _16{} * E<1>{}));
   EXPECT_EQ(to_text(t), "ArithTuple(128,130) o ((_2,_2),_4,_8):((_1@1,_8@0),_32@0,_16@1)");
   EXPECT_EQ(to_text(t.layout()(make_coord(make_coord(1, 1), 2, 3))), "(72,49)");
   EXPECT_EQ(to_text(t(make_coord(make_coord(1, 1), 2, 3))), "(200,179)");
@@ -130,8 +132,8 @@ void check_twins(A const& a, B const& b) {
 TEST(ArithmeticTuples, BasisStridesBehaveAsTheirIntegerTwins) {
   auto const identity = make_identity_layout(Shape<_8, _12>{});
   auto const scaled = make_layout(Shape<_8, _12>{}, make_stride(_2{} * E<1>{}, _3{} * E<0>{}));
-  auto const nested = make_layout(Shape<Shape<_2, _4>, _12>{},
-                                  make_stride(make_stride(E<0, 1>{}, _5{} * E<0, 0>{}), E<1>{}));
+  auto const nested =
+      make_layout(Shape<Shape<_2, _4>, _12>{}, make_stride(make_stride(E<0, 1>{}, _5{} * E<0, 0>{}), E<1>{}));
   auto const run_time = make_layout(make_shape(8, 12), make_stride(7 * E<0>{}, E<2>{}));
   auto check = [](auto const& a) {
     check_twins(a, make_tile(_4{}, _6{}));
@@ -196,9 +198,9 @@ TEST(TensorTutorial, AccessByCoordinatesOfEveryKind) {
 }
 TEST(TensorTutorial, SlicingKeepsTheProfileOfWhatIsLeft) {
   std::vector<float> memory(1000);
-  auto const A = make_tensor(memory.data(),
-                             make_shape(make_shape(Int<3>{}, 2), make_shape(2, Int<5>{}, Int<2>{})),
-                             make_stride(make_stride(4, 1), make_stride(Int<2>{}, 13, 100)));
+  auto const A =
+      make_tensor(memory.data(), make_shape(make_shape(Int<3>{}, 2), make_shape(2, Int<5>{}, Int<2>{})),
+                  make_stride(make_stride(4, 1), make_stride(Int<2>{}, 13, 100)));
   EXPECT_EQ(layout_text(A), "((_3,2),(2,_5,_2)):((4,1),(_2,13,100))");
   EXPECT_EQ(layout_text(A(2, _)), "((2,_5,_2)):((_2,13,100))");
   EXPECT_EQ(layout_text(A(_, 5)), "((_3,2)):((4,1))");  // not as printed

@@ -1,5 +1,5 @@
-// Mistakes with tensors: each gives one error, within 20 lines of output, and its first line says in words what
-// is wrong, of which operation, and the two numbers. With g++, and with nvcc where there is one.
+// Mistakes with tensors: each gives one error, within 20 lines of output, and its first line says in words
+// what is wrong, of which operation, and the two numbers. With g++, and with nvcc where there is one.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -25,8 +25,8 @@ Report compile(std::string const& statement, bool nvcc) {
                "%s mistake([[maybe_unused]] float* p, [[maybe_unused]] int n) {\n  %s\n}\n",
                nvcc ? "__global__ void" : "void", statement.c_str());
   std::fclose(f);
-  std::string const compiler = nvcc ? "nvcc -std=c++20 -arch=sm_90 -ptx -o /dev/null"
-                                    : ZELLIGE_CXX " -std=c++20 -fsyntax-only";
+  std::string const compiler =
+      nvcc ? "nvcc -std=c++20 -arch=sm_90 -ptx -o /dev/null" : ZELLIGE_CXX " -std=c++20 -fsyntax-only";
   std::string const command = compiler + " -I " ZELLIGE_SOURCE_DIR "/include " + file + " 2>&1";
   std::FILE* out = popen(command.c_str(), "r");
   Report r;
@@ -48,7 +48,8 @@ bool have_nvcc() {
 void check(Report const& r, std::string const& statement, std::vector<char const*> const& words) {
   EXPECT_EQ(r.errors, 1) << statement << "\n" << r.all;
   EXPECT_LE(r.lines, 20) << statement << "\n" << r.all;
-  for (char const* w : words) EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << w;
+  for (char const* w : words)
+    EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << w;
 }
 
 struct Mistake {
@@ -58,23 +59,33 @@ struct Mistake {
   bool with_nvcc = false;
 };
 std::vector<Mistake> const mistakes = {
-    {"RankMismatchInACopy", "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_32>{}));",
-     {"tensors_differ_in_rank", "copy", "2", "1"}, true},
-    {"SizeMismatchInACopy", "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",
-     {"sizes_differ_in_a_mode", "copy", "8", "4"}, true},
+    {"RankMismatchInACopy",
+     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_32>{}));",
+     {"tensors_differ_in_rank", "copy", "2", "1"},
+     true},
+    {"SizeMismatchInACopy",
+     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",
+     {"sizes_differ_in_a_mode", "copy", "8", "4"},
+     true},
     {"UnsoundComposition",
-     "auto t = make_tensor(p, Layout<Shape<_4, _6, _8>, Stride<_2, _3, _5>>{}); composition(t, Layout<_6, _3>{});",
+     "auto t = make_tensor(p, Layout<Shape<_4, _6, _8>, Stride<_2, _3, _5>>{}); composition(t, Layout<_6, "
+     "_3>{});",
      {"stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past", "composition", "3", "4"}},
-    {"TooManyCoordinates", "auto t = make_tensor<float>(Shape<_4, _8>{}); t(1, 2, 3) = 0;",
+    {"TooManyCoordinates",
+     "auto t = make_tensor<float>(Shape<_4, _8>{}); t(1, 2, 3) = 0;",
      {"wrong_number_of_coordinates", "3", "2"}},
-    {"TooManyCoordinatesOfASlice", "auto t = make_tensor<float>(Shape<_4, _8>{}); t(1, _, 3);",
+    {"TooManyCoordinatesOfASlice",
+     "auto t = make_tensor<float>(Shape<_4, _8>{}); t(1, _, 3);",
      {"wrong_number_of_coordinates", "3", "2"}},
-    {"RunTimeShapeOfAnOwningTensor", "auto t = make_tensor<float>(make_shape(n, _4{})); (void)t;",
-     {"owns its elements", "static layout"}, true},
+    {"RunTimeShapeOfAnOwningTensor",
+     "auto t = make_tensor<float>(make_shape(n, _4{})); (void)t;",
+     {"owns its elements", "static layout"},
+     true},
     {"SwappedOperandsOfGemm",
      "auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16, _4>{}); "
      "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(b, a, c);",
-     {"A_and_C_have_other_rows_are_A_and_B_swapped", "gemm", "16", "8"}, true},
+     {"A_and_C_have_other_rows_are_A_and_B_swapped", "gemm", "16", "8"},
+     true},
     {"DepthsOfGemm",
      "auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16, _5>{}); "
      "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(a, b, c);",
@@ -83,26 +94,34 @@ std::vector<Mistake> const mistakes = {
      "auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16>{}); "
      "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(a, b, c);",
      {"no_product_of_such_ranks_needed_are_111_112_222_223_or_333", "gemm", "2", "1"}},
-    {"ModeOutOfRange", "auto t = make_tensor<float>(Shape<_4, _8>{}); size<3>(t);",
+    {"ModeOutOfRange",
+     "auto t = make_tensor<float>(Shape<_4, _8>{}); size<3>(t);",
      {"mode_is_out_of_range", "3", "2"}},
-    {"GroupOutOfRange", "auto t = make_tensor<float>(Shape<_4, _8>{}); group_modes<1, 4>(t);",
+    {"GroupOutOfRange",
+     "auto t = make_tensor<float>(Shape<_4, _8>{}); group_modes<1, 4>(t);",
      {"mode_out_of_range", "group", "3", "2"}},
-    {"ShapeAndStrideNotCongruent", "make_tensor(p, Shape<_8, _8>{}, Stride<_1>{});",
+    {"ShapeAndStrideNotCongruent",
+     "make_tensor(p, Shape<_8, _8>{}, Stride<_1>{});",
      {"shape and stride differ in profile"}},
-    {"SliceOfTheWrongProfile", "auto t = make_tensor<float>(Shape<_4, _8>{}); t(make_coord(_, make_coord(_, 2)));",
-     {"coordinate_and_layout_differ_in_rank", "2", "1"}, true},
+    {"SliceOfTheWrongProfile",
+     "auto t = make_tensor<float>(Shape<_4, _8>{}); t(make_coord(_, make_coord(_, 2)));",
+     {"coordinate_and_layout_differ_in_rank", "2", "1"},
+     true},
     {"CopyOverAnOverhang",
      "auto t = make_tensor(p, Shape<_10, _10>{}); auto r = make_tensor<float>(Shape<_4, _4>{}); "
      "copy(local_tile(t, Shape<_4, _4>{}, make_coord(n, 2)), r);",
-     {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "4", "10"}, true},
+     {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "4", "10"},
+     true},
     {"CopyOverAnOverhangOfThreads",
      "auto t = make_tensor(p, Shape<_10>{}); auto r = make_tensor<float>(Shape<_2>{}); "
      "copy(r, local_partition(t, Layout<_8>{}, n));",
      {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "8", "10"}},
-    {"ClearOfAnOverhang", "auto t = make_tensor(p, Shape<_10, _10>{}); clear(zipped_divide(t, Shape<_4, _5>{}));",
+    {"ClearOfAnOverhang",
+     "auto t = make_tensor(p, Shape<_10, _10>{}); clear(zipped_divide(t, Shape<_4, _5>{}));",
      {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "clear", "4", "10"}},
     {"PackedElementsWrittenByThreads",
-     "auto t = make_tensor(make_gmem_ptr<int4b_t>(p), Shape<_10>{}, Stride<_3>{}); cooperative_copy<4>(n, t, t);",
+     "auto t = make_tensor(make_gmem_ptr<int4b_t>(p), Shape<_10>{}, Stride<_3>{}); cooperative_copy<4>(n, t, "
+     "t);",
      {"two_threads_would_write_parts_of_one_byte", "cooperative_copy", "4", "8"}},
     {"TooManyTileCoordinates",
      "auto t = make_tensor(p, Shape<_8, _8>{}); local_tile(t, Shape<_4>{}, make_coord(1, 2, 3));",
@@ -114,14 +133,16 @@ std::vector<Mistake> const mistakes = {
      "make_tensor(make_smem_ptr(p), make_composed_layout(Swizzle<3, 4, 3>{}, smem_ptr_flag_bits<16>{}, "
      "Layout<Shape<_8, _32>>{}));",
      {"the_swizzled_layout_is_for_elements_of_another_size", "make_tensor", "16", "32"}},
-    {"ZipOfOtherShapes", "make_zip_tensor(make_tensor(p, Shape<_8>{}), make_tensor(p, Shape<_4>{}));",
+    {"ZipOfOtherShapes",
+     "make_zip_tensor(make_tensor(p, Shape<_8>{}), make_tensor(p, Shape<_4>{}));",
      {"sizes_differ_in_a_mode", "make_zip_tensor", "8", "4"}},
     {"TransformOfOtherSizes",
      "auto a = make_tensor<float>(Shape<_8>{}); auto b = make_tensor<float>(Shape<_4>{}); "
      "transform(a, b, as_it_is{});",
      {"sizes_differ_in_a_mode", "transform", "8", "4"}},
     {"AxpbyOfOtherSizes",
-     "auto a = make_tensor<float>(Shape<_8>{}); auto b = make_tensor<float>(Shape<_4>{}); axpby(1.f, a, 0.f, b);",
+     "auto a = make_tensor<float>(Shape<_8>{}); auto b = make_tensor<float>(Shape<_4>{}); axpby(1.f, a, 0.f, "
+     "b);",
      {"sizes_differ_in_a_mode", "axpby", "8", "4"}},
 };
 
@@ -172,7 +193,9 @@ TEST(TensorRefusal, AtRunTime) {
   EXPECT_EQ(refused([&] { fill(tile, 1.f); }),
             "fill: a tile of 3 hangs over the end of a tensor whose extent is 8; copy_if takes a predicate");
   EXPECT_EQ(refused([&] { copy(local_tile(a, Shape<_3, _4>{}, make_coord(1, 0)), r); }), "");
-  EXPECT_EQ(refused([&] { cooperative_copy<4>(4u, make_tensor(p, make_shape(8)), make_tensor(p + 8, make_shape(8))); }),
+  EXPECT_EQ(refused([&] {
+              cooperative_copy<4>(4u, make_tensor(p, make_shape(8)), make_tensor(p + 8, make_shape(8)));
+            }),
             "cooperative_copy: thread 4 of 4 takes part");
 }
 

@@ -45,8 +45,9 @@ __global__ void exchange_registers(gmem<uint32_t> out) {
   copy(Atom{}, mine, theirs);
   for (int v = 0; v < Atom::NumValDst; ++v) out[t * Atom::NumValDst + v] = theirs(v);
 }
-/// cp.async of a row of 64 floats, of which the first `valid` are there.
-__global__ void fill_row(gmem<float const> in, gmem<float> out, int valid) {
+/// cp.async of a row of 64 floats, of which the first 40 are there.
+__global__ void fill_row(gmem<float const> in, gmem<float> out) {
+  constexpr int valid = 40;
   auto const row = make_tensor(make_smem_ptr(shared<float>("row", 0, 64)), Layout<_64>{});
   auto const from = make_tensor(make_gmem_ptr(in), Layout<_64>{});
   auto const to = make_tensor(make_gmem_ptr(out), Layout<_64>{});
@@ -76,6 +77,7 @@ template <class Op>
 void run_exchange(emulate::Launch& l) {
   emulate::call(l, exchange_registers<Op>);
 }
+
 void run_fill(emulate::Launch& l) { emulate::call(l, fill_row); }
 
 template <class Op>
@@ -130,9 +132,7 @@ TEST(CopyInstructions, ShufflesExchangeAsTheirRows) {
 }
 TEST(CopyInstructions, CpAsyncFillsWithZerosWhatIsNotValid) {
   emulate::Buffer in = filled<float>("in", 64, [](int i) { return float(i + 1); }), out("out", 256);
-  ASSERT_EQ(launch(+[](emulate::Launch& l) { emulate::call(l, +[](gmem<float const> i, gmem<float> o) { fill_row(i, o, 40); }); },
-                   {&in, &out}, {false, true}, 32, 256),
-            "");
+  ASSERT_EQ(launch(run_fill, {&in, &out}, {false, true}, 32, 256), "");
   for (int i = 0; i < 62; ++i) ASSERT_EQ(elements<float>(out)[i], i < 40 ? i + 1 : 0) << i;
 }
 

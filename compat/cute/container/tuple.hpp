@@ -1,5 +1,6 @@
 // tuple, and what the standard library is told of it: structured bindings work.
 #pragma once
+#include <cute/container/cuda_types.hpp>
 #include <cute/container/type_list.hpp>
 #include <cute/numeric/integer_sequence.hpp>
 #include <cute/util/print.hpp>

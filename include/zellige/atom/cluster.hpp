@@ -84,7 +84,7 @@ ZELLIGE_CALL void cluster_sync() {
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {
-  return emulate::mapa(pointer, rank);
+  return emulate::in_block(pointer, rank);
 }
 #else
 template <class T>

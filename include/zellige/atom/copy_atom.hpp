@@ -20,8 +20,10 @@ struct copy_row_of {
   ZELLIGE_ALGEBRA static constexpr CopyRow make() {
     if constexpr (requires { Op::row(); })
       return Op::row();
-    else
+    else if constexpr (requires { Op::name; })
       return find_copy(Op::name);
+    else
+      return CopyRow{};
   }
   static constexpr CopyRow value = make();
 };

@@ -45,8 +45,6 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<AutoVectorizingCopyWi
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
-template <class Op>
-inline constexpr CopyRow row_v = copy_row_of<Op>::value;
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 
@@ -147,11 +145,6 @@ struct Always {
     return true;
   }
 };
-template <class T>
-inline constexpr bool widens = false;
-template <class T>
-requires requires { typename T::Traits::Operation; }
-inline constexpr bool widens<T> = copy_row_of<typename T::Traits::Operation>::value.kind == CopyRow::Kind::element;
 }  // namespace detail
 
 template <copy_like C, tensor_like S, tensor_like D>

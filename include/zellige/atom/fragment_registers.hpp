@@ -25,10 +25,10 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
                   "the fragment has not as many values as the instruction takes");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) {
-      T values[packed];
+      Vec<T, packed> values;
       ZELLIGE_UNROLL
       for (int j = 0; j < packed; ++j) values[j] = x(i * packed + j);
-      __builtin_memcpy(&r[i], values, sizeof(R));
+      r[i] = bit_cast<R>(values);
     }
   }
 }
@@ -47,8 +47,7 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
                   "the fragment has not as many values as the instruction gives");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) {
-      T values[packed];
-      __builtin_memcpy(values, &r[i], sizeof(R));
+      auto const values = bit_cast<Vec<T, packed>>(r[i]);
       ZELLIGE_UNROLL
       for (int j = 0; j < packed; ++j) x(i * packed + j) = values[j];
     }
@@ -70,6 +69,17 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(memory_ptr<M, It> const& 
 template <class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const& p) {
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
+}
+
+
+/// A tile as TMA and matrix instructions have it: the hardware swizzles by itself.
+template <class It>
+ZELLIGE_HOST_DEVICE constexpr It raw_tile(It const& p) {
+  return p;
+}
+template <class Sw, class It>
+ZELLIGE_HOST_DEVICE constexpr It raw_tile(swizzle_ptr<Sw, It> const& p) {
+  return p.ptr_;
 }
 
 }  // namespace zellige

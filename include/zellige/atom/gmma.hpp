@@ -8,10 +8,11 @@
 #pragma once
 
 #include <zellige/atom/mma_traits/table.hpp>
+#include <zellige/atom/wgmma_type.hpp>
 
 namespace zellige::SM90::GMMA {
 
-enum class Major { K = 0, MN = 1 };
+using zellige::Major;
 enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
 enum class ScaleIn { Neg = -1, One = 1 };
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
@@ -44,3 +45,7 @@ template <Major major>
 struct smem_desc {};
 
 }  // namespace zellige::SM90::GMMA
+
+namespace zellige {
+namespace GMMA = SM90::GMMA;
+}

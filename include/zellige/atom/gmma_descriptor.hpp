@@ -7,6 +7,7 @@
 #pragma once
 
 #include <zellige/atom/algebra/gmma.hpp>
+#include <zellige/atom/fragment_registers.hpp>
 #include <zellige/atom/mma_atom.hpp>
 #include <zellige/layout/gmma_atoms.hpp>
 
@@ -68,12 +69,13 @@ struct gmma_strides_of {
 /// The address of shared memory as descriptors have it.
 template <class P>
 ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
+  auto const at = instruction_address(raw_tile(p));
 #if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__cvta_generic_to_shared(raw_pointer_cast(p)));
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
 #elif defined(ZELLIGE_EMULATE)
-  return emulate::smem_address(raw_pointer_cast(p));
+  return emulate::smem_address(at);
 #else
-  return static_cast<unsigned>(reinterpret_cast<size_t>(raw_pointer_cast(p)) & 0x3ffff);
+  return static_cast<unsigned>(reinterpret_cast<size_t>(at) & 0x3ffff);
 #endif
 }
 

@@ -148,8 +148,8 @@ struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
 
   /// The same instruction with other arguments: with(GMMA::ScaleOut::Zero) starts a sum.
   template <class A>
-  ZELLIGE_HOST_DEVICE constexpr auto with(A const& argument) const {
-    auto atom = *this;
+  ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
+    MMA_Atom atom = *this;
     atom.accumulate_ = argument;
     return atom;
   }

@@ -9,6 +9,7 @@
 #include <zellige/atom/float8.hpp>
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/tfloat32.hpp>
+#include <zellige/numeric/complex.hpp>
 #include <zellige/numeric/int.hpp>
 
 namespace zellige {
@@ -54,10 +55,6 @@ ZELLIGE_ALGEBRA constexpr int bits_of(Number n) {
   return 0;
 }
 
-template <class T>
-struct complex {
-  T re, im;
-};
 /// re, im and their sum: what three real products make a complex one of.
 struct GaussComplex {
   double r, i, a;

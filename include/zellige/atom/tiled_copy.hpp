@@ -66,7 +66,8 @@ struct TiledCopy : Atom_ {
 
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_slice(I const& thread) {
-    return ThrCopy<TiledCopy, I>(thread);
+    auto const number = detail::thread_number(thread);
+    return ThrCopy<TiledCopy, remove_cvref_t<decltype(number)>>(number);
   }
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_thread_slice(I const& thread) {

@@ -14,6 +14,17 @@ namespace zellige {
 template <class TiledMMA, class ThrVMNK>
 struct ThrMMA;
 
+namespace detail {
+/// threadIdx.x is unsigned; indices are ints, or arithmetic would have 64 bits.
+template <integral I>
+ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
+  if constexpr (is_constant_v<I>)
+    return thread;
+  else
+    return int(thread);
+}
+}  // namespace detail
+
 template <class Atom_, class AtomLayoutMNK, class PermutationMNK = Tile<Underscore, Underscore, Underscore>>
 struct TiledMMA : Atom_ {
   using Atom = Atom_;
@@ -82,7 +93,7 @@ struct TiledMMA : Atom_ {
 
   template <integral I>
   ZELLIGE_HOST_DEVICE constexpr auto get_slice(I const& thread) const {
-    auto const at = thr_layout_vmnk_.get_flat_coord(thread);
+    auto const at = thr_layout_vmnk_.get_flat_coord(detail::thread_number(thread));
     return ThrMMA<TiledMMA, remove_cvref_t<decltype(at)>>{*this, at};
   }
   template <integral I>

@@ -14,6 +14,7 @@
 #include <zellige/atom/tma_descriptor.hpp>
 #if !defined(__CUDACC_RTC__)
 #include <zellige/atom/algebra/tma_descriptor.hpp>
+#include <zellige/atom/make_tma_descriptor.hpp>
 #include <zellige/layout/print.hpp>
 #endif
 
@@ -48,6 +49,13 @@ struct tma_traits {
   ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
     return make_coord_tensor(make_layout(shape, aux_params_.g_stride_));
   }
+  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask. See tma_call.hpp.
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask = 0) const;
+  /// Of a store: the copy by another descriptor.
+  ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
 };
 }  // namespace detail
 
@@ -123,6 +131,40 @@ TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, 
 }
 }  // namespace detail
 
+namespace detail {
+/// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
+template <class T, class Swizzle>
+TmaTensor tma_tensor(TmaNumbers const& n) {
+  using E = TmaElement;
+  constexpr Number kind = number_of<T>;
+  constexpr int bytes = int(sizeof(T));
+  TmaTensor t;
+  t.element = kind == Number::f16    ? E::f16
+              : kind == Number::bf16 ? E::bf16
+              : kind == Number::tf32 ? E::tf32
+              : kind == Number::f32  ? E::f32
+              : kind == Number::f64  ? E::f64
+              : kind == Number::s32  ? E::s32
+              : bytes == 1           ? E::u8
+              : bytes == 2           ? E::u16
+              : bytes == 4           ? E::u32
+                                     : E::u64;
+  t.rank = n.rank;
+  for (int i = 0; i < 5; ++i) t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * bytes;
+  t.swizzle = static_cast<SwizzleMode>(Swizzle::num_bits);
+  return t;
+}
+/// Of a tensor in memory, as the launch needs it; where there is no device, none.
+template <class P>
+TmaDescriptor descriptor_of([[maybe_unused]] TmaTensor const& t, [[maybe_unused]] P const& p) {
+#if defined(__CUDACC__)
+  return make_tma_descriptor(t, raw_pointer_cast(p));
+#else
+  return {};
+#endif
+}
+}  // namespace detail
+
 /// One TMA instruction: the box of a shared-memory tile, for a number of CTAs that share it.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
 auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
@@ -138,9 +180,10 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   constexpr int moved = decltype(size(box))::value * box_bits;
   using Traits = Copy_Traits<Op, Int<moved>, Aux>;
   Traits traits{};
-  [[maybe_unused]] TmaNumbers const numbers =
+  TmaNumbers const numbers =
       detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
   traits.aux_params_ = Aux{strides};
+  traits.tma_desc_ = detail::descriptor_of(detail::tma_tensor<Box, typename Aux::TmaSwizzle>(numbers), global.data());
   return Copy_Atom<Traits, T>(traits);
 }
 

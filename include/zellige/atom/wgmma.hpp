@@ -13,6 +13,7 @@
 //   wgmma<half_t, Major::K, Major::MN>(d, a, b)          // b is stored N-contiguous
 //   wgmma<float_e4m3_t, Major::K, Major::K, float_e5m2_t>(d, a, b)
 //
+// Further: the signs of a and b (1 or -1), and whether integer sums saturate.
 // d is float[N / 2]; uint32_t[N / 4] accumulates in half (half_t and 8-bit floats), int32_t[N / 2] integers.
 // Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in d[4 i],
 // [4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and + 1; in d[4 i + 2], + 3 eight rows below.
@@ -76,13 +77,13 @@ ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 
 /// d = a b + (accumulate ? d : 0), both operands in shared memory.
 template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
-          class D, int R>
+          bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma(D (&d)[R], uint64_t a, uint64_t b, bool accumulate = true) {
-  using Type = wgmma_type<T, U, D>;
+  using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
   constexpr int N = 2 * R * Type::packed;
-  wgmma_check<T, N, A, B, SignA, SignB, D>();
+  wgmma_check<T, N, A, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
-  wgmma_emulated<T, U, N>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
+  wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
 #else
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B>>(
@@ -94,13 +95,14 @@ ZELLIGE_CALL void wgmma(D (&d)[R], uint64_t a, uint64_t b, bool accumulate = tru
 }
 
 /// The same with the first operand in registers, as ldmatrix leaves 64 x K rows of K.
-template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, class D, int R>
+template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
+          bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma(D (&d)[R], const uint32_t (&a)[4], uint64_t b, bool accumulate = true) {
-  using Type = wgmma_type<T, U, D>;
+  using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
   constexpr int N = 2 * R * Type::packed;
-  wgmma_check<T, N, Major::K, B, SignA, SignB, D>();
+  wgmma_check<T, N, Major::K, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
-  wgmma_emulated<T, U, N>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
+  wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
 #else
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, false, Major::K, B>>(

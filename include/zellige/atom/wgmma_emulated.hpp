@@ -7,7 +7,7 @@
 
 namespace zellige {
 
-template <class T, class U, class D>
+template <class T, class U, class D, bool Saturate>
 void wgmma_body(const emulate::WgmmaOperands& o) {
   constexpr int k = 32 / sizeof(T), per = 4 / sizeof(T);
   T from_registers[64 * k];
@@ -25,11 +25,11 @@ void wgmma_body(const emulate::WgmmaOperands& o) {
     }
     a = from_registers;
   }
-  reference::wgmma<T, U, D>(static_cast<int>(o.n), k, a, reinterpret_cast<const U*>(o.b), o.c, o.d, o.accumulate,
+  reference::wgmma<T, U, D, Saturate>(static_cast<int>(o.n), k, a, reinterpret_cast<const U*>(o.b), o.c, o.d, o.accumulate,
                             o.sign_a, o.sign_b);
 }
 
-template <class T, class U, int N, class D, int R>
+template <class T, class U, int N, bool Saturate, class D, int R>
 ZELLIGE_CALL void wgmma_emulated(D (&d)[R], const uint32_t* ra, uint64_t a, uint64_t b, Major major_a,
                                  Major major_b, int sign_a, int sign_b, bool accumulate) {
   const emulate::WgmmaCall call{d,
@@ -46,7 +46,7 @@ ZELLIGE_CALL void wgmma_emulated(D (&d)[R], const uint32_t* ra, uint64_t a, uint
                                 !is_integer_register<D> && wgmma_type<T, U, D>::packed == 1,
                                 sign_a,
                                 sign_b,
-                                wgmma_body<T, U, D>};
+                                wgmma_body<T, U, D, Saturate>};
   emulate::wgmma(call);
 }
 

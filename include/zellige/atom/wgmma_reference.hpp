@@ -40,8 +40,8 @@ struct wgmma_number<uint32_t> {
 /// d[t] = a b + c[t], where c[t] and d[t] are thread t's registers of type D: a is 64 x k, b n x k, both row by
 /// row. Products are exact; they are added to c in double, k ascending, and rounded once, to nearest even, to the
 /// accumulators' type. The hardware aligns the addends and cuts off low bits instead; of 8-bit floats it keeps
-/// fewer. Integers are exact, modulo 2^32.
-template <class T, class U, class D>
+/// fewer. Integers are exact, modulo 2^32 or saturated.
+template <class T, class U, class D, bool Saturate = false>
 [[gnu::noinline]] void wgmma(int n, int k, const T* a, const U* b, const void* const* c, void* const* d,
                              bool accumulate, int sign_a, int sign_b) {
   using Number = typename wgmma_number<D>::type;
@@ -84,7 +84,7 @@ template <class T, class U, class D>
       if constexpr (sizeof(Number) == 2)
         after = Number(round_to_odd(x));
       else if constexpr (is_integer_operand<T>)
-        after = static_cast<Number>(static_cast<int64_t>(x));
+        after = static_cast<Number>(!Saturate ? static_cast<int64_t>(x) : x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x80000000LL : static_cast<int64_t>(x));
       else
         after = static_cast<Number>(x);
       __builtin_memcpy(static_cast<Number*>(d[t]) + v, static_cast<const void*>(&after), sizeof(after));

@@ -54,7 +54,7 @@ inline constexpr bool is_16_bit_float<half_t> = true;
 template <>
 inline constexpr bool is_16_bit_float<bfloat16_t> = true;
 
-template <class T, int N, Major A, Major B, int SignA, int SignB, class D>
+template <class T, int N, Major A, Major B, int SignA, int SignB, bool Saturate, class D>
 ZELLIGE_ANYWHERE constexpr void wgmma_check() {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "wgmma: N is a multiple of 8, up to 256");
   static_assert(!is_integer_register<D> || N == 8 || N == 24 || N % 16 == 0,
@@ -63,6 +63,7 @@ ZELLIGE_ANYWHERE constexpr void wgmma_check() {
                 "wgmma: operands that are not 16-bit floats are K-major");
   static_assert((SignA == 1 || SignA == -1) && (SignB == 1 || SignB == -1), "wgmma: signs are 1 or -1");
   static_assert((SignA == 1 && SignB == 1) || !is_integer_register<D>, "wgmma: integers have no sign option");
+  static_assert(!Saturate || is_integer_register<D>, "wgmma: only integer sums saturate");
 }
 
 // Strings for inline PTX: N, and the immediate operands behind scale-d.
@@ -82,6 +83,21 @@ struct wgmma_digits<N, 3> {
 };
 
 enum class WgmmaTail : uint8_t { none, signs, signs_b, signs_a_b };
+/// The same type, saturating.
+template <class Type, bool Saturate>
+struct wgmma_saturated : Type {};
+#define ZELLIGE_WGMMA_SATURATED(T, U, ptx)                            \
+  template <>                                                         \
+  struct wgmma_saturated<wgmma_type<T, U, int32_t>, true> {           \
+    static constexpr int packed = 1;                                  \
+    static constexpr char text[] = ptx;                               \
+  };
+ZELLIGE_WGMMA_SATURATED(int8_t, int8_t, "32.s32.s8.s8.satfinite")
+ZELLIGE_WGMMA_SATURATED(int8_t, uint8_t, "32.s32.s8.u8.satfinite")
+ZELLIGE_WGMMA_SATURATED(uint8_t, int8_t, "32.s32.u8.s8.satfinite")
+ZELLIGE_WGMMA_SATURATED(uint8_t, uint8_t, "32.s32.u8.u8.satfinite")
+#undef ZELLIGE_WGMMA_SATURATED
+
 template <WgmmaTail, int SignA, int SignB, Major A, Major B>
 struct wgmma_tail_text {
   static constexpr char text[] = "";

@@ -17,7 +17,9 @@ template <int N>
 struct OnlineSoftmax {
   float max[2] = {-__builtin_inff(), -__builtin_inff()}, sum[2] = {0, 0};  // sum: of this thread's columns
 
-  /// s = exp2(scale * (s - max)), max being the largest score so far. A row's first piece has a finite score.
+  /// s = exp2(scale * (s - max)), max being the largest score so far. Where whole rows may be -inf up to here, because
+  /// they are masked, say so: their exponentials are then zeros.
+  template <bool Masked = false>
   ZELLIGE_CALL void step(float (&s)[N], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -26,10 +28,11 @@ struct OnlineSoftmax {
       for (int i = 2 * h; i < N; i += 4) m = fmax_fast(m, fmax_fast(s[i], s[i + 1]));
       m = fmax_fast(m, shfl_xor(m, 1));
       m = fmax_fast(m, shfl_xor(m, 2));
-      factor[h] = zellige::exp2((max[h] - m) * scale);
+      const float top = Masked && m == -__builtin_inff() ? 0.0f : m;
+      factor[h] = zellige::exp2((max[h] - top) * scale);
       max[h] = m;
       sum[h] *= factor[h];
-      const float shift = m * scale;
+      const float shift = top * scale;
 #pragma unroll
       for (int i = 2 * h; i < N; i += 4) {
         s[i] = zellige::exp2(zellige::fma(s[i], scale, -shift));

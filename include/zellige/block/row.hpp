@@ -28,6 +28,15 @@ struct RowTile {
       if (first + column(i) < row_columns) x[i] = load_once<V>(row + first + column(i));
     }
   }
+  /// The same from a copy in shared memory.
+  ZELLIGE_CALL void read(smem<const T> row, int row_columns, float outside) {
+#pragma unroll
+    for (int i = 0; i < Chunks; ++i) {
+#pragma unroll
+      for (int j = 0; j < V; ++j) x[i][j] = T(outside);
+      if (column(i) < row_columns) x[i] = zellige::load<V>(row + column(i));
+    }
+  }
   /// f(f(f(start, x0), x1), ...)
   template <class F>
   ZELLIGE_CALL float fold(float start, F f) const {
@@ -47,7 +56,7 @@ struct RowTile {
         for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// f(values, column) of each chunk, rounded to T.
+  /// f(values, i) of each chunk i, rounded to T.
   template <class F>
   ZELLIGE_CALL void store(gmem<T> row, int first, int row_columns, F f) const {
 #pragma unroll
@@ -56,7 +65,7 @@ struct RowTile {
       Vec<float, V> values;
 #pragma unroll
       for (int j = 0; j < V; ++j) values[j] = static_cast<float>(x[i][j]);
-      write<V>(row + first + column(i), f(values, first + column(i)));
+      write<V>(row + first + column(i), f(values, i));
     }
   }
 };
@@ -69,7 +78,7 @@ struct Max {
 };
 
 /// Folds x over the block's threads; all get the result. `slots` has a float a warp. A next reduction needs other
-/// slots; the one after it may use these again.
+/// slots; the one after it may use these again. It is a barrier too: what the threads did before is done.
 template <int Threads, class F>
 ZELLIGE_CALL float reduce_block(float x, smem<float> slots, F f) {
   constexpr int warps = Threads / 32;
@@ -82,6 +91,8 @@ ZELLIGE_CALL float reduce_block(float x, smem<float> slots, F f) {
     x = slots[threadIdx.x % warps];
 #pragma unroll
     for (int mask = warps / 2; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
+  } else {
+    __syncwarp();
   }
   return x;
 }

@@ -62,18 +62,18 @@ ZELLIGE_CALL Vec<float, N> read(Pointer from) {
 }
 
 template <class T>
-struct element_of;
+struct pointee;
 template <class T>
-struct element_of<T*> { using type = T; };
+struct pointee<T*> { using type = T; };
 #if defined(ZELLIGE_EMULATE)
 template <class T>
-struct element_of<emulate::pointer<T>> { using type = T; };
+struct pointee<emulate::pointer<T>> { using type = T; };
 #endif
 
 /// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.
 template <int N, class Pointer, int M>
 ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
-  using T = typename element_of<Pointer>::type;
+  using T = typename pointee<Pointer>::type;
   Vec<T, N> v;
   if constexpr (sizeof(T) == 2 && N % 2 == 0) {
     Vec<uint32_t, N / 2> packed;

@@ -74,7 +74,7 @@ ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
 /// The place of an own byte in shared memory, as descriptors hold it.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
 template <class T>
-ZELLIGE_INLINE pointer<T> mapa(pointer<T> p, unsigned rank) {
+ZELLIGE_INLINE pointer<T> in_block(pointer<T> p, unsigned rank) {
   Thread& t = self();
   const Place there = t.engine->async->mapa(t, p, rank);
   return {reinterpret_cast<T*>(there.p), there.region};

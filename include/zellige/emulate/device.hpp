@@ -72,6 +72,13 @@ ZELLIGE_INLINE void cp_async_wait_all() {
   t.engine->cp_async_wait(t, 0);
 }
 
+/// atom.inc: counts up, `last` is followed by 0, and returns the value before. What blocks did before they counted
+/// happened before what later ones do afterwards.
+ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
+  Thread& t = self();
+  return t.engine->atomic_increment(t, counter, last);
+}
+
 ZELLIGE_INLINE void bar_sync(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_sync(t, id, threads);

@@ -55,6 +55,7 @@ struct Engine {
   void (*write_rows)(Thread&, const Place* rows, unsigned matrices, void** safe);
   void (*poisoned)(Thread&);
   const AsyncEngine* async;  // async.hpp
+  unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
 };
 
 struct Thread {

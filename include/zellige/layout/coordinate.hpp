@@ -111,13 +111,22 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& 
   return compact_major<LayoutRight>(shape, current);
 }
 
+namespace detail {
+// Of a layout there is none: what deduces Layout's arguments then looks further.
+template <class Major, class S>
+struct compact_strides {};
+template <class Major, class S>
+requires(!requires { S::layout_tag; }) struct compact_strides<Major, S> {
+  using type = remove_cvref_t<decltype(compact_major<Major>(S{}))>;
+};
+}  // namespace detail
 struct LayoutLeft {
   template <class S>
-  requires(!requires { S::layout_tag; }) using Apply = remove_cvref_t<decltype(compact_col_major(S{}))>;
+  using Apply = typename detail::compact_strides<LayoutLeft, S>::type;
 };
 struct LayoutRight {
   template <class S>
-  requires(!requires { S::layout_tag; }) using Apply = remove_cvref_t<decltype(compact_row_major(S{}))>;
+  using Apply = typename detail::compact_strides<LayoutRight, S>::type;
 };
 using GenColMajor = LayoutLeft;
 using GenRowMajor = LayoutRight;

@@ -202,9 +202,18 @@ ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
 
 /// All leaves in one tuple; flatten leaves what is no tuple alone.
 template <class T>
-struct is_flat : true_type {};
+struct is_flat;
+namespace detail {
+template <class T, class S>
+inline constexpr bool all_elements_are_leaves = true;
+template <class T, int... I>
+inline constexpr bool all_elements_are_leaves<T, seq<I...>> = !(is_tuple_v<tuple_element_t<I, T>> || ...);
+}  // namespace detail
+template <class T>
+struct is_flat
+    : bool_constant<detail::all_elements_are_leaves<T, make_seq<(is_tuple_v<T> ? tuple_size_v<T> : 0)>>> {};
 template <class... T>
-struct is_flat<tuple<T...>> : bool_constant<!(tuple_like<T> || ...)> {};
+struct is_flat<tuple<T...>> : bool_constant<!(is_tuple_v<T> || ...)> {};
 namespace detail {
 struct leaves_of {
   template <class T>

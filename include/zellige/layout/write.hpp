@@ -25,6 +25,11 @@ struct printf_sink {
   ZELLIGE_HOST_DEVICE void number(unsigned long long n) const { printf("%llu", n); }
   ZELLIGE_HOST_DEVICE void real(double x) const { printf("%f", x); }
   ZELLIGE_HOST_DEVICE void address(void const* p) const { printf("%p", p); }
+  /// Of the user's own, found by its type.
+  template <class T>
+  ZELLIGE_HOST_DEVICE void other(T const& t) const {
+    print(t);
+  }
 };
 #if !defined(__CUDACC_RTC__)
 template <class Stream>
@@ -36,6 +41,10 @@ struct stream_sink {
   void number(unsigned long long n) const { s << n; }
   void real(double x) const { s << x; }
   void address(void const* p) const { s << p; }
+  template <class T>
+  void other(T const& t) const {
+    s << t;
+  }
 };
 #endif
 
@@ -43,8 +52,8 @@ template <class T>
 inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
 template <class T>
 inline constexpr bool has_a_text =
-    is_constant_v<T> || is_underscore_v<T> || is_tuple_v<T> || basis_like<T> || is_layout_v<T> ||
-    is_composed_layout_v<T> || is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
+    is_constant_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> || is_composed_layout_v<T> ||
+    is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
   T::flag_bits;
 };
 
@@ -143,13 +152,13 @@ ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
   } else if constexpr (requires { static_cast<float>(t); }) {
     s.real(double(static_cast<float>(t)));
   } else {
-    print(t);  // of the user's own, found by its type
+    s.other(t);
   }
 }
 }  // namespace detail
 
 template <class T>
-concept written = detail::has_a_text<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
+concept written = detail::has_a_text<T> || is_tuple_v<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
 
 template <written T>
 ZELLIGE_HOST_DEVICE void print(T const& t) {
@@ -162,9 +171,23 @@ ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
 }
 
 #if !defined(__CUDACC_RTC__)
+namespace detail {
+// What `stream << x` is ours for: what has a text of ours, and tuples of what goes into the stream.
 template <class Stream, class T>
-requires(detail::has_a_text<T>&& requires(Stream& s, char const* text) { s << text; }) Stream& operator<<(
-    Stream& s, T const& t) {
+inline constexpr bool streams_v = has_a_text<T>;
+template <class Stream, class T>
+concept streamed = streams_v<Stream, T> || dynamic_integer<T> || requires(Stream& s, T const& t) {
+  s << t;
+};
+template <class Stream, class... T>
+inline constexpr bool streams_v<Stream, tuple<T...>> = (streamed<Stream, T> && ...);
+template <class Stream, class... T>
+inline constexpr bool streams_v<Stream, ArithmeticTuple<T...>> = (streamed<Stream, T> && ...);
+}  // namespace detail
+
+template <class Stream, class T>
+requires(detail::streams_v<Stream, T>&& requires(Stream& s, char const* text) { s << text; }) Stream&
+operator<<(Stream& s, T const& t) {
   detail::write(detail::stream_sink<Stream>{s}, t);
   return s;
 }

@@ -16,7 +16,8 @@ struct integer_subbyte {
   unsigned char storage;  // the value's low bits; the others are zero
 
   integer_subbyte() = default;
-  ZELLIGE_HOST_DEVICE constexpr integer_subbyte(int value) : storage(static_cast<unsigned char>(value & mask)) {}
+  ZELLIGE_HOST_DEVICE constexpr integer_subbyte(int value)
+      : storage(static_cast<unsigned char>(value & mask)) {}
   ZELLIGE_HOST_DEVICE constexpr integer_subbyte(unsigned value)
       : storage(static_cast<unsigned char>(value & mask)) {}
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(double value) : integer_subbyte(int(value)) {}
@@ -27,7 +28,9 @@ struct integer_subbyte {
     else
       return storage;
   }
-  ZELLIGE_HOST_DEVICE constexpr bool operator==(integer_subbyte const& o) const { return storage == o.storage; }
+  ZELLIGE_HOST_DEVICE constexpr bool operator==(integer_subbyte const& o) const {
+    return storage == o.storage;
+  }
   ZELLIGE_HOST_DEVICE constexpr bool operator<(integer_subbyte const& o) const {
     return xint_t(*this) < xint_t(o);
   }

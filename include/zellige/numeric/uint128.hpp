@@ -36,10 +36,14 @@ struct alignas(16) uint128_t {
     return {a.lo ^ b.lo, a.hi ^ b.hi};
   }
   ZELLIGE_HOST_DEVICE friend constexpr uint128_t operator<<(uint128_t const& a, int n) {
-    return n == 0 ? a : n < 64 ? uint128_t{a.lo << n, a.hi << n | a.lo >> (64 - n)} : uint128_t{0, a.lo << (n - 64)};
+    return n == 0   ? a
+           : n < 64 ? uint128_t{a.lo << n, a.hi << n | a.lo >> (64 - n)}
+                    : uint128_t{0, a.lo << (n - 64)};
   }
   ZELLIGE_HOST_DEVICE friend constexpr uint128_t operator>>(uint128_t const& a, int n) {
-    return n == 0 ? a : n < 64 ? uint128_t{a.lo >> n | a.hi << (64 - n), a.hi >> n} : uint128_t{a.hi >> (n - 64)};
+    return n == 0   ? a
+           : n < 64 ? uint128_t{a.lo >> n | a.hi << (64 - n), a.hi >> n}
+                    : uint128_t{a.hi >> (n - 64)};
   }
 };
 

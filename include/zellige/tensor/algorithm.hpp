@@ -29,8 +29,10 @@ ZELLIGE_HOST_DEVICE constexpr void clear(D&& dst) {
 }
 
 namespace detail {
+ZELLIGE_CALLS_BACK
 template <class A, class S, class B, class D, class P>
-ZELLIGE_HOST_DEVICE constexpr void axpby_each(A const& alpha, S const& x, B const& beta, D& y, P const& pred) {
+ZELLIGE_HOST_DEVICE constexpr void axpby_each(A const& alpha, S const& x, B const& beta, D& y,
+                                              P const& pred) {
   bool const reads = !(beta == B(0));
   ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) {
@@ -53,6 +55,7 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   if constexpr (detail::alike<S, remove_cvref_t<D>>)
     detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
 }
+ZELLIGE_CALLS_BACK
 template <class A, tensor_like S, class B, tensor_like D, class P>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y, P const& pred) {
   detail::require_same_shape<Algorithm::axpby>(x, y);
@@ -60,6 +63,7 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   detail::axpby_each(alpha, x, beta, y, pred);
 }
 
+ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(X&& x, F&& f) {
   detail::require_whole<Algorithm::for_each>(x);
@@ -68,6 +72,7 @@ ZELLIGE_HOST_DEVICE constexpr void for_each(X&& x, F&& f) {
 }
 
 namespace detail {
+ZELLIGE_CALLS_BACK
 template <class X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform_each(X& x, F& f) {
   require_whole<Algorithm::transform>(x);
@@ -76,15 +81,18 @@ ZELLIGE_HOST_DEVICE constexpr void transform_each(X& x, F& f) {
 }
 }  // namespace detail
 /// x(i) = f(x(i)).
+ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X& x, F&& f) {
   detail::transform_each(x, f);
 }
+ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X const& x, F&& f) {
   detail::transform_each(x, f);
 }
 /// y(i) = f(x(i)), and y(i) = f(x0(i), x1(i)).
+ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F>
 requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
   detail::require_alike<Algorithm::transform>(x, y);
@@ -93,6 +101,7 @@ requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& 
     for (int i = 0; i < int(x.size()); ++i) y(i) = f(x(i));
   }
 }
+ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like S1, tensor_like D, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F&& f) {
   detail::require_alike<Algorithm::transform>(x0, y);

@@ -58,10 +58,25 @@ ZELLIGE_HOST_DEVICE constexpr void the_coordinate_has_more_modes_than_there_are_
 namespace detail {
 #if !defined(__CUDACC_RTC__)
 constexpr char const* name_of(Algorithm a) {
-  constexpr char const* names[] = {"copy",     "copy_if",          "gemm",   "fill",           "clear",
-                                   "axpby",    "for_each",         "transform", "reduce",       "batch_reduce",
-                                   "logical_reduce", "recast",     "prefetch", "cooperative_copy",
-                                   "cooperative_gemm", "make_tensor", "local_tile", "local_partition", "make_zip_tensor"};
+  constexpr char const* names[] = {"copy",
+                                   "copy_if",
+                                   "gemm",
+                                   "fill",
+                                   "clear",
+                                   "axpby",
+                                   "for_each",
+                                   "transform",
+                                   "reduce",
+                                   "batch_reduce",
+                                   "logical_reduce",
+                                   "recast",
+                                   "prefetch",
+                                   "cooperative_copy",
+                                   "cooperative_gemm",
+                                   "make_tensor",
+                                   "local_tile",
+                                   "local_partition",
+                                   "make_zip_tensor"};
   return names[int(a)];
 }
 /// Throws "algorithm: sentence", with the numbers for {x} and {y}.
@@ -75,7 +90,8 @@ constexpr char const* name_of(Algorithm a) {
     for (; *s != 0; ++s) put(*s);
   };
   auto put_number = [&](long long v) {
-    unsigned long long u = v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
+    unsigned long long u =
+        v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
     char digits[24];
     int d = 0;
     do digits[d++] = char('0' + u % 10);

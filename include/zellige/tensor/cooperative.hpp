@@ -3,8 +3,8 @@
 //   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits at a time
 //   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = sA * sB^T by multiply and add
 //
-// Every element is written by exactly one thread, whatever their number; who reads the result must be behind a
-// barrier of the caller's.
+// Every element is written by exactly one thread, whatever their number; who reads the result must be behind
+// a barrier of the caller's.
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
@@ -33,12 +33,15 @@ ZELLIGE_ALGEBRA consteval int walk_score() {
               get_swizzle_t<typename X::layout_type>::num_bits != 0) +
          2 * is_smem_v<X>;
 }
-/// Who leads: threads walk the elements in the order of one tensor's memory, that of the one with more to lose
-/// from scattered accesses (swizzled before shared before global). 0: neither can. 1: A. 2: B. To lead, an order must reach every element.
+/// Who leads: threads walk the elements in the order of one tensor's memory, that of the one with more to
+/// lose from scattered accesses (swizzled before shared before global). 0: neither can. 1: A. 2: B. To lead,
+/// an order must reach every element.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
-  bool const a = is_static_v<linear_layout<A>> && walk_size<A>() == static_product<remove_cvref_t<decltype(lvalue<A>().shape())>>;
-  bool const b = is_static_v<linear_layout<B>> && walk_size<B>() == static_product<remove_cvref_t<decltype(lvalue<B>().shape())>>;
+  bool const a = is_static_v<linear_layout<A>> &&
+                 walk_size<A>() == static_product<remove_cvref_t<decltype(lvalue<A>().shape())>>;
+  bool const b = is_static_v<linear_layout<B>> &&
+                 walk_size<B>() == static_product<remove_cvref_t<decltype(lvalue<B>().shape())>>;
   if (a && b) return walk_score<B>() > walk_score<A>() ? 2 : 1;
   return a ? 1 : b ? 2 : 0;
 }
@@ -83,8 +86,8 @@ template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();
   if constexpr (is_static_v<typename S::layout_type>) {
-    long long const total = static_product<remove_cvref_t<decltype(lvalue<S>().shape())>> *
-                            sizeof_bits_v<typename S::value_type>;
+    long long const total =
+        static_product<remove_cvref_t<decltype(lvalue<S>().shape())>> * sizeof_bits_v<typename S::value_type>;
     while (bits > 8 && bits / 2 >= sizeof_bits_v<typename S::value_type> && total / bits < threads) bits /= 2;
   }
   return bits > sizeof_bits_v<typename S::value_type> ? bits : 0;
@@ -96,8 +99,9 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   using DT = remove_cvref_t<D>;
   using T = typename DT::value_type;
   constexpr auto c = Algorithm::cooperative_copy;
-  static_assert(detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
-                "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
+  static_assert(
+      detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
+      "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
   detail::require_alike<c>(src, dst);
   if constexpr (detail::alike<S, DT>) {
 #if ZELLIGE_CHECK

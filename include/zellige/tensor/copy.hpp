@@ -172,8 +172,8 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   }
   return lies_at_multiple_of<bytes>(x.data());
 }
-/// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device would
-/// trap.
+/// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device
+/// would trap.
 template <int max_bits, bool sure, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
   constexpr int bits = vector_bits<max_bits, S, D>();
@@ -184,7 +184,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
       if (!is_in_step<bits / 8, n>(src) || !is_in_step<bits / 8, n>(dst)) {
         if constexpr (sure)
           broken(Algorithm::copy,
-                 "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes",
+                 "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} "
+                 "bytes",
                  max_bits, bits / 8);
         return copy_each(src, dst);
       }
@@ -200,6 +201,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 }  // namespace detail
 
 /// dst(i) = src(i) at every i where pred(i).
+ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
   detail::require_same_shape<Algorithm::copy_if>(src, dst);
@@ -210,8 +212,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
   }
 }
 template <int MaxVecBits, tensor_like S, tensor_like D>
-ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&, S const& src,
-                                        D&& dst) {
+ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
+                                        S const& src, D&& dst) {
   detail::require_alike<Algorithm::copy>(src, dst);
   if constexpr (detail::alike<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
 }
@@ -261,7 +263,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S cons
                                             remove_cvref_t<decltype(dst.shape())>>::value) {
         auto const a = src.layout().stride();
         auto const b = dst.layout().stride();
-        copy(policy.base, detail::view_of(src, src.data(), make_layout(detail::once(src.layout().shape(), a, b), a)),
+        copy(policy.base,
+             detail::view_of(src, src.data(), make_layout(detail::once(src.layout().shape(), a, b), a)),
              detail::view_of(dst, dst.data(), make_layout(detail::once(dst.layout().shape(), a, b), b)));
       } else {
         copy(policy.base, src, dst);

@@ -99,7 +99,7 @@ ZELLIGE_HOST_DEVICE constexpr auto cut_shape(S const& shape, T const& tiler, Crd
   if constexpr (is_underscore_v<T>) {
     return Whole{};
   } else if constexpr (tuple_like<T>) {
-    if constexpr (tuple_size_v<T> == 0 || tuple_size_v<T> > rank_v<S> || !tuple_like<S>)
+    if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
       return Whole{};  // nothing to cut, or refused by the division itself
     else
       return cut_modes<part>(shape, tiler, crd, make_seq<tuple_size_v<T>>{});
@@ -127,7 +127,8 @@ inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ..
 /// What a division into `divided` leaves hanging over. A tile with a layout of its own (its elements need not
 /// be neighbours) does not divide where tile and tiles together have more elements than there were.
 template <Part part, class L, class D, class T, class Crd>
-ZELLIGE_HOST_DEVICE constexpr auto cut_layout(L const& layout, D const& divided, T const& tiler, Crd const& crd) {
+ZELLIGE_HOST_DEVICE constexpr auto cut_layout(L const& layout, D const& divided, T const& tiler,
+                                              Crd const& crd) {
   if constexpr (tiles_of_numbers<T>)
     return cut_shape<part>(layout.shape(), tiler, crd);
   else
@@ -148,7 +149,7 @@ ZELLIGE_HOST_DEVICE constexpr auto reach_modes(S const& shape, T const& tiler, s
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr auto reach(S const& shape, T const& tiler) {
   if constexpr (tuple_like<T>) {
-    if constexpr (tuple_size_v<T> == 0 || tuple_size_v<T> > rank_v<S> || !tuple_like<S>)
+    if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
       return Whole{};
     else
       return reach_modes(shape, tiler, make_seq<tuple_size_v<T>>{});

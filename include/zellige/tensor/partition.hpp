@@ -11,9 +11,9 @@
 namespace zellige {
 
 // What keeps all elements.
-#define ZELLIGE_ON_THE_LAYOUT(name)                                           \
-  template <tensor_like X, class... T>                                        \
-  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {             \
+#define ZELLIGE_ON_THE_LAYOUT(name)                                            \
+  template <tensor_like X, class... T>                                         \
+  ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {              \
     return detail::view_of(x, detail::iterator_of(x), name(x.layout(), t...)); \
   }
 ZELLIGE_ON_THE_LAYOUT(coalesce)
@@ -103,7 +103,7 @@ ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
 namespace detail {
 template <Algorithm algorithm, Part part, class X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
-  if constexpr (tuple_like<T> && tuple_size_v<T> > X::rank) {
+  if constexpr (tuple_like<T> && tuple_size_v < T >> X::rank) {
     the_tiler_has_more_modes_than_the_tensor<algorithm, tuple_size_v<T>, X::rank>();
     return view_of(x, iterator_of(x), x.layout());  // so that nothing else is reported
   } else {

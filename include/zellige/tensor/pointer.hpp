@@ -103,14 +103,18 @@ struct memory_of<It> {
   using type = typename It::memory;
 };
 template <class It>
-requires(requires { typename It::iterator; } && !requires { typename It::memory; })
-struct memory_of<It> : memory_of<typename It::iterator> {};
+requires(
+    requires { typename It::iterator; } && !requires { typename It::memory; }) struct memory_of<It>
+    : memory_of<typename It::iterator> {
+};
 template <class It>
 struct memory_of<It const> : memory_of<It> {};
 
 /// Whether an iterator names memory, whose elements can be taken several at a time.
 template <class It>
-inline constexpr bool names_memory = requires(It it) { it.template recast<unsigned>(); };
+inline constexpr bool names_memory = requires(It it) {
+  it.template recast<unsigned>();
+};
 template <class T>
 inline constexpr bool names_memory<T*> = true;
 template <class T>
@@ -119,7 +123,8 @@ template <class M, class It>
 inline constexpr bool names_memory<memory_ptr<M, It>> = names_memory<It>;
 }  // namespace detail
 
-/// Of pointers, engines and tensors. What is in neither global nor shared nor tensor memory is a thread's own.
+/// Of pointers, engines and tensors. What is in neither global nor shared nor tensor memory is a thread's
+/// own.
 template <class T>
 struct is_gmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, gmem_tag>> {};
 template <class T>
@@ -143,7 +148,9 @@ ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(T* p) {
 }
 template <class M, class It>
 requires requires(It const& it) { raw_pointer_cast(it); }
-ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(memory_ptr<M, It> const& p) { return raw_pointer_cast(p.p); }
+ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(memory_ptr<M, It> const& p) {
+  return raw_pointer_cast(p.p);
+}
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr unsigned raw_pointer_cast(tmem_ptr<T> const& p) {
   return p.addr_;

@@ -1,4 +1,5 @@
-// prefetch(x): asks for a global tensor's lines to be in L2. It changes no value; on the host it does nothing.
+// prefetch(x): asks for a global tensor's lines to be in L2. It changes no value; on the host it does
+// nothing.
 //
 //   prefetch(a);                                       one thread, all of a
 //   cooperative_prefetch<128>(threadIdx.x, a);         128 threads, each its part

@@ -9,6 +9,7 @@
 namespace zellige {
 
 namespace detail {
+ZELLIGE_CALLS_BACK
 template <class S, class V, class F>
 ZELLIGE_HOST_DEVICE constexpr V fold_elements(S const& x, V value, F& f) {
   ZELLIGE_UNROLL
@@ -17,12 +18,14 @@ ZELLIGE_HOST_DEVICE constexpr V fold_elements(S const& x, V value, F& f) {
 }
 }  // namespace detail
 
+ZELLIGE_CALLS_BACK
 template <tensor_like S, class V, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr V reduce(S const& x, V value, F&& f = {}) {
   detail::require_whole<Algorithm::reduce>(x);
   return detail::fold_elements(x, value, f);
 }
 
+ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {}) {
   if constexpr (S::rank != 2) {
@@ -45,6 +48,7 @@ ZELLIGE_HOST_DEVICE constexpr auto at_least_one(L const& l) {
     return l;
 }
 }  // namespace detail
+ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class P, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {
   using At = detail::misfit<P, remove_cvref_t<decltype(src.shape())>>;

@@ -44,7 +44,8 @@ inline constexpr int first_clash = first_clash_of<A, B>(make_seq<A::rank>{});
 
 template <Algorithm algorithm, class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr void check_modes(A const& a, B const& b, seq<I...>) {
-  (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)), ...);
+  (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)),
+   ...);
 }
 /// Of one rank, and of one size mode by mode.
 template <Algorithm algorithm, class A, class B>

@@ -57,7 +57,8 @@ class subbyte_reference {
   ZELLIGE_HOST_DEVICE constexpr operator value_type() const { return get(); }
 
   ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(value_type const& value) const {
-    static_assert(!is_same_v<T, value_type const>, "an element behind a subbyte_iterator<T const> is written");
+    static_assert(!is_same_v<T, value_type const>,
+                  "an element behind a subbyte_iterator<T const> is written");
     unsigned const item = __builtin_bit_cast(unsigned char, value) & mask;
     byte_[0] = static_cast<unsigned char>((byte_[0] & ~(mask << bit_)) | item << bit_);
     if (straddles())

@@ -175,10 +175,11 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B c
 }
 /// A swizzled layout that waits for a pointer to shared memory: the swizzle acts on the address itself.
 template <dereferenceable It, class Sw, int Bits, class L>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it,
-                                               ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
-  static_assert(is_smem_v<It>, "make_tensor(pointer, layout): a layout that waits for shared memory needs "
-                               "make_smem_ptr(p)");
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
+    It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
+  static_assert(is_smem_v<It>,
+                "make_tensor(pointer, layout): a layout that waits for shared memory needs "
+                "make_smem_ptr(p)");
   if constexpr (sizeof_bits_v<iter_value_t<It>> != Bits)
     the_swizzled_layout_is_for_elements_of_another_size<Algorithm::make_tensor, Bits,
                                                         sizeof_bits_v<iter_value_t<It>>>();

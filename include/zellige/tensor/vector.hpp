@@ -28,8 +28,9 @@ using plain_t = typename plain_type<T>::type;
 /// Two tensors of which elements may be copied by their bits: of one type, in memory both.
 template <class A, class B>
 inline constexpr bool alike_in_memory =
-    is_same_v<plain_t<typename A::value_type>, plain_t<typename B::value_type>> &&
-    __is_trivially_copyable(typename A::value_type) && stands_on_memory<A> && stands_on_memory<B>;
+    is_same_v<plain_t<typename A::value_type>, plain_t<typename B::value_type>>&& __is_trivially_copyable(
+        typename A::value_type) &&
+    stands_on_memory<A>&& stands_on_memory<B>;
 }  // namespace detail
 
 template <tensor_like A, tensor_like B>
@@ -56,8 +57,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 }
 
 namespace detail {
-/// Where a mode of static negative stride begins when its elements are taken several at a time: at the last of
-/// the first several, which has the lowest address.
+/// Where a mode of static negative stride begins when its elements are taken several at a time: at the last
+/// of the first several, which has the lowest address.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>
@@ -83,7 +84,8 @@ ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; }) {
     if constexpr (!is_subbyte_v<U>) {
       if (size_t const address = reinterpret_cast<size_t>(raw_pointer_cast(it)); address % alignof(U) != 0)
-        broken(Algorithm::recast, "the address ends in {x}: elements of the new type begin at multiples of {y}",
+        broken(Algorithm::recast,
+               "the address ends in {x}: elements of the new type begin at multiples of {y}",
                static_cast<long long>(address % 256), alignof(U));
     }
   }
@@ -114,8 +116,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
     return invoke<Op::recast_layout>(layout, Int<old_bits>{}, Int<new_bits>{});
 }
 }  // namespace detail
-/// The same memory in elements of type U. Larger ones round up, as tiles do: what then has more bits than there
-/// were counts as hanging over the end.
+/// The same memory in elements of type U. Larger ones round up, as tiles do: what then has more bits than
+/// there were counts as hanging over the end.
 template <class U, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   constexpr int before = sizeof_bits_v<typename remove_cvref_t<X>::value_type>, after = sizeof_bits_v<U>;
@@ -125,9 +127,9 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   detail::check_alignment<U>(begin);
 #endif
   return detail::view(recast_ptr<U>(begin), layout,
-                      detail::either(detail::overhang_of(x), detail::cut<detail::Part::tile>(
-                                                                 product(layout.shape()) * Int<after>{},
-                                                                 x.size() * Int<before>{}, Int<0>{})));
+                      detail::either(detail::overhang_of(x),
+                                     detail::cut<detail::Part::tile>(product(layout.shape()) * Int<after>{},
+                                                                     x.size() * Int<before>{}, Int<0>{})));
 }
 
 /// A tensor behind a swizzle_ptr as one whose layout is swizzled: the same elements, anywhere in memory.
@@ -148,8 +150,8 @@ ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x)
 #endif
     return detail::view_of(
         x, p,
-        make_composed_layout(detail::swizzle_of_elements<sizeof_bits_v<typename T::value_type>>(Sw{}), Int<0>{},
-                             x.layout()));
+        make_composed_layout(detail::swizzle_of_elements<sizeof_bits_v<typename T::value_type>>(Sw{}),
+                             Int<0>{}, x.layout()));
   }
 }
 

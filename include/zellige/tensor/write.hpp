@@ -254,7 +254,8 @@ struct stream_cell {
 };
 }  // namespace detail
 template <class Stream, class It>
-requires(detail::is_written_iterator<It>&& detail::stream_like<Stream>) Stream& operator<<(Stream& s, It const& it) {
+requires(detail::is_written_iterator<It>&& detail::stream_like<Stream>) Stream& operator<<(Stream& s,
+                                                                                           It const& it) {
   detail::write_iterator(detail::stream_sink<Stream>{s}, it);
   return s;
 }

@@ -1,7 +1,7 @@
 // Several tensors of one shape as one: its elements are tuples of theirs.
 //
-//   Tensor ab = make_zip_tensor(a, b);      ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are zips
-//   auto [x, y] = unzip_tensor(...)         get<0>(unzip_tensor(ab)) is a view of a
+//   Tensor ab = make_zip_tensor(a, b);      ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are
+//   zips auto [x, y] = unzip_tensor(...)         get<0>(unzip_tensor(ab)) is a view of a
 //
 // A zip is read, not written: its elements are values.
 #pragma once
@@ -58,8 +58,11 @@ struct ZipIterator {
 };
 // All in one memory, or in none.
 template <class First, class... It>
-requires(is_same_v<typename detail::memory_of<First>::type, typename detail::memory_of<It>::type>&&...)
-struct detail::memory_of<ZipIterator<First, It...>> : detail::memory_of<First> {};
+requires(
+    is_same_v<typename detail::memory_of<First>::type,
+              typename detail::memory_of<It>::type>&&...) struct detail::memory_of<ZipIterator<First, It...>>
+    : detail::memory_of<First> {
+};
 
 /// Layouts that take one coordinate to a tuple of indices.
 template <class... L>
@@ -97,14 +100,14 @@ ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts)
   return {layouts};
 }
 // Each operation of layouts, on every layout of a zip.
-#define ZELLIGE_ON_EVERY_LAYOUT(name)                                  \
-  template <class T>                                                   \
-  struct name##_by {                                                   \
-    T const& t;                                                        \
-    template <class L>                                                 \
-    ZELLIGE_HOST_DEVICE constexpr auto operator()(L const& l) const {  \
-      return name(l, t);                                               \
-    }                                                                  \
+#define ZELLIGE_ON_EVERY_LAYOUT(name)                                 \
+  template <class T>                                                  \
+  struct name##_by {                                                  \
+    T const& t;                                                       \
+    template <class L>                                                \
+    ZELLIGE_HOST_DEVICE constexpr auto operator()(L const& l) const { \
+      return name(l, t);                                              \
+    }                                                                 \
   };
 ZELLIGE_ON_EVERY_LAYOUT(composition)
 ZELLIGE_ON_EVERY_LAYOUT(logical_divide)

@@ -66,16 +66,15 @@ def main():
     args = parser.parse_args()
     listed = subprocess.run([args.banks, "--list"], capture_output=True, text=True, check=True).stdout
     patterns = [json.loads(line) for line in listed.splitlines()]
-    nothing, patterns = patterns[0], patterns[1:]
     expected = [predicted(args.zellige, p) for p in patterns]
     if args.predictions:
         for p, e in zip(patterns, expected):
             print(f"{e:4} {p['name']}")
         return 0
     measured = counts(open(args.counts).read() if args.counts else profile(args.ncu, args.banks))
-    if len(measured) != len(patterns) + 1:
-        sys.exit(f"{len(measured)} launches were counted; {len(patterns) + 1} are expected")
-    each = [(m - measured[0]) / p["repeats"] for m, p in zip(measured[1:], patterns)]
+    if len(measured) != 2 * len(patterns):
+        sys.exit(f"{len(measured)} launches were counted; {2 * len(patterns)} are expected")
+    each = [(twice - once) / p["repeats"] for once, twice, p in zip(measured[::2], measured[1::2], patterns)]
     table = ["| pattern | predicted | counted |", "|---|--:|--:|"]
     agree = 0
     for p, e, m in zip(patterns, expected, each):
@@ -83,8 +82,6 @@ def main():
         table.append(f"| {p['name']} | {e} | {m:g}{'' if e == m else ' (differs)'} |")
     text = "\n".join(table)
     print(text)
-    if measured[0]:
-        print(f"{nothing['name']}: {measured[0]:g} counted, which is taken off the others")
     if args.write:
         page = open(args.write).read()
         before, rest = page.split(BEGIN, 1)

@@ -163,6 +163,7 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   return {};
 }
 
+#if !defined(__CUDACC_RTC__)
 /// f(row) for every instruction of the tables.
 template <class F>
 constexpr void each_mma_row(F&& f) {
@@ -189,5 +190,6 @@ constexpr void each_mma_row(F&& f) {
     }
   }
 }
+#endif
 
 }  // namespace zellige

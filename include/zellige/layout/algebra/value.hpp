@@ -192,6 +192,7 @@ struct Value {
 
 ZELLIGE_ALGEBRA constexpr Value leaf(ValueNode const& n) {
   Value v;
+  v.nodes.reserve(1);
   v.nodes.push_back(n);
   return v;
 }
@@ -207,19 +208,29 @@ ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
 ZELLIGE_ALGEBRA constexpr Value unit() { return mode(fixed(1), {fixed(0)}); }
 /// An inner node without children yet.
 ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return leaf({0, kind, {}, {}, 0}); }
+// Room for all at once: in constant expressions every growth is paid node by node.
+ZELLIGE_ALGEBRA constexpr Value inner_node(ValueKind kind, int kids, int room) {
+  Value v;
+  v.nodes.reserve(1 + room);
+  v.nodes.push_back({kids, kind, {}, {}, 0});
+  return v;
+}
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a) {
-  Value v = empty(kind);
-  v.add(a);
+  Value v = inner_node(kind, 1, a.nodes.size());
+  v.nodes.append(a.nodes);
   return v;
 }
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b) {
-  Value v = bundle(kind, a);
-  v.add(b);
+  Value v = inner_node(kind, 2, a.nodes.size() + b.nodes.size());
+  v.nodes.append(a.nodes);
+  v.nodes.append(b.nodes);
   return v;
 }
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b, Value const& c) {
-  Value v = bundle(kind, a, b);
-  v.add(c);
+  Value v = inner_node(kind, 3, a.nodes.size() + b.nodes.size() + c.nodes.size());
+  v.nodes.append(a.nodes);
+  v.nodes.append(b.nodes);
+  v.nodes.append(c.nodes);
   return v;
 }
 /// One or the other. A conditional expression would do, but GCC 12 frees its copy too early in constant

@@ -1,0 +1,3 @@
+// Copy instructions.
+#pragma once
+#include <cute/atom/copy_atom.hpp>

@@ -1,0 +1,3 @@
+// Matrix instructions.
+#pragma once
+#include <cute/atom/mma_atom.hpp>

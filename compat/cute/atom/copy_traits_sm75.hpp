@@ -1,0 +1,3 @@
+// The thread-value layouts of copy instructions.
+#pragma once
+#include <cute/atom/copy_atom.hpp>

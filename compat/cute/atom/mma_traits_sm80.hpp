@@ -1,0 +1,3 @@
+// The thread-value layouts of matrix instructions.
+#pragma once
+#include <cute/atom/mma_atom.hpp>

@@ -1,0 +1,3 @@
+// The parts that threads get of a tile.
+#pragma once
+#include <cute/atom/copy_atom.hpp>

@@ -1,0 +1,91 @@
+// How the tensors of the Hopper kernels are to be described to TMA: host code, the same for the GPU and the emulator.
+//
+//   const GemmTensors<Tile> t(shape);
+//   launch(gemm_sm90<Tile, Plain>, ..., make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), ...);
+//
+// Sizes that TMA cannot address are refused when the descriptor is made, with the field and its value.
+#pragma once
+#include <zellige/atom/make_tma_descriptor.hpp>
+
+#include "attention_sm90.hpp"
+#include "gemm_sm90.hpp"
+#include "linear_sm90.hpp"
+
+namespace zellige::kernels {
+
+template <class T>
+inline constexpr TmaElement tma_element = TmaElement::u8;
+template <>
+inline constexpr TmaElement tma_element<half_t> = TmaElement::f16;
+template <>
+inline constexpr TmaElement tma_element<bfloat16_t> = TmaElement::bf16;
+
+/// A row-major matrix, read or written in boxes of rows x columns.
+template <class T>
+TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t box_rows, int64_t box_columns,
+                     SwizzleMode swizzle, TmaPromotion promotion) {
+  constexpr int64_t size = sizeof(T);
+  return {.name = name, .element = tma_element<T>, .rank = 2, .extent = {columns, rows}, .stride = {0, columns * size},
+          .box = {box_columns, box_rows}, .swizzle = swizzle, .promotion = promotion};
+}
+
+/// The same K-contiguous matrix as [K / 64][rows][64], so that one box holds several lines of 128 bytes a row.
+template <class T>
+TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks, TmaPromotion promotion) {
+  constexpr int64_t size = sizeof(T);
+  return {.name = name, .element = tma_element<T>, .rank = 3, .extent = {64, rows, k / 64}, .stride = {0, k * size, 64 * size},
+          .box = {64, box_rows, chunks}, .swizzle = SwizzleMode::b128, .promotion = promotion};
+}
+
+template <class Tile>
+struct GemmTensors {
+  TmaTensor a, b, d;
+
+  explicit GemmTensors(const GemmShape& s) {
+    using E = typename Tile::Element;
+    // Where rows do not begin at multiples of 128 bytes, and where B is read once, what the L2 would fetch beyond the
+    // box costs more than it gives.
+    const auto promotion = Tile::TileM == 64                            ? TmaPromotion::none
+                           : s.k * static_cast<int>(sizeof(E)) % 128 == 0 ? TmaPromotion::l2_256
+                                                                          : TmaPromotion::l2_128;
+    a = tma_matrix<E>("A", s.m, s.k, Tile::TileM, Tile::TileK, SwizzleMode::b128, promotion);
+    b = tma_matrix<E>("B", s.n, s.k, Tile::slice_rows, Tile::TileK, SwizzleMode::b128, promotion);
+    d = tma_matrix<typename Tile::Output>("D", s.m, s.n, 64, Tile::slab_columns,
+                                          Tile::slab_columns == 64 ? SwizzleMode::b128 : SwizzleMode::none, promotion);
+  }
+};
+
+template <class L>
+struct LinearTensors {
+  TmaTensor w, v, x;
+
+  explicit LinearTensors(const LinearShape& s) {
+    using E = typename L::Element;
+    w = L::weights == Weights::nk
+            ? tma_chunks<E>("W", s.n, s.k, 64, L::Chunks, TmaPromotion::none)
+            : tma_matrix<E>("W", s.k, s.n, 64 * L::Chunks, L::columns, L::gated ? SwizzleMode::b64 : SwizzleMode::b128,
+                            TmaPromotion::none);
+    v = w;
+    v.name = "V";
+    x = tma_chunks<E>("X", s.rows, s.k, L::Rows, L::Chunks, TmaPromotion::none);
+  }
+};
+
+template <class A>
+struct AttentionTensors {
+  TmaTensor q, k, v, o;
+
+  explicit AttentionTensors(const AttentionShape& s) {
+    q = rows("Q", s.heads, s.queries, 64);
+    k = rows("K", s.kv_heads, s.keys, A::Keys);
+    v = rows("V", s.kv_heads, s.keys, A::Keys);
+    o = rows("O", s.heads, s.queries, 64);
+  }
+  static TmaTensor rows(const char* name, int64_t heads, int64_t n, int64_t box) {
+    return {.name = name, .element = tma_element<typename A::Element>, .rank = 4, .extent = {64, n, A::slabs, heads},
+            .stride = {0, A::HeadDim * 2, 128, n * A::HeadDim * 2}, .box = {64, box, A::slabs, 1},
+            .swizzle = SwizzleMode::b128, .promotion = TmaPromotion::l2_256};
+  }
+};
+
+}  // namespace zellige::kernels

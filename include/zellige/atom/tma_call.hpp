@@ -1,0 +1,181 @@
+// copy by TMA: a copy made by make_tma_copy with what it needs to run.
+//
+//   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
+//   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
+//   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));     then tma_store_arrive(), tma_store_wait<0>()
+//
+// By one thread. The barrier is in shared memory; it counts the bytes of every box.
+#pragma once
+
+#include <zellige/atom/copy_call.hpp>
+#include <zellige/atom/tma.hpp>
+#include <zellige/atom/tma_copy.hpp>
+
+namespace zellige {
+
+/// The executable forms of the loads.
+struct SM90_TMA_LOAD_OP : SM90_TMA_LOAD {};
+struct SM90_TMA_LOAD_MULTICAST_OP : SM90_TMA_LOAD_MULTICAST {};
+/// Stores by a descriptor that lies elsewhere.
+struct SM90_TMA_STORE_PTR : SM90_TMA_STORE {};
+struct SM90_TMA_REDUCE_ADD_PTR : SM90_TMA_REDUCE_ADD {};
+
+namespace detail {
+
+/// A barrier as a pointer, given as one or as what it points to.
+ZELLIGE_CALL smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
+#if defined(ZELLIGE_EMULATE)
+ZELLIGE_CALL smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) { return &barrier; }
+#else
+ZELLIGE_CALL smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
+#endif
+
+template <class Op, class Bits>
+struct tma_load_traits {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = Op;
+  TmaDescriptor const* descriptor;
+  smem<uint64_t> barrier;
+  uint16_t mask;
+};
+
+template <class Op, class Bits>
+struct tma_store_traits {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = Op;
+  TmaDescriptor const* descriptor;
+};
+
+template <int N, class Crd>
+ZELLIGE_CALL int coordinate(Crd const& crd) {
+  if constexpr (tuple_like<Crd>)
+    return int(get<N>(crd));
+  else
+    return int(crd);
+}
+template <class Crd, int... I>
+ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, Crd const& c, seq<I...>) {
+  constexpr int rank = int(sizeof...(I));
+  static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
+  if constexpr (rank == 1) tma_load_1d(tile, map, barrier, coordinate<I>(c)...);
+  if constexpr (rank == 2) tma_load_2d(tile, map, barrier, coordinate<I>(c)...);
+  if constexpr (rank == 3) tma_load_3d(tile, map, barrier, coordinate<I>(c)...);
+  if constexpr (rank == 4) tma_load_4d(tile, map, barrier, coordinate<I>(c)...);
+  if constexpr (rank == 5) tma_load_5d(tile, map, barrier, coordinate<I>(c)...);
+}
+template <class Crd, int... I>
+ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, uint16_t mask, Crd const& c, seq<I...>) {
+  constexpr int rank = int(sizeof...(I));
+  static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
+  if constexpr (rank == 1) tma_load_multicast_1d(tile, map, barrier, mask, coordinate<I>(c)...);
+  if constexpr (rank == 2) tma_load_multicast_2d(tile, map, barrier, mask, coordinate<I>(c)...);
+  if constexpr (rank == 3) tma_load_multicast_3d(tile, map, barrier, mask, coordinate<I>(c)...);
+  if constexpr (rank == 4) tma_load_multicast_4d(tile, map, barrier, mask, coordinate<I>(c)...);
+  if constexpr (rank == 5) tma_load_multicast_5d(tile, map, barrier, mask, coordinate<I>(c)...);
+}
+template <class Crd, int... I>
+ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Crd const& c, seq<I...>) {
+  constexpr int rank = int(sizeof...(I));
+  static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
+  if constexpr (rank == 1) tma_store_1d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 2) tma_store_2d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 3) tma_store_3d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 4) tma_store_4d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 5) tma_store_5d(map, tile, coordinate<I>(c)...);
+}
+template <class Crd, int... I>
+ZELLIGE_CALL void add_box(TmaDescriptor const& map, any_pointer tile, Crd const& c, seq<I...>) {
+  constexpr int rank = int(sizeof...(I));
+  static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
+  if constexpr (rank == 1) tma_reduce_add_1d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 2) tma_reduce_add_2d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 3) tma_reduce_add_3d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 4) tma_reduce_add_4d(map, tile, coordinate<I>(c)...);
+  if constexpr (rank == 5) tma_reduce_add_5d(map, tile, coordinate<I>(c)...);
+}
+template <class X>
+using coordinate_modes = make_seq<detail::rank_v<remove_cvref_t<decltype(*lvalue<X const>().data())>>>;
+
+}  // namespace detail
+
+template <class Bits>
+struct Copy_Traits<SM90_TMA_LOAD_OP, Bits> : detail::tma_load_traits<SM90_TMA_LOAD_OP, Bits> {};
+template <class Bits>
+struct Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> : detail::tma_load_traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> {};
+
+template <class Bits>
+struct Copy_Traits<SM90_TMA_STORE_PTR, Bits> : detail::tma_store_traits<SM90_TMA_STORE_PTR, Bits> {};
+template <class Bits>
+struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits> : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits> {};
+
+namespace detail {
+template <class Op, class Bits, class Aux>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor) const {
+  using Run = conditional_t<is_same_v<Op, SM90_TMA_REDUCE_ADD>, SM90_TMA_REDUCE_ADD_PTR, SM90_TMA_STORE_PTR>;
+  return Copy_Traits<Run, Bits>{{descriptor}};
+}
+template <class Op, class Bits, class Aux>
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask) const {
+  return with(&tma_desc_, barrier, mask);
+}
+template <class Op, class Bits, class Aux>
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor, Barrier&& barrier,
+                                                         uint16_t mask) const {
+  using Run = conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
+  return Copy_Traits<Run, Bits>{{descriptor, barrier_pointer(barrier), mask}};
+}
+}  // namespace detail
+
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_OP, Bits> const& traits, TS const& src, TD&& dst) {
+  detail::load_box(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, *src.data(),
+                   detail::coordinate_modes<TS>{});
+}
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> const& traits, TS const& src,
+                                       TD&& dst) {
+  detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, traits.mask,
+                             *src.data(), detail::coordinate_modes<TS>{});
+}
+namespace detail {
+template <bool adds, class TS, class TD>
+ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst) {
+  any_pointer const tile = instruction_address(raw_tile(src.data()));
+  if constexpr (adds)
+    add_box(map, tile, *dst.data(), coordinate_modes<TD>{});
+  else
+    store_box(map, tile, *dst.data(), coordinate_modes<TD>{});
+}
+}  // namespace detail
+template <class Bits, class Aux, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE, Bits, Aux> const& traits, TS const& src, TD&& dst) {
+  detail::tma_store_box<false>(traits.tma_desc_, src, dst);
+}
+template <class Bits, class Aux, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> const& traits, TS const& src,
+                                       TD&& dst) {
+  detail::tma_store_box<true>(traits.tma_desc_, src, dst);
+}
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_PTR, Bits> const& traits, TS const& src, TD&& dst) {
+  detail::tma_store_box<false>(*traits.descriptor, src, dst);
+}
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits> const& traits, TS const& src,
+                                       TD&& dst) {
+  detail::tma_store_box<true>(*traits.descriptor, src, dst);
+}
+
+/// CuTe's names of the group of stores.
+ZELLIGE_CALL void tma_store_arrive() { tma_store_commit(); }
+ZELLIGE_CALL void tma_store_fence() { fence_proxy_async(); }
+
+}  // namespace zellige

@@ -1,0 +1,22 @@
+// Launches of the Hopper kernels on the emulator: clusters and TMA descriptors beside what kernel_trial.hpp has.
+#pragma once
+#include "../../examples/kernels/descriptors.hpp"
+#include "../kernels_rows/kernel_trial.hpp"
+
+namespace zellige {
+
+template <class T>
+emulate::Parameter map_of(const TmaTensor& tensor, Device<T>& data, bool writes = false) {
+  return {make_tma_descriptor_emulated(tensor, data.buffer.bytes()), data.buffer, writes};
+}
+
+template <auto Kernel>
+emulate::Report launch_hopper(unsigned blocks, unsigned threads, unsigned shared_bytes, unsigned cluster,
+                              std::vector<emulate::Parameter> parameters) {
+  emulate::LaunchConfig config;
+  config.grid = {blocks}, config.block = {threads}, config.shared_bytes = shared_bytes, config.cluster = {cluster, 1, 1};
+  config.parameters = std::move(parameters);
+  return emulate::run(kernel_entry<Kernel>, config);
+}
+
+}  // namespace zellige

@@ -1,0 +1,140 @@
+// The lessons of examples/tutorial print what is kept beside them (NAME.out; ZELLIGE_UPDATE_GOLDENS=1 writes it
+// anew), their README shows nothing else, and the mistakes that it lists are refused in the words that it gives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+fs::path const folder = ZELLIGE_SOURCE_DIR "/examples/tutorial";
+
+std::string read(fs::path const& file) {
+  std::ifstream in(file);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+struct Output {
+  std::string text;
+  int status = -1;
+};
+Output run(std::string const& command) {
+  Output r;
+  FILE* pipe = popen(command.c_str(), "r");
+  char part[4096];
+  while (std::size_t const n = std::fread(part, 1, sizeof part, pipe)) r.text.append(part, n);
+  r.status = pclose(pipe);
+  return r;
+}
+std::vector<std::string> lessons() {
+  std::vector<std::string> names;
+  for (auto const& f : fs::directory_iterator(folder))
+    if (f.path().extension() == ".cpp") names.push_back(f.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Lesson : public testing::TestWithParam<std::string> {};
+
+TEST_P(Lesson, PrintsWhatIsKept) {
+  fs::path const kept = folder / (GetParam() + ".out");
+  Output const r = run("\"" ZELLIGE_LESSONS "/" + GetParam() + "\" 2>&1");
+  ASSERT_EQ(r.status, 0) << r.text;
+  if (std::getenv("ZELLIGE_UPDATE_GOLDENS") != nullptr) std::ofstream(kept) << r.text;
+  EXPECT_EQ(r.text, read(kept)) << "if that is right: ZELLIGE_UPDATE_GOLDENS=1";
+}
+TEST_P(Lesson, FitsOnAFewPages) {
+  std::string const text = read(folder / (GetParam() + ".cpp"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 150);
+}
+INSTANTIATE_TEST_SUITE_P(Tutorial, Lesson, testing::ValuesIn(lessons()),
+                         [](auto const& info) { return "Lesson" + info.param; });
+
+TEST(Tutorial, ThereAreEight) { EXPECT_EQ(lessons().size(), 8u); }
+
+struct Block {
+  std::string kind, text;
+};
+std::vector<Block> readme() {
+  std::vector<Block> blocks;
+  std::istringstream in(read(folder / "README.md"));
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("```", 0) == 0) {
+      inside = !inside;
+      if (inside) blocks.push_back({line.substr(3), ""});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+TEST(Tutorial, ReadmeShowsWhatLessonsPrint) {
+  std::string all;
+  for (std::string const& l : lessons()) all += read(folder / (l + ".out")) + "\n";
+  int shown = 0;
+  for (Block const& b : readme()) {
+    if (b.kind != "text") continue;
+    EXPECT_NE(all.find(b.text), std::string::npos) << "no lesson prints\n" << b.text;
+    ++shown;
+  }
+  EXPECT_EQ(shown, 8);
+}
+
+/// Whether the words, between " ... ", stand in the text one after another.
+bool in_order(std::string const& text, std::string const& words) {
+  std::size_t at = 0;
+  for (std::size_t begin = 0; begin <= words.size();) {
+    std::size_t const end = std::min(words.find(" ... ", begin), words.size());
+    std::string const word = words.substr(begin, end - begin);
+    at = text.find(word, at);
+    if (at == std::string::npos) return false;
+    at += word.size();
+    begin = end + 5;
+  }
+  return true;
+}
+
+// A block of mistakes: statements, each with the error below it.
+TEST(Tutorial, MistakesAreRefusedInTheseWords) {
+  std::string const file = testing::TempDir() + "zellige_tutorial_mistake.cpp";
+  auto const compile = [&](std::string const& statement) {
+    std::ofstream(file) << "#include <zellige/tensor.hpp>\nusing namespace zellige;\n"
+                        << "void mistake([[maybe_unused]] int n, [[maybe_unused]] float* p) {\n"
+                        << statement << "\n}\n";
+    return run(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file + " 2>&1");
+  };
+  EXPECT_EQ(compile("").text, "");
+  int mistakes = 0;
+  for (Block const& b : readme()) {
+    if (b.kind != "mistakes") continue;
+    std::istringstream in(b.text);
+    std::string statement;
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("  ", 0) != 0) {
+        statement = line;
+        continue;
+      }
+      Output const r = compile(statement);
+      auto const at = r.text.find("error: ");
+      ASSERT_NE(at, std::string::npos) << statement << "\n" << r.text;
+      std::string const error = r.text.substr(at, r.text.find('\n', at) - at);
+      EXPECT_TRUE(in_order(error, line.substr(2))) << statement << "\n" << error;
+      EXPECT_EQ(r.text.find("error: ", at + 1), std::string::npos) << "a second error: " << r.text;
+      EXPECT_LE(std::count(r.text.begin(), r.text.end(), '\n'), 20) << r.text;
+      ++mistakes;
+    }
+  }
+  EXPECT_EQ(mistakes, 10);
+}
+
+}  // namespace
