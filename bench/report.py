@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
+"""Writes the tables and the picture of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
 import json, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,6 +31,42 @@ def h200():
     return "\n".join(lines)
 
 
+def kernels():
+    """The table of the kernels written by hand, and its picture: how much of the floor's speed is reached."""
+    path = os.path.join(HERE, "results", "kernels_h200.json")
+    d = json.load(open(path))
+    lines = [f"{d['device']}; {d['date']}; copy {d['copy_bandwidth'] / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s in the same "
+             f"call; {len(next(iter(d['workloads'].values()))['microseconds']['ours'])} interleaved rounds.", "",
+             "| workload | floor, us | ours, us (min, max) | floor / ours | best peer, us | speed against it | other peers, us |",
+             "|---|---|---|---|---|---|---|"]
+    bars = []
+    for name, w in d["workloads"].items():
+        t = {n: median(v) for n, v in w["microseconds"].items()}
+        ours = w["microseconds"]["ours"]
+        best = min((n for n in t if n != "ours"), key=t.get)
+        others = ", ".join(f"{n} {v:.1f}" for n, v in t.items() if n not in ("ours", best)) or "-"
+        lines.append(f"| {name} | {w['floor']:.2f} | {t['ours']:.2f} ({min(ours):.2f}, {max(ours):.2f}) | {w['floor'] / t['ours']:.0%} | "
+                     f"{t[best]:.2f} ({best}) | {t[best] / t['ours']:.3f} | {others} |")
+        bars.append((name, w["floor"] / t["ours"], w["floor"] / t[best], best))
+    return "\n".join(lines), bars
+
+
+def picture(bars):
+    row, left, width = 30, 300, 400
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 120}" height="{row * len(bars) + 40}" font-family="sans-serif" font-size="12">',
+           f'<text x="{left}" y="14">share of the floor\'s speed (the larger of bytes and FLOPs); dark: ours, light: the best peer</text>']
+    for i, (name, ours, peer, best) in enumerate(bars):
+        y = 24 + i * row
+        out.append(f'<text x="{left - 8}" y="{y + 16}" text-anchor="end">{name}</text>')
+        for k, (share, colour, label) in enumerate(((ours, "#1f4e79", f"{ours:.0%}"), (peer, "#9dc3e6", f"{peer:.0%} {best}"))):
+            w = min(share, 1.2) * width / 1.2
+            out.append(f'<rect x="{left}" y="{y + 12 * k}" width="{w:.1f}" height="11" fill="{colour}"/>'
+                       f'<text x="{left + w + 4:.1f}" y="{y + 12 * k + 10}" font-size="10">{label}</text>')
+    x = left + width / 1.2
+    out.append(f'<line x1="{x:.1f}" y1="20" x2="{x:.1f}" y2="{24 + row * len(bars)}" stroke="#888" stroke-dasharray="3"/></svg>\n')
+    return "\n".join(out)
+
+
 def short():
     d = json.load(open(os.path.join(HERE, "results", "h200.json")))
     lines = ["| graph | what | Zellige, us | Mirage's kernel for the same graph, us |", "|---|---|---|---|"]
@@ -40,15 +76,23 @@ def short():
     return "\n".join(lines)
 
 
+def put(name, new):
+    path = os.path.join(ROOT, name)
+    old = open(path).read() if os.path.exists(path) else ""
+    if "--check" in sys.argv and new != old:
+        sys.exit(f"{name} does not follow from bench/results: run bench/report.py")
+    if new != old:
+        open(path, "w").write(new)
+
+
 def main():
-    for name, mark, table in (("docs/performance.md", "h200", h200()), ("README.md", "readme", short())):
-        path = os.path.join(ROOT, name)
-        page = open(path).read()
-        new = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda m: m[1] + table + "\n" + m[2], page, flags=re.S)
-        if "--check" in sys.argv and new != page:
-            sys.exit(f"{name} does not follow from bench/results: run bench/report.py")
-        if new != page:
-            open(path, "w").write(new)
+    table, bars = kernels()
+    for name, tables in (("docs/performance.md", {"h200": h200(), "kernels": table}), ("README.md", {"readme": short()})):
+        page = open(os.path.join(ROOT, name)).read()
+        for mark, text in tables.items():
+            page = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda m: m[1] + text + "\n" + m[2], page, flags=re.S)
+        put(name, page)
+    put("docs/pictures/kernels_h200.svg", picture(bars))
 
 
 main()

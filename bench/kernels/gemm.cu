@@ -11,8 +11,8 @@ namespace {
 template <class Tile>
 int gemm(const void* a, const void* b, void* d, GemmShape s, int blocks, void* stream) {
   const GemmTensors<Tile> t(s);
-  return launch(gemm_sm90<Tile, Plain>, blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, true, stream,
-                make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), s, Plain{});
+  return launch(gemm_sm90<Tile, Identity>, blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, true, stream,
+                make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), s, Identity{});
 }
 
 template <class E, class O>

@@ -1,195 +1,142 @@
-// The launchers that bench times the row kernels through: raw device pointers, sizes, a stream. They return a
-// cudaError_t. `variant` picks one of several blockings.
-#include <cuda_runtime.h>
-
+// C entries of the row kernels, the small GEMMs and decode attention: device pointers, sizes, a stream. Each picks the
+// blocking that was fastest on an H200, takes any size, and returns a cudaError_t. All kernels wait for the one before by
+// themselves, so they are launched early.
 #include "../../examples/kernels/decode_attention.hpp"
 #include "../../examples/kernels/gemm_ragged.hpp"
 #include "../../examples/kernels/gemm_sm80.hpp"
 #include "../../examples/kernels/norm.hpp"
 #include "../../examples/kernels/softmax.hpp"
 #include "../../examples/kernels/transpose.hpp"
+#include "launch.hpp"
 
 using namespace zellige;
 using namespace zellige::kernels;
 
 namespace {
 
-int grid(int rows, int blocks_per_sm) { return blocks_per_sm == 0 ? rows : min(rows, 132 * blocks_per_sm); }
+using bench::launch;
 
-template <int Threads, int Chunks, int Blocks>
-void softmax_as(const void* x, void* y, int rows, int columns, int persistent, cudaStream_t s) {
-  softmax<half_t, 8, Threads, Chunks, false, Blocks><<<grid(rows, persistent), Threads, 8 * Threads / 32, s>>>(
-      static_cast<const half_t*>(x), static_cast<half_t*>(y), rows, columns, columns, columns);
+constexpr int up(int a, int b) { return (a + b - 1) / b; }
+bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
+
+/// Calls f.template operator()<V, Chunks, Long>() with a blocking of 256 threads for rows of so many f16 columns.
+template <class F>
+int with_row_blocking(bool vectors, int columns, F f) {
+  if (!vectors) return f.template operator()<1, 4, true>();
+  if (columns <= 2048) return f.template operator()<8, 1, false>();
+  if (columns <= 8192) return f.template operator()<8, 4, false>();
+  return f.template operator()<8, 4, true>();
 }
-template <Norm Kind, int Threads, int Chunks, int Blocks>
-void norm_as(const void* x, const void* w, const void* b, void* y, int rows, int columns, int persistent, cudaStream_t s) {
-  norm<Kind, half_t, 8, Threads, Chunks, false, Blocks><<<grid(rows, persistent), Threads, 16 * Threads / 32, s>>>(
-      static_cast<const half_t*>(x), static_cast<const half_t*>(w), static_cast<const half_t*>(b), static_cast<half_t*>(y), rows,
-      columns, columns, columns, 1e-5f);
+
+template <Norm Kind>
+int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns, float epsilon, void* s) {
+  const bool vectors = columns % 8 == 0 && aligned(x) && aligned(y) && aligned(gamma) && aligned(beta);
+  return with_row_blocking(vectors, columns, [=]<int V, int Chunks, bool Long> {
+    return launch(norm<Kind, half_t, V, 256, Chunks, Long, 4>, rows, 256, 256, 1, true, s, x, gamma, beta, y, rows, columns,
+                  columns, columns, epsilon);
+  });
 }
-template <int Threads, int Chunks, int Stages, int Blocks>
-void softmax_stream_as(const void* x, void* y, int rows, int columns, cudaStream_t s) {
-  const auto kernel = softmax_stream<half_t, Threads, Chunks, Stages, Blocks>;
-  constexpr int bytes = SoftmaxStream<half_t, Threads, Chunks, Stages>::bytes;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  kernel<<<grid(rows, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<half_t*>(y), rows, columns, columns,
-                                                    columns);
-}
-template <Norm Kind, int Threads, int Chunks, int Stages, int Blocks>
-void norm_stream_as(const void* x, const void* w, const void* b, void* y, int rows, int columns, cudaStream_t s) {
-  const auto kernel = norm_stream<Kind, half_t, Threads, Chunks, Stages, Blocks>;
-  constexpr int bytes = NormStream<half_t, Threads, Chunks, Stages>::bytes;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  kernel<<<grid(rows, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<const half_t*>(w),
-                                                    static_cast<const half_t*>(b), static_cast<half_t*>(y), rows, columns, columns,
-                                                    columns, 1e-5f);
-}
-template <int Rows, int Slabs, int Stages, int Threads, int Blocks, bool Down = false>
-void transpose_as(const void* x, void* y, int rows, int columns, cudaStream_t s) {
-  const auto kernel = transpose<half_t, Rows, Slabs, Stages, Threads, true, Down>;
-  constexpr int bytes = Rows * 128 * Slabs * Stages;
-  const int tiles = (columns + 64 * Slabs - 1) / (64 * Slabs) * ((rows + Rows - 1) / Rows);
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  kernel<<<grid(tiles, Blocks), Threads, bytes, s>>>(static_cast<const half_t*>(x), static_cast<half_t*>(y), rows, columns, columns,
-                                                     rows);
-}
+
 template <class T, int BM, int BN, int Stages, bool AlongK>
-int gemm_ragged_as(const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m, int n, int k, cudaStream_t s) {
-  const auto kernel = gemm_ragged<T, BM, BN, Stages, AlongK, Identity>;
-  constexpr int bytes = GemmRagged<BM, BN, Stages, AlongK>::bytes;
-  static const cudaError_t prepared = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (prepared != cudaSuccess) return prepared;
-  kernel<<<dim3((n + BN - 1) / BN, (m + BM - 1) / BM), 256, bytes, s>>>(static_cast<const T*>(a), lda, static_cast<const T*>(b),
-                                                                       ldb, static_cast<T*>(c), ldc, m, n, k, Identity{});
-  return cudaGetLastError();
+int ragged(const T* a, long lda, const T* b, long ldb, T* c, long ldc, int m, int n, int k, void* s) {
+  using Plan = GemmRagged<BM, BN, Stages, AlongK>;
+  return launch(gemm_ragged<T, BM, BN, Stages, AlongK, Identity>, dim3(up(n, BN), up(m, BM)), Plan::threads, Plan::bytes, 1, true,
+                s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
 }
-template <class T, int D, int Rows, int Warps, int Stages>
-int decode_as(const void* q, const void* k, const void* v, void* o, void* partial, void* counters, int batches, int heads_q,
-              int heads_kv, int keys, int splits, float scale, cudaStream_t s) {
-  using Plan = DecodePlan<T, D, Rows, Warps, Stages>;
-  static const cudaError_t prepared =
-      cudaFuncSetAttribute(decode_attention<Plan>, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan::bytes);
-  if (prepared != cudaSuccess) return prepared;
-  const int groups = (heads_q / heads_kv + Rows - 1) / Rows;
-  const DecodeShape shape{heads_q, heads_kv, keys, D, static_cast<int64_t>(keys) * D, static_cast<int64_t>(keys) * D * heads_kv,
-                          scale};
-  decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes, s>>>(
-      static_cast<const T*>(q), static_cast<const T*>(k), static_cast<const T*>(v), static_cast<T*>(o), static_cast<float*>(partial),
-      static_cast<unsigned*>(counters), shape);
-  return cudaGetLastError();
+template <class T, bool AlongK>
+int gemm(const void* a_, long lda, const void* b_, long ldb, void* c_, long ldc, int m, int n, int k, void* s) {
+  const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
+  T* c = static_cast<T*>(c_);
+  if (lda % 8 == 0 && ldb % 8 == 0 && aligned(a) && aligned(b) && up(m, 128) * up(n, 128) >= 32) {
+    using Tile = GemmSm80<T, 128, 128, 64, 3, 2, 4, AlongK>;
+    return launch(gemm_sm80<Tile, Identity>, dim3(up(n, Tile::n), up(m, Tile::m)), Tile::threads, Tile::bytes, 1, true, s, a, lda,
+                  b, ldb, c, ldc, m, n, k, Identity{});
+  }
+  if (up(m, 32) * up(n, 32) > 264) return ragged<T, 64, 64, 3, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
+  return ragged<T, 32, 32, 4, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
 }
-template <class Tile>
-int gemm_sm80_as(const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m, int n, int k, cudaStream_t s) {
-  using T = typename Tile::Element;
-  const auto kernel = gemm_sm80<Tile, Identity>;
-  static const cudaError_t prepared = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::bytes);
-  if (prepared != cudaSuccess) return prepared;
-  kernel<<<dim3((n + Tile::n - 1) / Tile::n, (m + Tile::m - 1) / Tile::m), Tile::threads, Tile::bytes, s>>>(
-      static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, static_cast<T*>(c), ldc, m, n, k, Identity{});
-  return cudaGetLastError();
+
+struct Decode {
+  const bfloat16_t *q, *k, *v;
+  bfloat16_t* o;
+  float* scratch;
+  unsigned* counters;
+  int batch;
+  DecodeShape shape;
+};
+template <class Plan>
+int decode(const Decode& d, int units, int splits, void* s) {
+  return launch(decode_attention<Plan>, dim3(splits, units / d.batch, d.batch), Plan::threads, Plan::bytes,
+                splits == 1 ? 1 : Plan::cluster, true, s, d.q, d.k, d.v, d.o, d.scratch, d.counters, d.shape);
+}
+/// About 64 blocks or 128, as clusters that need no scratch where 2, 4 or 8 splits do.
+template <int D>
+int decode_of(const Decode& d, void* s) {
+  const int units = d.batch * d.shape.heads_kv * up(d.shape.heads_q / d.shape.heads_kv, 8);
+  using Wide = DecodePlan<bfloat16_t, D, 8, 8, 3, 1>;
+  if (units >= 128 || d.shape.keys < 512) return decode<Wide>(d, units, 1, s);
+  if (units >= 64) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 2>>(d, units, 2, s);
+  if (units >= 32) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 4>>(d, units, 4, s);
+  if (units >= 8) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 8>>(d, units, 8, s);
+  int splits = 8;
+  while (2 * splits * units <= 64 && 2 * splits * 64 <= d.shape.keys) splits *= 2;
+  if constexpr (D == 64) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 4>>(d, units, splits, s);
+  else return decode<Wide>(d, units, splits, s);
 }
 
 }  // namespace
 
-/// f16, columns at most 8192 and a multiple of 8.
-extern "C" int rows_softmax(int variant, const void* x, void* y, int rows, int columns, cudaStream_t s) {
-  switch (variant) {
-    case 0: softmax_as<512, 2, 2>(x, y, rows, columns, 0, s); break;
-    case 1: softmax_as<256, 4, 4>(x, y, rows, columns, 0, s); break;
-    case 2: softmax_stream_as<256, 4, 3, 4>(x, y, rows, columns, s); break;
-    case 3: softmax_stream_as<256, 4, 4, 3>(x, y, rows, columns, s); break;
-    case 4: softmax_stream_as<512, 2, 6, 2>(x, y, rows, columns, s); break;
-    case 5: softmax_stream_as<512, 2, 4, 3>(x, y, rows, columns, s); break;
-    case 6: softmax_stream_as<1024, 1, 6, 2>(x, y, rows, columns, s); break;
-    case 7: softmax_stream_as<1024, 1, 13, 1>(x, y, rows, columns, s); break;
-    default: return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+/// y = softmax of each row of x, f16.
+extern "C" int zellige_softmax(const void* x, void* y, int rows, int columns, void* s) {
+  const auto *from = static_cast<const half_t*>(x);
+  auto* to = static_cast<half_t*>(y);
+  return with_row_blocking(columns % 8 == 0 && aligned(x) && aligned(y), columns, [=]<int V, int Chunks, bool Long> {
+    return launch(softmax<half_t, V, 256, Chunks, Long, 4>, rows, 256, 128, 1, true, s, from, to, rows, columns, columns, columns);
+  });
 }
-extern "C" int rows_rms(int variant, const void* x, const void* w, void* y, int rows, int columns, cudaStream_t s) {
-  switch (variant) {
-    case 0: norm_as<Norm::rms, 512, 2, 2>(x, w, w, y, rows, columns, 0, s); break;
-    case 1: norm_as<Norm::rms, 256, 4, 4>(x, w, w, y, rows, columns, 0, s); break;
-    case 2: norm_stream_as<Norm::rms, 256, 4, 3, 4>(x, w, w, y, rows, columns, s); break;
-    case 3: norm_stream_as<Norm::rms, 256, 4, 4, 3>(x, w, w, y, rows, columns, s); break;
-    case 4: norm_stream_as<Norm::rms, 512, 2, 6, 2>(x, w, w, y, rows, columns, s); break;
-    case 5: norm_stream_as<Norm::rms, 512, 2, 4, 3>(x, w, w, y, rows, columns, s); break;
-    case 6: norm_stream_as<Norm::rms, 1024, 1, 6, 2>(x, w, w, y, rows, columns, s); break;
-    case 7: norm_stream_as<Norm::rms, 1024, 1, 13, 1>(x, w, w, y, rows, columns, s); break;
-    default: return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+
+/// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, of LayerNorm, beta are null or not together.
+extern "C" int zellige_norm(int kind, const void* x, const void* gamma, const void* beta, void* y, int rows, int columns,
+                            float epsilon, void* s) {
+  const auto *from = static_cast<const half_t*>(x), *g = static_cast<const half_t*>(gamma), *b = static_cast<const half_t*>(beta);
+  auto* to = static_cast<half_t*>(y);
+  if (kind == 0) return (g ? norm_of<Norm::rms> : norm_of<Norm::plain_rms>)(from, g, g, to, rows, columns, epsilon, s);
+  if (kind != 1 || !g != !b) return cudaErrorInvalidValue;
+  return (g ? norm_of<Norm::layer> : norm_of<Norm::plain_layer>)(from, g, b, to, rows, columns, epsilon, s);
 }
-extern "C" int rows_layer(int variant, const void* x, const void* w, const void* b, void* y, int rows, int columns, cudaStream_t s) {
-  switch (variant) {
-    case 0: norm_as<Norm::layer, 512, 2, 2>(x, w, b, y, rows, columns, 0, s); break;
-    case 1: norm_as<Norm::layer, 256, 4, 4>(x, w, b, y, rows, columns, 0, s); break;
-    case 2: norm_stream_as<Norm::layer, 256, 4, 3, 4>(x, w, b, y, rows, columns, s); break;
-    case 3: norm_stream_as<Norm::layer, 256, 4, 4, 3>(x, w, b, y, rows, columns, s); break;
-    case 4: norm_stream_as<Norm::layer, 512, 2, 6, 2>(x, w, b, y, rows, columns, s); break;
-    case 5: norm_stream_as<Norm::layer, 512, 2, 4, 3>(x, w, b, y, rows, columns, s); break;
-    case 6: norm_stream_as<Norm::layer, 1024, 1, 6, 2>(x, w, b, y, rows, columns, s); break;
-    case 7: norm_stream_as<Norm::layer, 1024, 1, 13, 1>(x, w, b, y, rows, columns, s); break;
-    default: return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+
+/// y (columns x rows) = the transpose of x (rows x columns), 16-bit elements.
+extern "C" int zellige_transpose(const void* x, void* y, int rows, int columns, void* s) {
+  const auto* from = static_cast<const half_t*>(x);
+  auto* to = static_cast<half_t*>(y);
+  if (rows % 8 == 0 && columns % 8 == 0 && aligned(x) && aligned(y))
+    return launch(transpose<half_t, 128, 4, 256, true>, dim3(up(columns, 256), up(rows, 128)), 256, 65536, 1, true, s, from, to,
+                  rows, columns, columns, rows);
+  return launch(transpose<half_t, 64, 1, 128, false>, dim3(up(columns, 64), up(rows, 64)), 128, 8192, 1, true, s, from, to, rows,
+                columns, columns, rows);
 }
-extern "C" int rows_transpose(int variant, const void* x, void* y, int rows, int columns, cudaStream_t s) {
-  switch (variant) {
-    case 0: transpose_as<128, 2, 1, 128, 0>(x, y, rows, columns, s); break;
-    case 1: transpose_as<128, 2, 2, 256, 3>(x, y, rows, columns, s); break;
-    case 2: transpose_as<128, 2, 3, 256, 2>(x, y, rows, columns, s); break;
-    case 3: transpose_as<128, 1, 4, 256, 3>(x, y, rows, columns, s); break;
-    case 4: transpose_as<64, 2, 4, 256, 3>(x, y, rows, columns, s); break;
-    case 5: transpose_as<64, 4, 2, 256, 3>(x, y, rows, columns, s); break;
-    case 6: transpose_as<256, 1, 2, 256, 3>(x, y, rows, columns, s); break;
-    case 7: transpose_as<128, 4, 3, 512, 1>(x, y, rows, columns, s); break;
-    case 8: transpose_as<128, 2, 2, 256, 3, true>(x, y, rows, columns, s); break;
-    case 9: transpose_as<128, 2, 3, 512, 2>(x, y, rows, columns, s); break;
-    default: return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
-}
-/// A row-major; B row-major (along_k 0) or column-major (1). Pitches in elements.
-extern "C" int rows_gemm_ragged(int variant, int bf16, int along_k, const void* a, long lda, const void* b, long ldb, void* c,
-                                long ldc, int m, int n, int k, cudaStream_t s) {
-  switch (variant * 4 + bf16 * 2 + along_k) {
-    case 0: return gemm_ragged_as<half_t, 32, 32, 4, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 1: return gemm_ragged_as<half_t, 32, 32, 4, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 2: return gemm_ragged_as<bfloat16_t, 32, 32, 4, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 3: return gemm_ragged_as<bfloat16_t, 32, 32, 4, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 4: return gemm_ragged_as<half_t, 64, 64, 3, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 5: return gemm_ragged_as<half_t, 64, 64, 3, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
+
+/// C (m x n) = A (m x k) B, type 0: f16, 1: bf16. B is k x n or, with b_along_k, n x k in memory; pitches in elements.
+extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m,
+                                int n, int k, void* s) {
+  switch (type * 2 + b_along_k) {
+    case 0: return gemm<half_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 1: return gemm<half_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 2: return gemm<bfloat16_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 3: return gemm<bfloat16_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
     default: return cudaErrorInvalidValue;
   }
 }
-/// f16; q (batches, heads_q, dim), k and v (batches, heads_kv, keys, dim). partial: splits * batches * heads_q * (dim + 2) *
-/// 16 floats suffice.
-extern "C" int rows_decode(int variant, const void* q, const void* k, const void* v, void* o, void* partial, void* counters,
-                           int batches, int heads_q, int heads_kv, int keys, int dim, int splits, float scale, cudaStream_t s) {
-#define ZELLIGE_DECODE(rows, warps, stages)                                                                                   \
-  return dim == 64                                                                                                            \
-             ? decode_as<half_t, 64, rows, warps, stages>(q, k, v, o, partial, counters, batches, heads_q, heads_kv, keys, splits, \
-                                                          scale, s)                                                           \
-             : decode_as<half_t, 128, rows, warps, stages>(q, k, v, o, partial, counters, batches, heads_q, heads_kv, keys,   \
-                                                           splits, scale, s)
-  switch (variant) {
-    case 0: ZELLIGE_DECODE(8, 4, 4);
-    case 1: ZELLIGE_DECODE(8, 4, 3);
-    case 2: ZELLIGE_DECODE(8, 8, 3);
-    case 3: ZELLIGE_DECODE(16, 4, 3);
-    case 4: ZELLIGE_DECODE(8, 8, 2);
-    default: return cudaErrorInvalidValue;
-  }
-#undef ZELLIGE_DECODE
-}
-extern "C" int rows_gemm_sm80(int variant, int along_k, const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m,
-                              int n, int k, cudaStream_t s) {
-  switch (variant * 2 + along_k) {
-    case 0: return gemm_sm80_as<GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 1: return gemm_sm80_as<GemmSm80<half_t, 128, 128, 64, 3, 2, 4, true>>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 2: return gemm_sm80_as<GemmSm80<half_t, 128, 256, 64, 3, 2, 4, false>>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 3: return gemm_sm80_as<GemmSm80<half_t, 128, 256, 64, 3, 2, 4, true>>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    default: return cudaErrorInvalidValue;
-  }
+
+/// o = softmax(scale q K^T) V for one token a sequence, bf16: q and o (batch, heads, head_dim), k and v (batch, kv_heads, keys,
+/// head_dim), head_dim 64 or 128. scratch: 512 * (head_dim + 2) floats. counters: 64, which are 0 and stay 0.
+extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch, void* counters, int batch,
+                              int heads, int kv_heads, int keys, int head_dim, float scale, void* s) {
+  if (kv_heads <= 0 || heads % kv_heads != 0 || keys <= 0) return cudaErrorInvalidValue;
+  const auto head = static_cast<int64_t>(keys) * head_dim;
+  const Decode d{static_cast<const bfloat16_t*>(q), static_cast<const bfloat16_t*>(k), static_cast<const bfloat16_t*>(v),
+                 static_cast<bfloat16_t*>(o), static_cast<float*>(scratch), static_cast<unsigned*>(counters), batch,
+                 {heads, kv_heads, keys, head_dim, head, head * kv_heads, scale}};
+  if (head_dim == 64) return decode_of<64>(d, s);
+  return head_dim == 128 ? decode_of<128>(d, s) : cudaErrorInvalidValue;
 }

@@ -1,16 +1,20 @@
 // Attention of one query token a head over a cache of keys and values, one launch: o = softmax(scale q K^T) V. Query
 // heads are grouped: heads_q / heads_kv of them share keys and values.
 //
-//   using Plan = DecodePlan<half_t, 128, 8, 4, 4>;          // head dim, rows of a group (8 or 16), warps, stages
-//   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(
+//   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;       // head dim, rows of a group (8 or 16), warps, stages, cluster
+//   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(   // clusters of 8 x 1 x 1
 //       q, k, v, o, partial, counters, shape);
 //
-// The keys are split over `splits` blocks and over the warps of each. A warp streams 16 keys and values at a time through
-// a ring of its own (cp.async, no block barrier), multiplies on mma.sync with the group's heads as rows, and keeps a
-// running maximum. The warps' results meet in shared memory, the blocks' in `partial`: Plan::partial floats a block. The
-// block that arrives last at its group's counter adds them up. Counters start at 0 and are 0 afterwards.
+// The keys are split over `splits` blocks, a multiple of the cluster, and over the warps of each. A warp streams 16 keys
+// and values at a time through a ring of its own (cp.async, no block barrier), multiplies on mma.sync with the group's
+// heads as rows, and keeps a running maximum. The warps' results meet in shared memory and the blocks' of a cluster in
+// distributed shared memory, each block adding up a part of the columns. Several clusters meet in `partial`, Plan::partial
+// floats a cluster: the block that arrives last at its group's counter adds them up. Counters start at 0 and are 0
+// afterwards; with one cluster neither is touched.
 #pragma once
 #include <zellige/atom/atomic.hpp>
+#include <zellige/atom/cluster.hpp>
+#include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
 
 namespace zellige::kernels {
@@ -22,16 +26,16 @@ struct DecodeShape {
   float scale;
 };
 
-template <class T, int HeadDim, int Rows_, int Warps_, int Stages_>
+template <class T, int HeadDim, int Rows_, int Warps_, int Stages_, int Cluster_ = 1>
 struct DecodePlan {
   using Element = T;
-  static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, threads = 32 * warps;
-  static constexpr int tile = 16 * head_dim;                    // keys of one step
-  static constexpr int ring = stages * 2 * tile;                // keys and values of a warp
-  static constexpr int sums = warps * rows * head_dim, partial = rows * (head_dim + 2);
-  static constexpr int bytes = warps * (2 * ring > 4 * partial ? 2 * ring : 4 * partial) + 16;
-  static constexpr int most_splits = warps * head_dim / 2;
-  using Outs = Layout<Shape<Int<warps>, Int<rows>, Int<head_dim>>, Stride<Int<rows * head_dim>, Int<head_dim>, _1>>;
+  static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, cluster = Cluster_;
+  static constexpr int threads = 32 * warps;
+  static constexpr int tile = 16 * head_dim;            // keys of one step
+  static constexpr int ring = stages * 2 * tile;        // keys and values of a warp
+  static constexpr int sums = rows * head_dim, partial = sums + 2 * rows;  // a result: sums; of each row maximum and sum
+  static constexpr int results = 4 * (warps + 1) * partial;                // of the warps, then of the block
+  static constexpr int bytes = (2 * warps * ring > results ? 2 * warps * ring : results) + 16;
   static_assert(head_dim == 64 || head_dim == 128);
   static_assert(rows == 8 || rows == 16);
 };
@@ -65,6 +69,8 @@ __global__ void __launch_bounds__(Plan::threads)
       cp_async<16>(ring.shift((2 * stage + 1) * Plan::tile)(r, column), v + at, exists ? 16 : 0);
     }
   };
+  griddep_launch_dependents();
+  griddep_wait();
 #pragma unroll
   for (int s = 0; s < Stages - 1; ++s) {
     const int key0 = begin + 16 * (warp + s * Warps);
@@ -140,33 +146,34 @@ __global__ void __launch_bounds__(Plan::threads)
     stage = stage + 1 == Stages ? 0 : stage + 1;
   }
 
-  // The warps' results: (warp, row, column), and of each row its maximum and sum.
+  // The warps' results, then the block's.
   cp_async_wait<0>();
   __syncthreads();
-  const auto outs = shared_tile<float>("outs", 0, Plan::sums, typename Plan::Outs{});
-  const smem<float> stats = shared<float>("stats", 4 * Plan::sums, 2 * Warps * Rows);
+  const smem<float> results = shared<float>("results", 0, Plan::results / 4);
+  const smem<float> own = results + warp * Plan::partial, block = results + Warps * Plan::partial;
 #pragma unroll
   for (int i = 0; i < lines; ++i) {
     sum[i] = sum_lanes<4>(sum[i]);
-    if (c == 0) store(stats + 2 * (warp * Rows + g + 8 * i), Vec<float, 2>{{largest[i], sum[i]}});
+    if (c == 0) store(own + (Plan::sums + 2 * (g + 8 * i)), Vec<float, 2>{{largest[i], sum[i]}});
 #pragma unroll
     for (int j = 0; j < D / 8; ++j)
-      store(outs(warp, g + 8 * i, 8 * j + 2 * c), Vec<float, 2>{{out[j][2 * i], out[j][2 * i + 1]}});
+      store(own + ((g + 8 * i) * D + 8 * j + 2 * c), Vec<float, 2>{{out[j][2 * i], out[j][2 * i + 1]}});
   }
   __syncthreads();
 
-  // Adds `parts` results up: each weighs 2 to the distance of its maximum from the largest.
-  const auto combine = [&](int parts, smem<float> stat, auto piece, auto take) {
-    for (int i = tid; i < rows * D / 4; i += Plan::threads) {
+  // Adds `parts` results up, part w at part(w): each weighs 2 to the distance of its maximum from the largest. Of the
+  // row's chunks of 4 columns, those from `begin` to `end`.
+  const auto combine = [&](int parts, auto part, int from, int to, auto take) {
+    for (int i = from + tid; i < to; i += Plan::threads) {
       const int r = i / (D / 4), column = i % (D / 4) * 4;
       float most = -__builtin_huge_valf(), total = 0;
-#pragma unroll 4
-      for (int w = 0; w < parts; ++w) most = max_number(most, stat[2 * (w * Rows + r)]);
+#pragma unroll 8
+      for (int w = 0; w < parts; ++w) most = max_number(most, part(w)[Plan::sums + 2 * r]);
       Vec<float, 4> x{};
-#pragma unroll 16
+#pragma unroll 8
       for (int w = 0; w < parts; ++w) {
-        const Vec<float, 4> y = piece(w, r, column);
-        const Vec<float, 2> st = load<2>(stat + 2 * (w * Rows + r));
+        const Vec<float, 4> y = load<4>(part(w) + (r * D + column));
+        const Vec<float, 2> st = load<2>(part(w) + (Plan::sums + 2 * r));
         const float weight = st[1] > 0 ? zellige::exp2(st[0] - most) : 0.0f;  // 0: no keys
         total = zellige::fma(weight, st[1], total);
 #pragma unroll
@@ -180,29 +187,38 @@ __global__ void __launch_bounds__(Plan::threads)
     for (int j = 0; j < 4; ++j) x[j] /= total;
     write<4>(o + ((heads + r) * D + column), x);
   };
-  const auto of_warp = [&](int w, int r, int column) { return load<4>(outs(w, r, column)); };
-  if (splits == 1) return combine(Warps, stats, of_warp, finish);
+  const auto keep = [&](auto to) {
+    return [=](int r, int column, Vec<float, 4> x, float most, float total) {
+      store(to + (r * D + column), x);
+      if (column == 0) store(to + (Plan::sums + 2 * r), Vec<float, 2>{{most, total}});
+    };
+  };
+  const auto of_warp = [&](int w) { return results + w * Plan::partial; };
+  const int pieces = rows * D / 4;
+  if (splits == 1) return combine(Warps, of_warp, 0, pieces, finish);
 
-  // The block's result: its sums, then of each row its maximum and sum.
+  const int clusters = splits / Plan::cluster;
   const int64_t unit = static_cast<int64_t>(blockIdx.z) * gridDim.y + blockIdx.y;
-  const gmem<float> parts = partial + unit * splits * Plan::partial;
-  combine(Warps, stats, of_warp, [&](int r, int column, Vec<float, 4> x, float most, float total) {
-    store(parts + (split * Plan::partial + r * D + column), x);
-    if (column == 0) store(parts + (split * Plan::partial + Rows * D + 2 * r), Vec<float, 2>{{most, total}});
-  });
+  const gmem<float> parts = partial + unit * clusters * Plan::partial, mine = parts + split / Plan::cluster * Plan::partial;
+  if constexpr (Plan::cluster == 1) {
+    combine(Warps, of_warp, 0, pieces, keep(mine));
+  } else {
+    combine(Warps, of_warp, 0, pieces, keep(block));
+    cluster_sync();
+    const int rank = cluster_ctarank(), each = (pieces + Plan::cluster - 1) / Plan::cluster;
+    const int from = rank * each, to = at_most(from + each, pieces);
+    const auto of_block = [&](int w) { return mapa(block, w); };
+    if (clusters == 1) combine(Plan::cluster, of_block, from, to, finish);
+    else combine(Plan::cluster, of_block, from, to, keep(mine));
+    cluster_sync();  // nobody leaves while others read its results
+    if (clusters == 1) return;
+  }
   const smem<unsigned> arrived = shared<unsigned>("arrived", Plan::bytes - 16, 1);
   __syncthreads();
   if (tid == 0) arrived[0] = atomic_increment(counters + unit, splits - 1);
   __syncthreads();
-  if (arrived[0] != static_cast<unsigned>(splits - 1)) return;
-
-  const smem<float> all = shared<float>("all stats", 0, 2 * Plan::most_splits * Rows);
-  for (int i = tid; i < splits * rows; i += Plan::threads) {
-    const int w = i / rows, r = i % rows;
-    store(all + 2 * (w * Rows + r), load<2>(parts + (w * Plan::partial + Rows * D + 2 * r)));
-  }
-  __syncthreads();
-  combine(splits, all, [&](int w, int r, int column) { return load<4>(parts + (w * Plan::partial + r * D + column)); }, finish);
+  if (arrived[0] == static_cast<unsigned>(splits - 1))
+    combine(clusters, [&](int w) { return parts + w * Plan::partial; }, 0, pieces, finish);
 }
 
 }  // namespace zellige::kernels

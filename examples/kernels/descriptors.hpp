@@ -45,7 +45,7 @@ struct GemmTensors {
     using E = typename Tile::Element;
     // Where rows do not begin at multiples of 128 bytes, and where B is read once, what the L2 would fetch beyond the
     // box costs more than it gives.
-    const auto promotion = Tile::TileM == 64                            ? TmaPromotion::none
+    const auto promotion = s.m <= Tile::TileM * Tile::ClusterM            ? TmaPromotion::none
                            : s.k * static_cast<int>(sizeof(E)) % 128 == 0 ? TmaPromotion::l2_256
                                                                           : TmaPromotion::l2_128;
     a = tma_matrix<E>("A", s.m, s.k, Tile::TileM, Tile::TileK, SwizzleMode::b128, promotion);

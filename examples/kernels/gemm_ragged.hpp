@@ -7,10 +7,11 @@
 // Nothing is shifted into place. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows), and warp w of eight
 // takes the k that are w mod 8:
 //   B, row-major   its rows k, k + 8, ... lie alike within their chunks. The warp computes on the chunks as they are, one
-//                  8-column tile more than the block's columns, and its sums are shifted when the eight are added up.
+//                  8-column tile more than the block's columns, and its sums are shifted when all are added up.
 //   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are gathered.
 // The sums over the warps' shares of K meet in shared memory, then the epilogue takes them to C.
 #pragma once
+#include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/epilogue.hpp>
 #include <zellige/block/ragged.hpp>
 
@@ -32,14 +33,14 @@ __global__ void __launch_bounds__(256, 1)
     gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M, int N, int K,
                 Epilogue epilogue) {
   using Plan = GemmRagged<BM, BN, Stages, AlongK>;
-  static_assert(BM % 32 == 0 && BN % 32 == 0 && BN <= 64);
+  static_assert(BM % 16 == 0 && BN % 32 == 0 && BN <= 64);
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, q = lane % 4;
   const int m0 = static_cast<int>(blockIdx.y) * BM, n0 = static_cast<int>(blockIdx.x) * BN;
   const RaggedRows<T> a{A, lda}, b{B, ldb};
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Rows along K, 33 chunks of a stage: a warp takes every eighth row, whose offsets are equal; the last chunks by one
+  // Rows along K, 33 chunks of a stage: a warp takes every 8th row, whose offsets are equal; the last chunks by one
   // lane each. What lies behind K or behind the last row becomes zero.
   const auto copy_lines = [&](const RaggedRows<T>& from, smem<T> to, int row0, int rows, auto count, int k0) {
     constexpr int mine = decltype(count)::value / 8;
@@ -54,21 +55,19 @@ __global__ void __launch_bounds__(256, 1)
       cp_async<16>(to + (r * Plan::line + Plan::k), from.line(row0 + r, 0) + (k0 + Plan::k), row0 + r < rows ? last : 0);
     if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
   };
-  // Rows along N: a thread takes rows whose offsets are equal, and the last chunk of row `tid`.
-  constexpr int chunks = BN / 8, rows_at_once = 256 / chunks;
+  // Rows along N: a warp takes 32 of the stage, as many at once as its lanes have chunks for.
   const auto copy_rows = [&](smem<T> to, int k0) {
-    const auto place = [&](int k, int chunk) { return to + (k % 8 * Plan::plane + (k / 8 * (chunks + 1) + chunk) * 8); };
-    const int row = k0 + tid / chunks, c = tid % chunks;
-    const int bytes = 2 * edge(N - n0 + b.offset(row, n0) - 8 * c, 8);
-    gmem<const T> line = b.line(row, n0) + 8 * c;
-    const bool skip = c == 0 && row < K && b.reaches_back(row, n0);
+    constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
+    const int c = lane % chunks;
 #pragma unroll
-    for (int j = 0; j < chunks; ++j, line += rows_at_once * b.pitch)
-      if (j > 0 || !skip)
-        cp_async<16>(place(tid / chunks + j * rows_at_once, c), line, row + j * rows_at_once < K ? bytes : 0);
-    const int last = 2 * edge(N - n0 + b.offset(k0 + tid, n0) - 8 * chunks, 8);
-    cp_async<16>(place(tid, chunks), b.line(k0 + tid, n0) + 8 * chunks, k0 + tid < K ? last : 0);
-    if (skip) b.copy_head(place(tid / chunks, 0), row, n0, N);
+    for (int j = 0; j < 32; j += at_once) {
+      const int k = 32 * warp + j + lane / chunks, row = k0 + k;
+      if (lane / chunks >= at_once || j + lane / chunks >= 32) continue;
+      const int bytes = 2 * edge(N - n0 + b.offset(row, n0) - 8 * c, 8);
+      const smem<T> place = to + (k % 8 * Plan::plane + (k / 8 * chunks + c) * 8);
+      if (c == 0 && row < K && b.reaches_back(row, n0)) b.copy_head(place, row, n0, N);
+      else cp_async<16>(place, b.line(row, n0) + 8 * c, row < K ? bytes : 0);
+    }
   };
   const auto load_stage = [&](int stage, int k0) {
     copy_lines(a, sA + stage * Plan::a_size, m0, M, Int<BM>{}, k0);
@@ -77,6 +76,8 @@ __global__ void __launch_bounds__(256, 1)
     cp_async_commit();
   };
 
+  griddep_launch_dependents();
+  griddep_wait();
   const int tiles = (K + Plan::k - 1) / Plan::k;
 #pragma unroll 1
   for (int s = 0; s < Stages; ++s) {
@@ -148,17 +149,16 @@ __global__ void __launch_bounds__(256, 1)
 #pragma unroll
     for (int j = 0; j < n_tiles; ++j)
 #pragma unroll
-      for (int half = 0; half < 2; ++half)
-        store(sums + ((warp * BM + 16 * i + 8 * half + g) * Plan::window + 8 * j + 2 * q),
-              Vec<float, 2>{{d[i][j][2 * half], d[i][j][2 * half + 1]}});
+      for (int low = 0; low < 2; ++low)
+        store(sums + ((warp * BM + 16 * i + 8 * low + g) * Plan::window + 8 * j + 2 * q),
+              Vec<float, 2>{{d[i][j][2 * low], d[i][j][2 * low + 1]}});
   __syncthreads();
   const int n = tid % BN;
   int shift[8];  // where column n lies in each warp's window
 #pragma unroll
   for (int w = 0; w < 8; ++w) shift[w] = w * BM * Plan::window + n + (AlongK ? 0 : b.offset(w, n0));
 #pragma unroll
-  for (int j = 0; j < BM * BN / 256; ++j) {
-    const int m = tid / BN + j * (256 / BN);
+  for (int m = tid / BN; m < BM; m += 256 / BN) {
     float x = 0;
 #pragma unroll
     for (int w = 0; w < 8; ++w) x += sums[m * Plan::window + shift[w]];

@@ -3,7 +3,7 @@
 // tile's loads are under way. One persistent block a multiprocessor.
 //
 //   using Tile = GemmTile<half_t, half_t, /*TileN=*/256, /*Stages=*/4, /*ClusterM=*/2>;
-//   gemm_sm90<Tile><<<132, Tile::threads, Tile::shared_bytes>>>(a, b, d, {m, n, k, /*group=*/4}, Plain{});
+//   gemm_sm90<Tile><<<132, Tile::threads, Tile::shared_bytes>>>(a, b, d, {m, n, k, /*group=*/4}, Identity{});
 //
 // Descriptors: A boxes of TileM rows x 128 bytes, B of Tile::slice_rows x 128 bytes, both with the 128-byte swizzle;
 // D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows of 16-byte multiples.
@@ -17,6 +17,7 @@
 #include <zellige/atom/setmaxnreg.hpp>
 #include <zellige/atom/tma.hpp>
 #include <zellige/atom/wgmma.hpp>
+#include <zellige/block/epilogue.hpp>
 #include <zellige/block/pipeline.hpp>
 #include <zellige/block/slab.hpp>
 #include <zellige/block/tile_scheduler.hpp>
@@ -46,18 +47,13 @@ struct GemmShape {
   int group;  // cluster rows of tiles that are taken together
 };
 
-/// D = A B^T as it is.
-struct Plain {
-  ZELLIGE_CALL Vec<float, 2> operator()(Vec<float, 2> x, int, int) const { return x; }
-};
-
 /// The tiles are the cluster's, one below another; this block takes the one of its rank.
 template <class Tile>
 struct GemmWork {
   TileOrder order;
-  int rank, clusters, cluster_id, steps;
+  int m, n, rank, clusters, cluster_id, steps;
 
-  ZELLIGE_CALL explicit GemmWork(const GemmShape& s) {
+  ZELLIGE_CALL explicit GemmWork(const GemmShape& s) : m(s.m), n(s.n) {
     rank = Tile::ClusterM > 1 ? cluster_ctarank() : 0;
     clusters = gridDim.x / Tile::ClusterM;
     cluster_id = blockIdx.x / Tile::ClusterM;
@@ -76,7 +72,7 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
                             const PipelineTmaAsync<Tile::Stages>& pipeline) {
   const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
   const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
-  constexpr CacheHint hint = Tile::TileM == 64 ? CacheHint::evict_first : CacheHint::normal;  // few rows: B is a stream
+  const CacheHint hint = work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
   auto stage = producer_start<Tile::Stages>();
   griddep_wait();
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
@@ -150,10 +146,12 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
       float* x = d + j / 2;
 #pragma unroll
       for (int i = 0; i < columns / 2; i += 2) {
-        const Vec<float, 2> y = epilogue(Vec<float, 2>{x[i], x[i + 1]}, row + thread / 32 * 16 + lane / 4 + i % 4 * 4,
-                                         column + j + i / 4 * 8 + lane % 4 * 2);
-        x[i] = y[0];
-        x[i + 1] = y[1];
+        const int r = row + thread / 32 * 16 + lane / 4 + i % 4 * 4, c = column + j + i / 4 * 8 + lane % 4 * 2;
+        if (r < work.m && c < work.n) {
+          const Vec<float, 2> y = epilogue(Vec<float, 2>{x[i], x[i + 1]}, r, c);
+          x[i] = y[0];
+          x[i + 1] = y[1];
+        }
       }
       if (thread == 0) tma_store_wait_read<1>();  // the store before last has left this slab
       named_barrier_sync(1 + warpgroup, 128);

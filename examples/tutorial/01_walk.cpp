@@ -16,14 +16,14 @@
 
 using namespace zellige;
 
-// The shapes of the levels. A block has one warp for every warp tile of its tile; the lanes of a warp stand as
-// `Lanes` says, and those beyond have nothing to do.
+// The shapes of the levels. A block has one warp for every warp tile of its tile; the lanes of a warp stand
+// as `Lanes` says, and those beyond have nothing to do.
 template <class Whole, class BlockTile, class WarpTile, class Lanes>
 struct Walk {
   static constexpr int levels = 6;
 
   __global__ static void kernel(gmem<const float> A, gmem<float> seen, gmem<int> offset) {
-    Tensor gA = make_tensor(make_gmem_ptr(A), Whole{}, LayoutRight{});            // all of A, row-major
+    Tensor gA = make_tensor(make_gmem_ptr(A), Whole{}, LayoutRight{});              // all of A, row-major
     Tensor gAgA = local_tile(gA, BlockTile{}, make_coord(blockIdx.y, blockIdx.x));  // what this block needs
     constexpr int elements = size(BlockTile{});
     Tensor sAsA = make_tensor(make_smem_ptr(shared<float>("sA", 0, elements)), BlockTile{}, LayoutRight{});
@@ -41,7 +41,7 @@ struct Walk {
     __syncthreads();
     if (!busy) return;
 
-    Tensor wAsA = local_tile(sAsA, WarpTile{}, place);          // the warp's tile, still in shared memory
+    Tensor wAsA = local_tile(sAsA, WarpTile{}, place);           // the warp's tile, still in shared memory
     Tensor tAsA = local_partition(wAsA, Layout<Lanes>{}, lane);  // this thread's part of it
     Tensor tArA = make_tensor_like(tAsA);                        // registers, with a layout of their own
     copy(tAsA, tArA);
@@ -89,12 +89,13 @@ int main() {
   auto const wAsA = zipped_divide(sAsA, Shape<_1, _2>{})(make_coord(_, _), make_coord(0, 0));
   auto const tAsA = zipped_divide(wAsA, Shape<_1, _2>{})(make_coord(0, 1), make_coord(_, _));
   auto const tArA = make_layout_like(tAsA);
-  char const* const names[] = {"gA    all of A, global memory",    "gAgA  the block's tile of gA",
-                               "sAsA  the same, shared memory",    "wAsA  the warp's tile of sAsA",
-                               "tAsA  the lane's part of wAsA",    "tArA  the same, registers"};
+  char const* const names[] = {"gA    all of A, global memory", "gAgA  the block's tile of gA",
+                               "sAsA  the same, shared memory", "wAsA  the warp's tile of sAsA",
+                               "tAsA  the lane's part of wAsA", "tArA  the same, registers"};
   std::string const layouts[] = {to_text(gA),   to_text(gAgA), to_text(sAsA),
                                  to_text(wAsA), to_text(tAsA), to_text(tArA)};
-  std::printf("block 1, by warp and lane:                       base offset\n%48s w0 l0  w0 l1  w1 l0  w1 l1\n", "");
+  std::printf(
+      "block 1, by warp and lane:                       base offset\n%48s w0 l0  w0 l1  w1 l0  w1 l1\n", "");
   int const threads[] = {64, 65, 96, 97};
   for (int l = 0; l < Small::levels; ++l) {
     std::printf("%-31s %-15s", names[l], layouts[l].c_str());
@@ -111,8 +112,8 @@ int main() {
   std::printf("\n\nwho holds what, as digits for block, warp and lane:\n");
   print_tensor(holder, false);
 
-  // The same kernel at a size that a GPU would like: 128 x 64 in blocks of 32 x 32, warps of 16 x 16, 32 lanes
-  // as 8 x 4, so that a thread holds 2 x 4 elements. What it holds must be what the layouts say.
+  // The same kernel at a size that a GPU would like: 128 x 64 in blocks of 32 x 32, warps of 16 x 16, 32
+  // lanes as 8 x 4, so that a thread holds 2 x 4 elements. What it holds must be what the layouts say.
   using Large = Walk<Shape<_128, _64>, Shape<_32, _32>, Shape<_16, _16>, Shape<_8, _4>>;
   Result const large = run<Large>({2, 4}, 4, 128 * 64, 8, 4096);
   auto const whole = make_layout(Shape<_128, _64>{}, LayoutRight{});

@@ -44,7 +44,8 @@ int main() {
 
   // coalesce: the same function of the index with as few modes as there can be. Two neighbours join where a
   // step of the second is what all of the first amounts to.
-  std::printf("%-26s %s\n", "coalesced", to_text(coalesce(Layout<Shape<_2, Shape<_1, _6>>, Stride<_1, Stride<_6, _2>>>{})).c_str());
+  std::printf("%-26s %s\n", "coalesced",
+              to_text(coalesce(Layout<Shape<_2, Shape<_1, _6>>, Stride<_1, Stride<_6, _2>>>{})).c_str());
   std::printf("%-26s %s\n\n", "the transposed: in order", to_text(coalesce(transposed)).c_str());
 
   // Inverses undo a layout: A o right_inverse(A) counts 0, 1, 2, ... as far as A is onto. It says at which
@@ -55,7 +56,8 @@ int main() {
   auto const padded = make_layout(Shape<_8, _4>{}, Stride<_1, _10>{});
   std::printf("%-26s %s: it ends before 8, which is in no column\n", "of columns 10 apart",
               to_text(right_inverse(padded)).c_str());
-  std::printf("%-26s %s: L(R(L(i))) = L(i) everywhere\n\n", "and its left inverse", to_text(left_inverse(padded)).c_str());
+  std::printf("%-26s %s: L(R(L(i))) = L(i) everywhere\n\n", "and its left inverse",
+              to_text(left_inverse(padded)).c_str());
 
   // Not every pair composes: see lesson 8.  (3,4):(4,1) o (2,2):(1,2)  has no layout.
   print_layout(a);

@@ -1,6 +1,6 @@
-// Lesson 4: tiles. What a layout misses is its complement; to divide A by a tile is to compose A with the tile
-// and the tile's complement: what is in a tile, and where the tiles are. To repeat a block is the same thing
-// the other way round.
+// Lesson 4: tiles. What a layout misses is its complement; to divide A by a tile is to compose A with the
+// tile and the tile's complement: what is in a tile, and where the tiles are. To repeat a block is the same
+// thing the other way round.
 #include <cstdio>
 #include <zellige/layout/print.hpp>
 #include <zellige/tensor.hpp>
@@ -53,7 +53,8 @@ int main() {
   int n = 10;
   auto const ragged = zipped_divide(make_layout(n), _4{});
   say("\nten in tiles of four", ragged);
-  std::printf("%-36s %s\n\n", "does it divide?", evenly_divides(make_shape(n), make_shape(_4{})) ? "yes" : "no");
+  std::printf("%-36s %s\n\n", "does it divide?",
+              evenly_divides(make_shape(n), make_shape(_4{})) ? "yes" : "no");
 
   // Products: the block, and copies of it side by side. `blocked` keeps each block together, `raked` deals
   // the blocks' elements out.

@@ -13,7 +13,8 @@ using namespace zellige;
 template <class TV, class S>
 void draw(TV const& tv, S const& tile) {
   view::PictureOptions const options{.colouring = view::Colouring::thread, .shape = describe(tile)};
-  std::printf("%s\n%s", to_text(tv).c_str(), text(view::layout_picture(describe(tv), "", options).grids.at(0)).c_str());
+  std::printf("%s\n%s", to_text(tv).c_str(),
+              text(view::layout_picture(describe(tv), "", options).grids.at(0)).c_str());
 }
 
 int main() {
@@ -34,8 +35,8 @@ int main() {
   std::printf("\nits inverse, as a 4 x 8 layout: %s\n", to_text(holder).c_str());
   std::printf("position (2, 5): thread %d, value %d\n\n", int(holder(2, 5)) % 8, int(holder(2, 5)) / 8);
 
-  // How such layouts are made: threads and values as two small layouts, raked together (the values of a thread
-  // stay neighbours), and the result turned round. 4 x 8 threads of 1 x 4 values over a 4 x 32 tile:
+  // How such layouts are made: threads and values as two small layouts, raked together (the values of a
+  // thread stay neighbours), and the result turned round. 4 x 8 threads of 1 x 4 values over a 4 x 32 tile:
   auto const threads = Layout<Shape<_4, _8>, Stride<_8, _1>>{};
   auto const values = Layout<Shape<_1, _4>>{};
   auto const position_to_tv = raked_product(threads, values);
@@ -61,5 +62,6 @@ int main() {
 
   // The accumulator of mma.m16n8k16, as NVIDIA's manual has it in a page of formulas.
   std::printf("\nthe accumulator of mma.m16n8k16 over 16 x 8:\n");
-  draw(Layout<Shape<Shape<_4, _8>, Shape<_2, _2>>, Stride<Stride<_32, _1>, Stride<_16, _8>>>{}, Shape<_16, _8>{});
+  draw(Layout<Shape<Shape<_4, _8>, Shape<_2, _2>>, Stride<Stride<_32, _1>, Stride<_16, _8>>>{},
+       Shape<_16, _8>{});
 }

@@ -3,9 +3,13 @@
 // coordinates; that is how bounds are checked, and how TMA, which takes coordinates, is fed.
 #include <cstdio>
 #include <vector>
+#include <zellige/atom/make_tma_descriptor.hpp>
+#include <zellige/atom/tma.hpp>
 #include <zellige/layout/print.hpp>
 #include <zellige/tensor.hpp>
 #include <zellige/tensor/write.hpp>
+
+#include "emulate/engine.hpp"
 
 using namespace zellige;
 
@@ -16,6 +20,50 @@ struct Pixel {
   friend Pixel operator*(int n, Pixel p) { return {n * p.right, n * p.down}; }
 };
 
+// Each block brings one 4 x 4 tile of a 10 x 8 matrix by TMA, and writes it to where it belongs in 12 x 8.
+__global__ void bring(const __grid_constant__ TmaDescriptor map, gmem<int> out) {
+  smem<int> const tile = shared<int>("tile", 0, 16);
+  smem<uint64_t> const full = shared<uint64_t>("full", 128, 1);
+  auto const place = make_coord(blockIdx.y, blockIdx.x);
+  // The tensor that is cut is one of coordinates; the descriptor holds the pointer.
+  Tensor tma = make_tensor(make_inttuple_iter(0, 0), Shape<_10, _8>{}, make_stride(E<1>{}, E<0>{}));
+  auto const at = local_tile(tma, Shape<_4, _4>{}, place)(0, 0);
+  if (threadIdx.x == 0) {
+    mbarrier_init(full, 1);
+    fence_mbarrier_init();
+    mbarrier_arrive_expect_tx(full, 4 * 16);
+    tma_load_2d(tile, map, full, get<0>(at), get<1>(at));
+  }
+  __syncthreads();
+  mbarrier_wait(full, 0);
+  Tensor whole = make_tensor(make_gmem_ptr(out), Shape<_12, _8>{}, LayoutRight{});
+  Tensor to = local_tile(whole, Shape<_4, _4>{}, place);
+  Tensor from = make_tensor(make_smem_ptr(tile), Shape<_4, _4>{}, LayoutRight{});
+  copy(local_partition(from, Layout<Shape<_4, _4>>{}, threadIdx.x),
+       local_partition(to, Layout<Shape<_4, _4>>{}, threadIdx.x));
+}
+void run_on_the_emulator() {
+  emulate::Buffer a("A", 4 * 10 * 8), out("out", 4 * 12 * 8);
+  for (int i = 0; i < 80; ++i) reinterpret_cast<int*>(a.data())[i] = i;
+  a.mark_initialised();
+  TmaTensor const tensor{.name = "A",
+                         .element = TmaElement::s32,
+                         .rank = 2,
+                         .extent = {8, 10},
+                         .stride = {0, 32},
+                         .box = {4, 4}};
+  emulate::LaunchConfig launch;
+  launch.grid = {2, 3};
+  launch.block = {16};
+  launch.shared_bytes = 136;
+  launch.parameters.emplace_back(make_tma_descriptor_emulated(tensor, a.bytes()), a, false);
+  launch.parameters.emplace_back(out, true);
+  launch.workers = 1;
+  emulate::Report const report = emulate::run([](emulate::Launch& l) { emulate::call(l, bring); }, launch);
+  for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());
+  print_tensor(make_tensor(reinterpret_cast<int const*>(out.data()), Shape<_12, _8>{}, LayoutRight{}), false);
+}
+
 int main() {
   // A board whose second axis runs askew: coordinate (i, j) is i steps down and j steps up to the right.
   auto const board = make_layout(make_shape(3, 4), make_stride(Pixel{0, 10}, Pixel{7, -2}));
@@ -24,19 +72,21 @@ int main() {
 
   // Basis elements: E<i> is one in mode i of a coordinate, E<i, j> in mode j of mode i, and they print as 1@i
   // and 1@j@i. Sums and multiples of them are coordinates.
-  std::printf("%s and %s, %s\n", to_text(E<1>{}).c_str(), to_text(E<0, 1>{}).c_str(), to_text(5 * E<0, 1>{}).c_str());
+  std::printf("%s and %s, %s\n", to_text(E<1>{}).c_str(), to_text(E<0, 1>{}).c_str(),
+              to_text(5 * E<0, 1>{}).c_str());
   std::printf("3 * E<0> + 4 * E<1> = %s\n\n", to_text(3 * E<0>{} + 4 * E<1>{}).c_str());
 
-  // They are the free module: every other one is an image of it. Give the strides for the basis elements and a
-  // layout of coordinates becomes a layout of anything; so the algebra needs to be right for these alone.
+  // They are the free module: every other one is an image of it. Give the strides for the basis elements and
+  // a layout of coordinates becomes a layout of anything; so the algebra needs to be right for these alone.
   auto const at = [](auto const& c) { return int(get<0>(c)) * Pixel{0, 10} + int(get<1>(c)) * Pixel{7, -2}; };
   auto const coordinates = make_identity_layout(make_shape(3, 4));
   auto const corner = zipped_divide(coordinates, Shape<_2, _2>{});  // the algebra works on these
   Pixel const q = at(corner(make_coord(0, 1), make_coord(1, 1)));
-  std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right, q.down);
+  std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right,
+              q.down);
 
-  // The identity tensor: every element is its own coordinate, and nothing is stored. Cut as the data is cut, it
-  // tells which elements of the whole a part has. Here 10 x 7 in tiles of 4 x 4: the last one hangs over.
+  // The identity tensor: every element is its own coordinate, and nothing is stored. Cut as the data is cut,
+  // it tells which elements of the whole a part has. Here 10 x 7 in tiles of 4 x 4: the last one hangs over.
   int const m = 10, n = 7;
   std::vector<int> data(m * n);
   for (int i = 0; i < m * n; ++i) data[i] = i;
@@ -69,8 +119,8 @@ int main() {
   Tensor first = boxes(make_coord(0, 0), make_coord(_, _));  // of each box the first element
   print_tensor(first);
 
-  // The strange one that CuTe's documentation opens with is such a tensor, already cut: boxes of 128 x 64, two
-  // of them along mode 1, and two modes more.
+  // The strange one that CuTe's documentation opens with is such a tensor, already cut: boxes of 128 x 64,
+  // two of them along mode 1, and two modes more.
   auto const shape = make_shape(make_shape(_128{}, _64{}), 2, 3, 1);
   auto const stride = make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{});
   Tensor strange = make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), shape, stride);
@@ -79,4 +129,8 @@ int main() {
   std::printf("\nits box (1, 2, 0) begins at ");
   print(strange(make_coord(0, 0), 1, 2, 0));
   std::printf("\n");
+
+  // And a kernel that does it, on the emulator: what a box has beyond the edge arrives as zeros.
+  std::printf("\n10 x 8, brought by six TMA boxes of 4 x 4:\n");
+  run_on_the_emulator();
 }

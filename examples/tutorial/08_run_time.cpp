@@ -59,7 +59,8 @@ int main() {
   std::printf("\nthe same from the compile-time face with run-time numbers:\n");
   int four = 4, eight = 8, three = 3;
   refused([&] {
-    composition(make_layout(make_shape(four, _6{}, eight), make_stride(_2{}, _3{}, _5{})), make_layout(_6{}, three));
+    composition(make_layout(make_shape(four, _6{}, eight), make_stride(_2{}, _3{}, _5{})),
+                make_layout(_6{}, three));
   });
   float data[10 * 7] = {}, tile[4 * 4];
   Tensor whole = make_tensor(&data[0], make_shape(10, 7), LayoutRight{});

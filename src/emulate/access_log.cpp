@@ -45,8 +45,9 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
     at[l] = active[l] ? std::uint32_t(offsets[l]) : 0;
   }
   const Counter c = cost(stream);
-  counters[c] += wavefronts(at, active, 32, int(width));
-  counters[Counter(unsigned(c) + 1)] += ideal_wavefronts(active, 32, int(width));
+  const unsigned passes = wavefronts(at, active, 32, int(width), stream == Stream::shared_load);
+  counters[c] += passes;
+  counters[Counter(unsigned(c) + 1)] += std::min(passes, ideal_wavefronts(active, 32, int(width)));
 }
 
 void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses,

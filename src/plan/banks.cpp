@@ -6,6 +6,22 @@
 
 namespace zellige::plan {
 
+namespace {
+
+bool agree_in_pairs(const std::vector<std::int64_t>& address, int first, int last) {
+  for (int mask = 1; mask <= 2; ++mask) {
+    bool agree = true;
+    for (int lane = first; lane < last; ++lane) {
+      const std::int64_t a = address[lane], b = address[lane ^ mask];
+      agree &= a == b || a == -1 || b == -1;
+    }
+    if (agree) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   const int bytes = access.bytes;
   if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)))
@@ -17,9 +33,12 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   Wavefronts w;
   std::vector<std::int64_t> words;
   std::vector<int> load(banks);
-  for (int first = 0; first < lanes; first += per_phase) {
+  for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
+    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 && first + 2 * per_phase <= lanes &&
+                     agree_in_pairs(access.address, first, first + 2 * per_phase);
+    phases = two ? 2 : 1;
     words.clear();
-    for (int lane = first; lane < std::min(lanes, first + per_phase); ++lane) {
+    for (int lane = first; lane < std::min(lanes, first + phases * per_phase); ++lane) {
       const std::int64_t a = access.address[lane];
       if (a == -1) continue;
       if (a < 0 || a % bytes)
@@ -36,6 +55,7 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
     for (std::int64_t word : words) ++load[word % banks];
     const int worst = *std::max_element(load.begin(), load.end());
     w.per_phase.push_back(worst);
+    if (two) w.per_phase.push_back(0);
     w.total += worst;
     w.ideal += worst > 0;
     w.degree = std::max(w.degree, worst);

@@ -11,7 +11,7 @@ namespace {
 
 plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
                            const SharedLayout& l) {
-  plan::BankAccess b{.bytes = a.bytes};
+  plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
   for (long long i : lanes) b.address.push_back(i < 0 ? -1 : l.address(i));
   return b;
 }

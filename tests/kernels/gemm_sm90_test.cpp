@@ -6,18 +6,6 @@ namespace {
 
 using namespace kernels;
 
-/// y = max(x + bias[column], 0)
-struct BiasRelu {
-  gmem<const float> bias;
-  int columns;
-  ZELLIGE_CALL Vec<float, 2> operator()(Vec<float, 2> x, int, int column) const {
-    for (int e = 0; e < 2; ++e) {
-      if (column + e < columns) x[e] = relu(x[e] + bias[column + e]);
-    }
-    return x;
-  }
-};
-
 template <class Tile>
 struct Trial {
   using E = typename Tile::Element;
@@ -31,10 +19,10 @@ struct Trial {
   }
   std::vector<emulate::Parameter> parameters() {
     const GemmTensors<Tile> t(s);
-    return {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, Plain{}};
+    return {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, Identity{}};
   }
   emulate::Report run(unsigned blocks) {
-    return launch_hopper<gemm_sm90<Tile, Plain>>(blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, parameters());
+    return launch_hopper<gemm_sm90<Tile, Identity>>(blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, parameters());
   }
   double product(int m, int n) {
     double sum = 0;
@@ -74,22 +62,27 @@ TEST(GemmSm90, EightBitFloats) {
   t.check(t.run(1));
 }
 using BiasTile = GemmTile<half_t, half_t, 64, 2>;
-// A functor with a pointer is made from the kernel's parameters.
-void with_bias(TmaDescriptor a, TmaDescriptor b, TmaDescriptor d, GemmShape s, gmem<const float> bias) {
-  gemm_sm90<BiasTile, BiasRelu>(a, b, d, s, {bias, s.n});
+// A functor with pointers is made from the kernel's parameters.
+void with_residual(TmaDescriptor a, TmaDescriptor b, TmaDescriptor d, GemmShape s, gmem<const half_t> bias,
+                   gmem<const half_t> residual) {
+  gemm_sm90<BiasTile, BiasActivateAdd<half_t, Silu>>(a, b, d, s, {bias, residual, s.n});
 }
 
-TEST(GemmSm90, Epilogue) {
-  Trial<BiasTile> t({128, 72, 64, 1});
-  Device<float> bias("bias", 72);
-  bias.random(3);
+TEST(GemmSm90, BiasActivationAndResidual) {
+  Trial<BiasTile> t({120, 72, 64, 1});
+  Device<half_t> bias("bias", 72), residual("residual", 120 * 72);
+  bias.random(3), residual.random(4);
   auto p = t.parameters();
   p.back() = bias.in();
-  const auto report = launch_hopper<with_bias>(2, BiasTile::threads, BiasTile::shared_bytes, 1, p);
+  p.push_back(residual.in());
+  const auto report = launch_hopper<with_residual>(2, BiasTile::threads, BiasTile::shared_bytes, 1, p);
   EXPECT_EQ(all_messages(report), "");
-  for (int m = 0; m < 128; ++m)
-    for (int n = 0; n < 72; ++n)
-      ASSERT_TRUE(near(t.d[m * 72 + n], std::max(t.product(m, n) + bias[n], 0.0), 2e-3, 1e-2)) << m << "," << n;
+  for (int m = 0; m < 120; ++m) {
+    for (int n = 0; n < 72; ++n) {
+      const double x = t.product(m, n) + bias[n];
+      ASSERT_TRUE(near(t.d[m * 72 + n], x / (1 + std::exp(-x)) + residual[m * 72 + n], 2e-3, 1e-2)) << m << "," << n;
+    }
+  }
 }
 TEST(GemmSm90, SizesThatTmaCannotAddressAreRefused) {
   const GemmTensors<GemmTile<half_t, half_t, 64, 2>> t({128, 64, 100, 1});

@@ -2,8 +2,9 @@
 //
 //   RowTile<half_t, 8, 256, 4> tile;                       // 256 threads, each with 4 chunks of 8 elements
 //   tile.load(row, 0, columns, 0.0f);                      // columns from the first one on; zeros behind the row
-//   float total = reduce_block<256>(tile.fold(0.0f, Sum{}), slots, Sum{});
-//   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / total); });
+//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});
+//   sum = reduce_warps<8>(exchange_warps<8>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
+//   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
 // V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns, else
 // V is 1.
@@ -19,6 +20,14 @@ struct RowTile {
 
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
+  /// How many of the row's elements this warp holds.
+  ZELLIGE_CALL static int held_by_warp(int first, int row_columns) {
+    int held = 0;
+#pragma unroll
+    for (int i = 0; i < Chunks; ++i)
+      held += edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
+    return held;
+  }
   /// Columns first, first + 1, ... of a row that nobody writes; `outside` behind its last one.
   ZELLIGE_CALL void load(gmem<const T> row, int first, int row_columns, float outside) {
 #pragma unroll
@@ -26,15 +35,6 @@ struct RowTile {
 #pragma unroll
       for (int j = 0; j < V; ++j) x[i][j] = T(outside);
       if (first + column(i) < row_columns) x[i] = load_once<V>(row + first + column(i));
-    }
-  }
-  /// The same from a copy in shared memory.
-  ZELLIGE_CALL void read(smem<const T> row, int row_columns, float outside) {
-#pragma unroll
-    for (int i = 0; i < Chunks; ++i) {
-#pragma unroll
-      for (int j = 0; j < V; ++j) x[i][j] = T(outside);
-      if (column(i) < row_columns) x[i] = zellige::load<V>(row + column(i));
     }
   }
   /// f(f(f(start, x0), x1), ...)
@@ -77,23 +77,28 @@ struct Max {
   ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
 };
 
-/// Folds x over the block's threads; all get the result. `slots` has a float a warp. A next reduction needs other
-/// slots; the one after it may use these again. It is a barrier too: what the threads did before is done.
-template <int Threads, class F>
-ZELLIGE_CALL float reduce_block(float x, smem<float> slots, F f) {
-  constexpr int warps = Threads / 32;
-  static_assert(warps * 32 == Threads && (warps & (warps - 1)) == 0, "reduce_block: 32, 64, 128, ... threads");
+/// Folds x over the warp; all lanes get the result.
+template <class F>
+ZELLIGE_CALL float reduce_warp(float x, F f) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
-  if constexpr (warps > 1) {
-    if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = x;
-    __syncthreads();
-    x = slots[threadIdx.x % warps];
+  return x;
+}
+
+/// Every warp's value to all: lane l gets that of warp l mod Warps. Two rounds in a row need different slots; it is a
+/// barrier of the block too.
+template <int Warps, int N>
+ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
+  static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");
+  if (threadIdx.x % 32 == 0) store(slots + threadIdx.x / 32 * N, mine);
+  __syncthreads();
+  return load<N>(slots + threadIdx.x % Warps * N);
+}
+/// Folds over the lanes that exchange_warps gave the warps' values.
+template <int Warps, class F>
+ZELLIGE_CALL float reduce_warps(float x, F f) {
 #pragma unroll
-    for (int mask = warps / 2; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
-  } else {
-    __syncwarp();
-  }
+  for (int mask = Warps / 2; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
   return x;
 }
 

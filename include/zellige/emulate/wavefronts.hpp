@@ -1,6 +1,8 @@
 // How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access
-// of up to 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8. Lanes of a
-// phase that want the same word share it; each further word of the same bank costs a further pass.
+// of up to 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8; two phases
+// of a load become one where all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2 (docs/banks.md has the
+// counts). Lanes of a phase that want the same word share it; each further word of the same bank costs a further
+// pass.
 //
 //   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
 //   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
@@ -32,16 +34,34 @@ constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const 
   return worst;
 }
 
+// Whether lanes first to last agree in pairs, so that two phases go as one.
+constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* active, int first, int last) {
+  for (int mask = 1; mask <= 2; ++mask) {
+    bool agree = true;
+    for (int l = first; l < last && agree; ++l) {
+      const bool both = !active || (active[l] && active[l ^ mask]);
+      agree = !both || byte_addresses[l] == byte_addresses[l ^ mask];
+    }
+    if (agree) return true;
+  }
+  return false;
+}
+
 }  // namespace detail
 
-/// byte_addresses[lane] is aligned to `bytes` (1, 2, 4, 8 or 16); `active` null means all lanes.
-constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes) {
+/// byte_addresses[lane] is aligned to `bytes` (1, 2, 4, 8 or 16); `active` null means all lanes. `load`: ld.shared;
+/// stores, ldmatrix and stmatrix are not.
+constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes,
+                              bool load = false) {
   const unsigned unit =
       bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle, so they stand for their words
   const unsigned columns = 128 / unit;
-  const int phase = lanes_per_phase(bytes);
   unsigned total = 0;
-  for (int first = 0; first < lanes; first += phase) {
+  for (int first = 0, phase = 0; first < lanes; first += phase) {
+    phase = lanes_per_phase(bytes);
+    if (load && phase < 32 && first % (2 * phase) == 0 && first + 2 * phase <= lanes &&
+        detail::agree_in_pairs(byte_addresses, active, first, first + 2 * phase))
+      phase *= 2;
     const int last = first + phase < lanes ? first + phase : lanes;
     std::uint32_t used = 0, in_column[32];
     if (__builtin_is_constant_evaluated())

@@ -124,6 +124,18 @@ std::vector<Pattern> patterns() {
       [](int l) { return l / 2 * 16; });
   add("b128 quarters alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (8,4):(4,0)",
       [](int l) { return l % 8 * 16; });
+  add("b64 lanes i and i^2 alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (2,2,8):(2,0,4)",
+      [](int l) { return l % 2 * 8 + l / 4 * 16; });
+  add("b64 lanes i and i^4 alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (4,2,4):(2,0,8)",
+      [](int l) { return l % 4 * 8 + l / 8 * 32; });
+  add("b128 lanes i and i^2 alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (2,2,8):(4,0,8)",
+      [](int l) { return l % 2 * 16 + l / 4 * 32; });
+  add("b128 lanes i and i^4 alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (4,2,4):(4,0,16)",
+      [](int l) { return l % 4 * 16 + l / 8 * 64; });
+  add("st b64 in pairs", Kind::st_v2, words, f32, "st.shared.v2.b32 (2,16):(0,2)",
+      [](int l) { return l / 2 * 8; });
+  add("st b128 in pairs", Kind::st_v4, words, f32, "st.shared.v4.b32 (2,16):(0,4)",
+      [](int l) { return l / 2 * 16; });
   return all;
 }
 
