@@ -184,12 +184,66 @@ def workloads(lib, cublas, arguments):
             ours, {"cudnn": sdpa(SDPBackend.CUDNN_ATTENTION), "flash": sdpa(SDPBackend.FLASH_ATTENTION)}, reference,
             4 * b * heads * s * s * d // (2 if causal else 1), 2 * b * s * d * (2 * heads + 2 * kv))
 
+    rows = lib["rows"]
+
+    def row(name, make, call, peer, reference, moved):
+        def ours(x, y):
+            must(call(pointer(x), pointer(y)), name)
+            return y
+        add(name, make, ours, {"eager": lambda x, y: peer(x)}, lambda x, y: reference(x.float()), 0, moved)
+
+    size = 8192
+    square = lambda: (rnd(size, size), torch.empty(size, size, dtype=torch.float16, device=DEVICE))
+    row("softmax_8192x8192", square, lambda x, y: rows.zellige_softmax(x, y, size, size, stream()),
+        lambda x: torch.softmax(x, -1), lambda x: torch.softmax(x, -1), 4 * size * size)
+    for kind, name, f in ((0, "rmsnorm", lambda x: F.rms_norm(x, (size,), eps=1e-5)), (1, "layernorm", lambda x: F.layer_norm(x, (size,), eps=1e-5))):
+        row(f"{name}_8192x8192", square, lambda x, y, kind=kind: rows.zellige_norm(kind, x, vp(), vp(), y, size, size, ctypes.c_float(1e-5), stream()),
+            f, f, 4 * size * size)
+    row("transpose_8192x8192", square, lambda x, y: rows.zellige_transpose(x, y, size, size, stream()),
+        lambda x: x.t().contiguous(), lambda x: x.t(), 4 * size * size)
+
+    def any_gemm(m, n, k, dtype):
+        code = {torch.float16: 0, torch.bfloat16: 1}[dtype]
+
+        def ours(a, b, d):
+            must(rows.zellige_gemm_any(code, 0, pointer(a), ctypes.c_int64(k), pointer(b), ctypes.c_int64(n), pointer(d), ctypes.c_int64(n), m, n, k, stream()), "gemm_any")
+            return d
+        add(f"gemm_{'f16' if code == 0 else 'bf16'}_{m}x{n}x{k}_nn", lambda: (rnd(m, k, dtype=dtype), rnd(k, n, dtype=dtype), torch.empty(m, n, dtype=dtype, device=DEVICE)),
+            ours, {"cublas": lambda a, b, d: cublas.nt(a, b, d, False), "eager": lambda a, b, d: a @ b},
+            lambda a, b, d: a.float() @ b.float(), 2 * m * n * k, 2 * (m * k + n * k + m * n))
+
+    any_gemm(255, 511, 1023, torch.float16)
+    any_gemm(255, 511, 1023, torch.bfloat16)
+
     for s in (4096, 16384):
         for causal in (False, True):
             attention(s, causal)
     attention(4096, True, kv_heads=4)
     attention(4096, False, d=64)
     attention(4096, True, d=64)
+
+    def decode(batch, heads, kv_heads, d, keys=4096):
+        scratch = torch.empty(512 * (d + 2), dtype=torch.float32, device=DEVICE)
+        counter = torch.zeros(64, dtype=torch.int32, device=DEVICE)
+
+        def ours(q, k, v, o):
+            must(rows.zellige_decode(pointer(q), pointer(k), pointer(v), pointer(o), pointer(scratch), pointer(counter), batch, heads, kv_heads, keys,
+                                     d, ctypes.c_float(1 / math.sqrt(d)), stream()), "decode")
+            return o
+
+        def sdpa(backend):
+            def f(q, k, v, o):
+                with sdpa_kernel(backend):
+                    return F.scaled_dot_product_attention(q, k, v, enable_gqa=kv_heads != heads)
+            return f
+        exact = lambda q, k, v, o: F.scaled_dot_product_attention(q.float(), k.float().repeat_interleave(heads // kv_heads, 1), v.float().repeat_interleave(heads // kv_heads, 1))
+        add(f"decode_b{batch}_h{heads}_kv{kv_heads}_hd{d}_{keys}", lambda: tuple(rnd(batch, h, n, d, dtype=torch.bfloat16) for h, n in ((heads, 1), (kv_heads, keys), (kv_heads, keys)))
+            + (torch.empty(batch, heads, 1, d, dtype=torch.bfloat16, device=DEVICE),), ours,
+            {"cudnn": sdpa(SDPBackend.CUDNN_ATTENTION), "flash": sdpa(SDPBackend.FLASH_ATTENTION)}, exact,
+            4 * batch * heads * keys * d, 2 * batch * d * (2 * heads + 2 * kv_heads * keys))
+
+    for shape in ((1, 32, 8, 128), (1, 32, 32, 128), (1, 32, 1, 128), (8, 32, 8, 128), (1, 32, 8, 64)):
+        decode(*shape)
     if arguments.variants:
         attention(4096, False, keys=176)
         attention(16384, False, keys=176)

@@ -1,6 +1,6 @@
-// C entries of the row kernels, the small GEMMs and decode attention: device pointers, sizes, a stream. Each picks the
-// blocking that was fastest on an H200, takes any size, and returns a cudaError_t. All kernels wait for the one before by
-// themselves, so they are launched early.
+// C entries of the row kernels, the small GEMMs and decode attention: device pointers, sizes, a stream. Each
+// picks the blocking that was fastest on an H200, takes any size, and returns a cudaError_t. All kernels wait
+// for the one before by themselves, so they are launched early.
 #include "../../examples/kernels/decode_attention.hpp"
 #include "../../examples/kernels/gemm_ragged.hpp"
 #include "../../examples/kernels/gemm_sm80.hpp"
@@ -19,7 +19,8 @@ using bench::launch;
 constexpr int up(int a, int b) { return (a + b - 1) / b; }
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-/// Calls f.template operator()<V, Chunks, Long>() with a blocking of 256 threads for rows of so many f16 columns.
+/// Calls f.template operator()<V, Chunks, Long>() with a blocking of 256 threads for rows of so many f16
+/// columns.
 template <class F>
 int with_row_blocking(bool vectors, int columns, F f) {
   if (!vectors) return f.template operator()<1, 4, true>();
@@ -29,28 +30,30 @@ int with_row_blocking(bool vectors, int columns, F f) {
 }
 
 template <Norm Kind>
-int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns, float epsilon, void* s) {
+int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns,
+            float epsilon, void* s) {
   const bool vectors = columns % 8 == 0 && aligned(x) && aligned(y) && aligned(gamma) && aligned(beta);
   return with_row_blocking(vectors, columns, [=]<int V, int Chunks, bool Long> {
-    return launch(norm<Kind, half_t, V, 256, Chunks, Long, 4>, rows, 256, 256, 1, true, s, x, gamma, beta, y, rows, columns,
-                  columns, columns, epsilon);
+    return launch(norm<Kind, half_t, V, 256, Chunks, Long, 4>, rows, 256, 256, 1, true, s, x, gamma, beta, y,
+                  rows, columns, columns, columns, epsilon);
   });
 }
 
 template <class T, int BM, int BN, int Stages, bool AlongK>
 int ragged(const T* a, long lda, const T* b, long ldb, T* c, long ldc, int m, int n, int k, void* s) {
   using Plan = GemmRagged<BM, BN, Stages, AlongK>;
-  return launch(gemm_ragged<T, BM, BN, Stages, AlongK, Identity>, dim3(up(n, BN), up(m, BM)), Plan::threads, Plan::bytes, 1, true,
-                s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
+  return launch(gemm_ragged<T, BM, BN, Stages, AlongK, Identity>, dim3(up(n, BN), up(m, BM)), Plan::threads,
+                Plan::bytes, 1, true, s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
 }
 template <class T, bool AlongK>
-int gemm(const void* a_, long lda, const void* b_, long ldb, void* c_, long ldc, int m, int n, int k, void* s) {
+int gemm(const void* a_, long lda, const void* b_, long ldb, void* c_, long ldc, int m, int n, int k,
+         void* s) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* c = static_cast<T*>(c_);
   if (lda % 8 == 0 && ldb % 8 == 0 && aligned(a) && aligned(b) && up(m, 128) * up(n, 128) >= 32) {
     using Tile = GemmSm80<T, 128, 128, 64, 3, 2, 4, AlongK>;
-    return launch(gemm_sm80<Tile, Identity>, dim3(up(n, Tile::n), up(m, Tile::m)), Tile::threads, Tile::bytes, 1, true, s, a, lda,
-                  b, ldb, c, ldc, m, n, k, Identity{});
+    return launch(gemm_sm80<Tile, Identity>, dim3(up(n, Tile::n), up(m, Tile::m)), Tile::threads, Tile::bytes,
+                  1, true, s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
   }
   if (up(m, 32) * up(n, 32) > 264) return ragged<T, 64, 64, 3, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
   return ragged<T, 32, 32, 4, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
@@ -80,27 +83,33 @@ int decode_of(const Decode& d, void* s) {
   if (units >= 8) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 8>>(d, units, 8, s);
   int splits = 8;
   while (2 * splits * units <= 64 && 2 * splits * 64 <= d.shape.keys) splits *= 2;
-  if constexpr (D == 64) return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 4>>(d, units, splits, s);
-  else return decode<Wide>(d, units, splits, s);
+  if constexpr (D == 64)
+    return decode<DecodePlan<bfloat16_t, D, 8, 4, 3, 4>>(d, units, splits, s);
+  else
+    return decode<Wide>(d, units, splits, s);
 }
 
 }  // namespace
 
 /// y = softmax of each row of x, f16.
 extern "C" int zellige_softmax(const void* x, void* y, int rows, int columns, void* s) {
-  const auto *from = static_cast<const half_t*>(x);
+  const auto* from = static_cast<const half_t*>(x);
   auto* to = static_cast<half_t*>(y);
-  return with_row_blocking(columns % 8 == 0 && aligned(x) && aligned(y), columns, [=]<int V, int Chunks, bool Long> {
-    return launch(softmax<half_t, V, 256, Chunks, Long, 4>, rows, 256, 128, 1, true, s, from, to, rows, columns, columns, columns);
-  });
+  return with_row_blocking(columns % 8 == 0 && aligned(x) && aligned(y), columns,
+                           [=]<int V, int Chunks, bool Long> {
+                             return launch(softmax<half_t, V, 256, Chunks, Long, 4>, rows, 256, 128, 1, true,
+                                           s, from, to, rows, columns, columns, columns);
+                           });
 }
 
 /// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, of LayerNorm, beta are null or not together.
-extern "C" int zellige_norm(int kind, const void* x, const void* gamma, const void* beta, void* y, int rows, int columns,
-                            float epsilon, void* s) {
-  const auto *from = static_cast<const half_t*>(x), *g = static_cast<const half_t*>(gamma), *b = static_cast<const half_t*>(beta);
+extern "C" int zellige_norm(int kind, const void* x, const void* gamma, const void* beta, void* y, int rows,
+                            int columns, float epsilon, void* s) {
+  const auto *from = static_cast<const half_t*>(x), *g = static_cast<const half_t*>(gamma),
+             *b = static_cast<const half_t*>(beta);
   auto* to = static_cast<half_t*>(y);
-  if (kind == 0) return (g ? norm_of<Norm::rms> : norm_of<Norm::plain_rms>)(from, g, g, to, rows, columns, epsilon, s);
+  if (kind == 0)
+    return (g ? norm_of<Norm::rms> : norm_of<Norm::plain_rms>)(from, g, g, to, rows, columns, epsilon, s);
   if (kind != 1 || !g != !b) return cudaErrorInvalidValue;
   return (g ? norm_of<Norm::layer> : norm_of<Norm::plain_layer>)(from, g, b, to, rows, columns, epsilon, s);
 }
@@ -110,32 +119,45 @@ extern "C" int zellige_transpose(const void* x, void* y, int rows, int columns, 
   const auto* from = static_cast<const half_t*>(x);
   auto* to = static_cast<half_t*>(y);
   if (rows % 8 == 0 && columns % 8 == 0 && aligned(x) && aligned(y))
-    return launch(transpose<half_t, 128, 4, 256, true>, dim3(up(columns, 256), up(rows, 128)), 256, 65536, 1, true, s, from, to,
-                  rows, columns, columns, rows);
-  return launch(transpose<half_t, 64, 1, 128, false>, dim3(up(columns, 64), up(rows, 64)), 128, 8192, 1, true, s, from, to, rows,
-                columns, columns, rows);
+    return launch(transpose<half_t, 128, 4, 256, true>, dim3(up(columns, 256), up(rows, 128)), 256, 65536, 1,
+                  true, s, from, to, rows, columns, columns, rows);
+  return launch(transpose<half_t, 64, 1, 128, false>, dim3(up(columns, 64), up(rows, 64)), 128, 8192, 1, true,
+                s, from, to, rows, columns, columns, rows);
 }
 
-/// C (m x n) = A (m x k) B, type 0: f16, 1: bf16. B is k x n or, with b_along_k, n x k in memory; pitches in elements.
-extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda, const void* b, long ldb, void* c, long ldc, int m,
-                                int n, int k, void* s) {
+/// C (m x n) = A (m x k) B, type 0: f16, 1: bf16. B is k x n or, with b_along_k, n x k in memory; pitches in
+/// elements.
+extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda, const void* b, long ldb,
+                                void* c, long ldc, int m, int n, int k, void* s) {
   switch (type * 2 + b_along_k) {
-    case 0: return gemm<half_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 1: return gemm<half_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 2: return gemm<bfloat16_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    case 3: return gemm<bfloat16_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
-    default: return cudaErrorInvalidValue;
+    case 0:
+      return gemm<half_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 1:
+      return gemm<half_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 2:
+      return gemm<bfloat16_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    case 3:
+      return gemm<bfloat16_t, true>(a, lda, b, ldb, c, ldc, m, n, k, s);
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 
-/// o = softmax(scale q K^T) V for one token a sequence, bf16: q and o (batch, heads, head_dim), k and v (batch, kv_heads, keys,
-/// head_dim), head_dim 64 or 128. scratch: 512 * (head_dim + 2) floats. counters: 64, which are 0 and stay 0.
-extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch, void* counters, int batch,
-                              int heads, int kv_heads, int keys, int head_dim, float scale, void* s) {
+/// o = softmax(scale q K^T) V for one token a sequence, bf16: q and o (batch, heads, head_dim), k and v
+/// (batch, kv_heads, keys, head_dim), head_dim 64 or 128. scratch: 512 * (head_dim + 2) floats. counters: 64,
+/// which are 0 and stay 0.
+extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch,
+                              void* counters, int batch, int heads, int kv_heads, int keys, int head_dim,
+                              float scale, void* s) {
   if (kv_heads <= 0 || heads % kv_heads != 0 || keys <= 0) return cudaErrorInvalidValue;
   const auto head = static_cast<int64_t>(keys) * head_dim;
-  const Decode d{static_cast<const bfloat16_t*>(q), static_cast<const bfloat16_t*>(k), static_cast<const bfloat16_t*>(v),
-                 static_cast<bfloat16_t*>(o), static_cast<float*>(scratch), static_cast<unsigned*>(counters), batch,
+  const Decode d{static_cast<const bfloat16_t*>(q),
+                 static_cast<const bfloat16_t*>(k),
+                 static_cast<const bfloat16_t*>(v),
+                 static_cast<bfloat16_t*>(o),
+                 static_cast<float*>(scratch),
+                 static_cast<unsigned*>(counters),
+                 batch,
                  {heads, kv_heads, keys, head_dim, head, head * kv_heads, scale}};
   if (head_dim == 64) return decode_of<64>(d, s);
   return head_dim == 128 ? decode_of<128>(d, s) : cudaErrorInvalidValue;

@@ -7,4 +7,6 @@
 #include <cute/swizzle.hpp>
 #include <cute/underscore.hpp>
 #include <zellige/layout.hpp>
+#if !defined(__CUDACC_RTC__)
 #include <zellige/layout/print.hpp>
+#endif

@@ -2,5 +2,5 @@
 #pragma once
 #include <cute/algorithm/tuple_algorithms.hpp>
 #include <cute/util/print.hpp>
-#include <zellige/layout/mixed_bits.hpp>
 #include <zellige/layout.hpp>
+#include <zellige/layout/mixed_bits.hpp>

@@ -1,10 +1,10 @@
 // Tensors and all their algorithms.
 #pragma once
-#include <cute/tensor_impl.hpp>
-#include <cute/pointer_sparse.hpp>
-#include <cute/pointer_swizzle.hpp>
-#include <cute/tensor_zip.hpp>
-#include <cute/numeric/complex.hpp>
-#include <cute/util/print_latex.hpp>
 #include <cute/arch/copy_sm80.hpp>
 #include <cute/atom/mma_atom.hpp>
+#include <cute/numeric/complex.hpp>
+#include <cute/pointer_sparse.hpp>
+#include <cute/pointer_swizzle.hpp>
+#include <cute/tensor_impl.hpp>
+#include <cute/tensor_zip.hpp>
+#include <cute/util/print_latex.hpp>

@@ -1,16 +1,18 @@
-// Attention of one query token a head over a cache of keys and values, one launch: o = softmax(scale q K^T) V. Query
-// heads are grouped: heads_q / heads_kv of them share keys and values.
+// Attention of one query token a head over a cache of keys and values, one launch: o = softmax(scale q K^T)
+// V. Query heads are grouped: heads_q / heads_kv of them share keys and values.
 //
-//   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;       // head dim, rows of a group (8 or 16), warps, stages, cluster
-//   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(   // clusters of 8 x 1 x 1
+//   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;       // head dim, rows of a group (8 or 16), warps,
+//   stages, cluster decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads,
+//   Plan::bytes>>>(   // clusters of 8 x 1 x 1
 //       q, k, v, o, partial, counters, shape);
 //
-// The keys are split over `splits` blocks, a multiple of the cluster, and over the warps of each. A warp streams 16 keys
-// and values at a time through a ring of its own (cp.async, no block barrier), multiplies on mma.sync with the group's
-// heads as rows, and keeps a running maximum. The warps' results meet in shared memory and the blocks' of a cluster in
-// distributed shared memory, each block adding up a part of the columns. Several clusters meet in `partial`, Plan::partial
-// floats a cluster: the block that arrives last at its group's counter adds them up. Counters start at 0 and are 0
-// afterwards; with one cluster neither is touched.
+// The keys are split over `splits` blocks, a multiple of the cluster, and over the warps of each. A warp
+// streams 16 keys and values at a time through a ring of its own (cp.async, no block barrier), multiplies on
+// mma.sync with the group's heads as rows, and keeps a running maximum. The warps' results meet in shared
+// memory and the blocks' of a cluster in distributed shared memory, each block adding up a part of the
+// columns. Several clusters meet in `partial`, Plan::partial floats a cluster: the block that arrives last at
+// its group's counter adds them up. Counters start at 0 and are 0 afterwards; with one cluster neither is
+// touched.
 #pragma once
 #include <zellige/atom/atomic.hpp>
 #include <zellige/atom/cluster.hpp>
@@ -31,23 +33,47 @@ struct DecodePlan {
   using Element = T;
   static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, cluster = Cluster_;
   static constexpr int threads = 32 * warps;
-  static constexpr int tile = 16 * head_dim;            // keys of one step
-  static constexpr int ring = stages * 2 * tile;        // keys and values of a warp
-  static constexpr int sums = rows * head_dim, partial = sums + 2 * rows;  // a result: sums; of each row maximum and sum
-  static constexpr int results = 4 * (warps + 1) * partial;                // of the warps, then of the block
+  static constexpr int tile = 16 * head_dim;      // keys of one step
+  static constexpr int ring = stages * 2 * tile;  // keys and values of a warp
+  static constexpr int sums = rows * head_dim,
+                       partial = sums + 2 * rows;            // a result: sums; of each row maximum and sum
+  static constexpr int results = 4 * (warps + 1) * partial;  // of the warps, then of the block
   static constexpr int bytes = (2 * warps * ring > results ? 2 * warps * ring : results) + 16;
   static_assert(head_dim == 64 || head_dim == 128);
   static_assert(rows == 8 || rows == 16);
 };
 
+/// Adds `parts` results up, part w at part(w): each weighs 2 to the distance of its maximum from the largest.
+/// Of the rows' chunks of 4 columns, those from `from` to `to`.
+template <class Plan, class Part, class Take>
+ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
+  for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {
+    const int r = i / (Plan::head_dim / 4), column = i % (Plan::head_dim / 4) * 4;
+    float most = -infinity, total = 0;
+#pragma unroll 8
+    for (int w = 0; w < parts; ++w) most = max_number(most, part(w)[Plan::sums + 2 * r]);
+    Vec<float, 4> x{};
+#pragma unroll 8
+    for (int w = 0; w < parts; ++w) {
+      const Vec<float, 4> y = load<4>(part(w) + (r * Plan::head_dim + column));
+      const Vec<float, 2> st = load<2>(part(w) + (Plan::sums + 2 * r));
+      const float weight = st[1] > 0 ? zellige::exp2(st[0] - most) : 0.0f;  // 0: no keys
+      total = zellige::fma(weight, st[1], total);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) x[j] = zellige::fma(weight, y[j], x[j]);
+    }
+    take(r, column, x, most, total);
+  }
+}
+
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,
-                     gmem<const typename Plan::Element> v, gmem<typename Plan::Element> o, gmem<float> partial,
-                     gmem<unsigned> counters, DecodeShape shape) {
+                     gmem<const typename Plan::Element> v, gmem<typename Plan::Element> o,
+                     gmem<float> partial, gmem<unsigned> counters, DecodeShape shape) {
   using T = typename Plan::Element;
   constexpr int D = Plan::head_dim, Rows = Plan::rows, Warps = Plan::warps, Stages = Plan::stages;
-  constexpr int chunks = D / 8, lines = Rows / 8;               // of 8 elements in a row; rows of a thread
+  constexpr int chunks = D / 8, lines = Rows / 8;  // of 8 elements in a row; rows of a thread
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, c = lane % 4;
   const int split = blockIdx.x, splits = gridDim.x, group = shape.heads_q / shape.heads_kv;
   const int groups = (group + Rows - 1) / Rows, head = static_cast<int>(blockIdx.y) / groups;
@@ -58,7 +84,9 @@ __global__ void __launch_bounds__(Plan::threads)
   const int begin = split * share, end = at_most(begin + share, shape.keys);
 
   const auto ring = shared_tile<T>("ring", 0, Warps * Plan::ring,
-      composition(Swizzle<3, 3, D == 64 ? 3 : 4>{}, Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{})).shift(warp * Plan::ring);
+                                   composition(Swizzle < 3, 3, D == 64 ? 3 : 4 > {},
+                                               Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{}))
+                        .shift(warp * Plan::ring);
   const auto load_tile = [&](int stage, int key0) {
 #pragma unroll
     for (int i = 0; i < chunks / 2; ++i) {
@@ -86,13 +114,14 @@ __global__ void __launch_bounds__(Plan::threads)
 #pragma unroll
       for (int s = 0; s < D / 16; ++s) {
         const gmem<const T> at = q + ((heads + g + 8 * i) * D + 16 * s + 2 * c);
-        fq[s][i] = bit_cast<uint32_t>(load_once<2>(at)), fq[s][i + 2] = bit_cast<uint32_t>(load_once<2>(at + 8));
+        fq[s][i] = bit_cast<uint32_t>(load_once<2>(at)),
+        fq[s][i + 2] = bit_cast<uint32_t>(load_once<2>(at + 8));
       }
 
-  const float scale = shape.scale * 1.4426950408889634f;        // exponentials are powers of 2
+  const float scale = shape.scale * 1.4426950408889634f;  // exponentials are powers of 2
   float out[D / 8][4] = {}, sum[lines] = {}, largest[lines];
 #pragma unroll
-  for (int i = 0; i < lines; ++i) largest[i] = -__builtin_huge_valf();
+  for (int i = 0; i < lines; ++i) largest[i] = -infinity;
   int stage = 0;
   for (int key0 = begin + 16 * warp; key0 < end; key0 += 16 * Warps) {
     cp_async_wait<Stages - 2>();
@@ -118,7 +147,7 @@ __global__ void __launch_bounds__(Plan::threads)
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         float& x = s[j / 2][2 * i + j % 2];
-        x = key0 + j / 2 * 8 + 2 * c + j % 2 < end ? (x + odd[j / 2][2 * i + j % 2]) * scale : -__builtin_huge_valf();
+        x = key0 + j / 2 * 8 + 2 * c + j % 2 < end ? (x + odd[j / 2][2 * i + j % 2]) * scale : -infinity;
         most = max_number(most, x);
       }
       most = max_number(most, shfl_xor(most, 1));
@@ -161,33 +190,12 @@ __global__ void __launch_bounds__(Plan::threads)
   }
   __syncthreads();
 
-  // Adds `parts` results up, part w at part(w): each weighs 2 to the distance of its maximum from the largest. Of the
-  // row's chunks of 4 columns, those from `begin` to `end`.
-  const auto combine = [&](int parts, auto part, int from, int to, auto take) {
-    for (int i = from + tid; i < to; i += Plan::threads) {
-      const int r = i / (D / 4), column = i % (D / 4) * 4;
-      float most = -__builtin_huge_valf(), total = 0;
-#pragma unroll 8
-      for (int w = 0; w < parts; ++w) most = max_number(most, part(w)[Plan::sums + 2 * r]);
-      Vec<float, 4> x{};
-#pragma unroll 8
-      for (int w = 0; w < parts; ++w) {
-        const Vec<float, 4> y = load<4>(part(w) + (r * D + column));
-        const Vec<float, 2> st = load<2>(part(w) + (Plan::sums + 2 * r));
-        const float weight = st[1] > 0 ? zellige::exp2(st[0] - most) : 0.0f;  // 0: no keys
-        total = zellige::fma(weight, st[1], total);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) x[j] = zellige::fma(weight, y[j], x[j]);
-      }
-      take(r, column, x, most, total);
-    }
-  };
   const auto finish = [&](int r, int column, Vec<float, 4> x, float, float total) {
 #pragma unroll
     for (int j = 0; j < 4; ++j) x[j] /= total;
     write<4>(o + ((heads + r) * D + column), x);
   };
-  const auto keep = [&](auto to) {
+  const auto keep = [&](gmem<float> to) {  // or smem
     return [=](int r, int column, Vec<float, 4> x, float most, float total) {
       store(to + (r * D + column), x);
       if (column == 0) store(to + (Plan::sums + 2 * r), Vec<float, 2>{{most, total}});
@@ -195,30 +203,33 @@ __global__ void __launch_bounds__(Plan::threads)
   };
   const auto of_warp = [&](int w) { return results + w * Plan::partial; };
   const int pieces = rows * D / 4;
-  if (splits == 1) return combine(Warps, of_warp, 0, pieces, finish);
+  if (splits == 1) return combine<Plan>(Warps, of_warp, 0, pieces, finish);
 
   const int clusters = splits / Plan::cluster;
   const int64_t unit = static_cast<int64_t>(blockIdx.z) * gridDim.y + blockIdx.y;
-  const gmem<float> parts = partial + unit * clusters * Plan::partial, mine = parts + split / Plan::cluster * Plan::partial;
+  const gmem<float> parts = partial + unit * clusters * Plan::partial,
+                    mine = parts + split / Plan::cluster * Plan::partial;
   if constexpr (Plan::cluster == 1) {
-    combine(Warps, of_warp, 0, pieces, keep(mine));
+    combine<Plan>(Warps, of_warp, 0, pieces, keep(mine));
   } else {
-    combine(Warps, of_warp, 0, pieces, keep(block));
+    combine<Plan>(Warps, of_warp, 0, pieces, keep(block));
     cluster_sync();
     const int rank = cluster_ctarank(), each = (pieces + Plan::cluster - 1) / Plan::cluster;
     const int from = rank * each, to = at_most(from + each, pieces);
     const auto of_block = [&](int w) { return mapa(block, w); };
-    if (clusters == 1) combine(Plan::cluster, of_block, from, to, finish);
-    else combine(Plan::cluster, of_block, from, to, keep(mine));
+    if (clusters == 1)
+      combine<Plan>(Plan::cluster, of_block, from, to, finish);
+    else
+      combine<Plan>(Plan::cluster, of_block, from, to, keep(mine));
     cluster_sync();  // nobody leaves while others read its results
     if (clusters == 1) return;
   }
+  const auto of_cluster = [&](int w) { return parts + w * Plan::partial; };
   const smem<unsigned> arrived = shared<unsigned>("arrived", Plan::bytes - 16, 1);
   __syncthreads();
   if (tid == 0) arrived[0] = atomic_increment(counters + unit, splits - 1);
   __syncthreads();
-  if (arrived[0] == static_cast<unsigned>(splits - 1))
-    combine(clusters, [&](int w) { return parts + w * Plan::partial; }, 0, pieces, finish);
+  if (arrived[0] == static_cast<unsigned>(splits - 1)) combine<Plan>(clusters, of_cluster, 0, pieces, finish);
 }
 
 }  // namespace zellige::kernels

@@ -1,14 +1,18 @@
-// C = A B for operands that start anywhere: any size, any pitch, 2-byte alignment. A is row-major, B row-major (K x N)
-// or, with AlongK, column-major (N x K in memory).
+// C = A B for operands that start anywhere: any size, any pitch, 2-byte alignment. A is row-major, B
+// row-major (K x N) or, with AlongK, column-major (N x K in memory).
 //
-//   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256, GemmRagged<32, 32, 4, false>::bytes>>>(
+//   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256, GemmRagged<32, 32,
+//   4, false>::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
 //
-// Nothing is shifted into place. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows), and warp w of eight
-// takes the k that are w mod 8:
-//   B, row-major   its rows k, k + 8, ... lie alike within their chunks. The warp computes on the chunks as they are, one
-//                  8-column tile more than the block's columns, and its sums are shifted when all are added up.
-//   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are gathered.
+// Nothing is shifted into place. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows), and warp
+// w of eight takes the k that are w mod 8:
+//   B, row-major   its rows k, k + 8, ... lie alike within their chunks. The warp computes on the chunks as
+//   they are, one
+//                  8-column tile more than the block's columns, and its sums are shifted when all are added
+//                  up.
+//   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
+//   gathered.
 // The sums over the warps' shares of K meet in shared memory, then the epilogue takes them to C.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
@@ -22,16 +26,38 @@ struct GemmRagged {
   static constexpr int threads = 256, k = 256, steps = k / 128;  // k of a stage; k16 steps of a warp in it
   static constexpr int line = k + 8;                             // a row along K: its chunks and one more
   static constexpr int window = AlongK ? N : N + 8;              // columns that a warp computes
-  static constexpr int plane = (k / 8 * (N / 8 + 1) + 4) * 8;    // the rows of B with equal k mod 8; 4 chunks against conflicts
+  static constexpr int plane =
+      (k / 8 * (N / 8 + 1) + 4) * 8;  // the rows of B with equal k mod 8; 4 chunks against conflicts
   static constexpr int a_size = M * line, b_size = AlongK ? N * line : 8 * plane, stage = a_size + b_size;
-  static constexpr int sums = 8 * M * window;                    // float32, over the stages
-  static constexpr int bytes = 2 * Stages * stage > 4 * sums ? 2 * Stages * stage : 4 * sums;
+  static constexpr int sums = 8 * M * window;  // float32, over the stages
+  static constexpr int bytes = 2 * Stages * stage > 4 * sums ? 2 * Stages* stage : 4 * sums;
 };
+
+/// Rows row0, row0 + 1, ... of an operand along K, the stage's 33 chunks from k0 on: a warp takes every 8th
+/// row, whose offsets are equal; the last chunks by one lane each. What lies behind K or behind the last row
+/// becomes zero.
+template <class Plan, int Lines, class T>
+ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, int rows, int k0, int K) {
+  constexpr int mine = Lines / 8;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = row0 + warp;
+  const int offset = from.offset(row, 0), r = warp + 8 * (lane % mine);
+  const int bytes = 2 * edge(K - k0 + offset - 8 * lane, 8), last = 2 * edge(K - k0 + offset - Plan::k, 8);
+  gmem<const T> line = from.line(row, 0) + (k0 + 8 * lane);
+  const bool skip = lane == 0 && k0 == 0 && row < rows && from.reaches_back(row, 0);
+#pragma unroll
+  for (int j = 0; j < mine; ++j, line += 8 * from.pitch)
+    if (j > 0 || !skip)
+      cp_async<16>(to + ((warp + 8 * j) * Plan::line + 8 * lane), line, row + 8 * j < rows ? bytes : 0);
+  if (lane < mine)
+    cp_async<16>(to + (r * Plan::line + Plan::k), from.line(row0 + r, 0) + (k0 + Plan::k),
+                 row0 + r < rows ? last : 0);
+  if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
+}
 
 template <class T, int BM, int BN, int Stages, bool AlongK, class Epilogue>
 __global__ void __launch_bounds__(256, 1)
-    gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M, int N, int K,
-                Epilogue epilogue) {
+    gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M,
+                int N, int K, Epilogue epilogue) {
   using Plan = GemmRagged<BM, BN, Stages, AlongK>;
   static_assert(BM % 16 == 0 && BN % 32 == 0 && BN <= 64);
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, q = lane % 4;
@@ -40,21 +66,6 @@ __global__ void __launch_bounds__(256, 1)
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Rows along K, 33 chunks of a stage: a warp takes every 8th row, whose offsets are equal; the last chunks by one
-  // lane each. What lies behind K or behind the last row becomes zero.
-  const auto copy_lines = [&](const RaggedRows<T>& from, smem<T> to, int row0, int rows, auto count, int k0) {
-    constexpr int mine = decltype(count)::value / 8;
-    const int row = row0 + warp, offset = from.offset(row, 0), r = warp + 8 * (lane % mine);
-    const int bytes = 2 * edge(K - k0 + offset - 8 * lane, 8), last = 2 * edge(K - k0 + offset - Plan::k, 8);
-    gmem<const T> line = from.line(row, 0) + (k0 + 8 * lane);
-    const bool skip = lane == 0 && k0 == 0 && row < rows && from.reaches_back(row, 0);
-#pragma unroll
-    for (int j = 0; j < mine; ++j, line += 8 * from.pitch)
-      if (j > 0 || !skip) cp_async<16>(to + ((warp + 8 * j) * Plan::line + 8 * lane), line, row + 8 * j < rows ? bytes : 0);
-    if (lane < mine)
-      cp_async<16>(to + (r * Plan::line + Plan::k), from.line(row0 + r, 0) + (k0 + Plan::k), row0 + r < rows ? last : 0);
-    if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
-  };
   // Rows along N: a warp takes 32 of the stage, as many at once as its lanes have chunks for.
   const auto copy_rows = [&](smem<T> to, int k0) {
     constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
@@ -65,14 +76,18 @@ __global__ void __launch_bounds__(256, 1)
       if (lane / chunks >= at_once || j + lane / chunks >= 32) continue;
       const int bytes = 2 * edge(N - n0 + b.offset(row, n0) - 8 * c, 8);
       const smem<T> place = to + (k % 8 * Plan::plane + (k / 8 * chunks + c) * 8);
-      if (c == 0 && row < K && b.reaches_back(row, n0)) b.copy_head(place, row, n0, N);
-      else cp_async<16>(place, b.line(row, n0) + 8 * c, row < K ? bytes : 0);
+      if (c == 0 && row < K && b.reaches_back(row, n0))
+        b.copy_head(place, row, n0, N);
+      else
+        cp_async<16>(place, b.line(row, n0) + 8 * c, row < K ? bytes : 0);
     }
   };
   const auto load_stage = [&](int stage, int k0) {
-    copy_lines(a, sA + stage * Plan::a_size, m0, M, Int<BM>{}, k0);
-    if constexpr (AlongK) copy_lines(b, sB + stage * Plan::b_size, n0, N, Int<BN>{}, k0);
-    else copy_rows(sB + stage * Plan::b_size, k0);
+    copy_lines<Plan, BM>(a, sA + stage * Plan::a_size, m0, M, k0, K);
+    if constexpr (AlongK)
+      copy_lines<Plan, BN>(b, sB + stage * Plan::b_size, n0, N, k0, K);
+    else
+      copy_rows(sB + stage * Plan::b_size, k0);
     cp_async_commit();
   };
 
@@ -81,17 +96,21 @@ __global__ void __launch_bounds__(256, 1)
   const int tiles = (K + Plan::k - 1) / Plan::k;
 #pragma unroll 1
   for (int s = 0; s < Stages; ++s) {
-    if (s < tiles) load_stage(s, s * Plan::k);
-    else cp_async_commit();
+    if (s < tiles)
+      load_stage(s, s * Plan::k);
+    else
+      cp_async_commit();
   }
 
   // Where this thread's elements of the fragments lie: k = warp + 8 i is i chunks behind k = warp.
   smem<T> lines_a[BM / 8], lines_b[AlongK ? BN / 8 : 1];
 #pragma unroll
-  for (int j = 0; j < BM / 8; ++j) lines_a[j] = sA + ((g + 8 * j) * Plan::line + a.offset(m0 + g + 8 * j, 0) + warp);
+  for (int j = 0; j < BM / 8; ++j)
+    lines_a[j] = sA + ((g + 8 * j) * Plan::line + a.offset(m0 + g + 8 * j, 0) + warp);
   if constexpr (AlongK) {
 #pragma unroll
-    for (int j = 0; j < BN / 8; ++j) lines_b[j] = sB + ((g + 8 * j) * Plan::line + b.offset(n0 + g + 8 * j, 0) + warp);
+    for (int j = 0; j < BN / 8; ++j)
+      lines_b[j] = sB + ((g + 8 * j) * Plan::line + b.offset(n0 + g + 8 * j, 0) + warp);
   }
   const auto pair = [](smem<T> line, int i) {
     return static_cast<uint32_t>(static_cast<T>(line[8 * i]).bits) |
@@ -115,7 +134,8 @@ __global__ void __launch_bounds__(256, 1)
           fb[j][1] = pair(lines_b[j] + stage * Plan::b_size, 16 * step + 2 * q + 8);
         }
       } else {
-        const smem<T> rows = sB + (stage * Plan::b_size + warp * Plan::plane + (16 * step + lane % 16) * n_tiles * 8);
+        const smem<T> rows =
+            sB + (stage * Plan::b_size + warp * Plan::plane + (16 * step + lane % 16) * n_tiles * 8);
 #pragma unroll
         for (int j = 0; j + 1 < n_tiles; j += 2) {
           uint32_t r[4];
@@ -126,7 +146,8 @@ __global__ void __launch_bounds__(256, 1)
       }
 #pragma unroll
       for (int i = 0; i < BM / 16; ++i) {
-        const smem<T> top = lines_a[2 * i] + stage * Plan::a_size, bottom = lines_a[2 * i + 1] + stage * Plan::a_size;
+        const smem<T> top = lines_a[2 * i] + stage * Plan::a_size,
+                      bottom = lines_a[2 * i + 1] + stage * Plan::a_size;
         const int at = 16 * step + 2 * q;
         const uint32_t fa[4] = {pair(top, at), pair(bottom, at), pair(top, at + 8), pair(bottom, at + 8)};
 #pragma unroll

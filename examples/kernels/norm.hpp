@@ -1,6 +1,7 @@
 // RMSNorm and LayerNorm over the rows of a matrix of any size.
 //
-//   norm<Norm::rms, half_t, 8, 256, 4, false><<<rows, 256, 256>>>(x, w, w, y, rows, columns, pitch, pitch, 1e-5f);
+//   norm<Norm::rms, half_t, 8, 256, 4, false><<<rows, 256, 256>>>(x, w, w, y, rows, columns, pitch, pitch,
+//   1e-5f);
 //
 //   rms     y = x / sqrt(mean(x^2) + epsilon) * weight
 //   layer   y = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias
@@ -8,8 +9,8 @@
 //
 // V, Threads, Chunks, Long and the grid are as in softmax.hpp; 8 * Threads / 32 floats of shared memory.
 //
-// One barrier a row: each warp sums the squares about its own mean, and n (mean of the warp - mean)^2 makes them squares
-// about the row's.
+// One barrier a row: each warp sums the squares about its own mean, and n (mean of the warp - mean)^2 makes
+// them squares about the row's.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>
@@ -20,8 +21,8 @@ enum class Norm { rms, layer, plain_rms, plain_layer };
 
 template <Norm Kind, class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
-    norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns, int64_t pitch_x,
-         int64_t pitch_y, float epsilon) {
+    norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns,
+         int64_t pitch_x, int64_t pitch_y, float epsilon) {
   constexpr bool centred = Kind == Norm::layer || Kind == Norm::plain_layer;
   constexpr bool weighted = Kind == Norm::rms || Kind == Norm::layer;
   constexpr int warps = Threads / 32;
@@ -47,13 +48,16 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
     }
     for (int first = 0; first < end; first += Tile::columns) {
       if (Long || !centred) tile.load(from, first, columns, 0.0f);
-      squares = tile.fold_inside(first, columns, squares, [=](float s, float v) { return zellige::fma(v - mean, v - mean, s); });
+      squares = tile.fold_inside(first, columns, squares,
+                                 [=](float s, float v) { return zellige::fma(v - mean, v - mean, s); });
     }
     squares = reduce_warp(squares, Sum{});
     if constexpr (centred) {
-      const Vec<float, 4> other = exchange_warps<warps>(Vec<float, 4>{{sum, squares, held, mean}}, slots + slot);
+      const Vec<float, 4> other =
+          exchange_warps<warps>(Vec<float, 4>{{sum, squares, held, mean}}, slots + slot);
       mean = reduce_warps<warps>(other[0], Sum{}) / columns;
-      squares = reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
+      squares =
+          reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
     } else {
       squares = reduce_warps<warps>(exchange_warps<warps>(Vec<float, 1>{{squares}}, slots + slot)[0], Sum{});
     }
@@ -70,8 +74,10 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
 #pragma unroll
         for (int j = 0; j < V; ++j) {
           v[j] = (v[j] - mean) * scale;
-          if constexpr (Kind == Norm::layer) v[j] = zellige::fma(v[j], w[j], b[j]);
-          else if constexpr (weighted) v[j] *= w[j];
+          if constexpr (Kind == Norm::layer)
+            v[j] = zellige::fma(v[j], w[j], b[j]);
+          else if constexpr (weighted)
+            v[j] *= w[j];
         }
         return v;
       });

@@ -2,10 +2,11 @@
 //
 //   softmax<half_t, 8, 256, 4, false><<<rows, 256, 128>>>(x, y, rows, columns, pitch, pitch);
 //
-// A block takes a row and keeps it in registers: V * Threads * Chunks columns, so that each element is read once. Long
-// tells that rows may have more; they are read three times. V = 8: pitches and columns are multiples of 8 and both
-// matrices start at multiples of 16 bytes; V = 1: any. 4 * Threads / 32 floats of shared memory. With a smaller grid the
-// blocks go on to further rows; a block a row is faster, for others load while one reduces.
+// A block takes a row and keeps it in registers: V * Threads * Chunks columns, so that each element is read
+// once. Long tells that rows may have more; they are read three times. V = 8: pitches and columns are
+// multiples of 8 and both matrices start at multiples of 16 bytes; V = 1: any. 4 * Threads / 32 floats of
+// shared memory. With a smaller grid the blocks go on to further rows; a block a row is faster, for others
+// load while one reduces.
 //
 // One barrier a row: each warp sums relative to its own maximum.
 #pragma once
@@ -18,11 +19,13 @@ template <class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     softmax(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {
   constexpr int warps = Threads / 32;
-  constexpr float log2e = 1.4426950408889634f, minus_infinity = -__builtin_huge_valf();
+  constexpr float log2e = 1.4426950408889634f, minus_infinity = -infinity;
   const smem<float> slots = shared<float>("slots", 0, 4 * warps);  // in two halves, for even and odd rows
   using Tile = RowTile<T, V, Threads, Chunks>;
   const int end = Long ? columns : 1, step = gridDim.x;  // of one tile, of rows
-  const auto exponential = [](float v, float largest) { return zellige::exp2(zellige::fma(v, log2e, -largest)); };
+  const auto exponential = [](float v, float largest) {
+    return zellige::exp2(zellige::fma(v, log2e, -largest));
+  };
 
   griddep_launch_dependents();
   griddep_wait();

@@ -3,13 +3,14 @@
 //   transpose<half_t, 128, 2, 128, true><<<dim3(ceil_div(columns, 128), ceil_div(rows, 128)), 128, 32768>>>(
 //       x, y, rows, columns, pitch_x, pitch_y);
 //
-// A block moves a tile of Rows x 64 Slabs elements through shared memory, 128 * Rows * Slabs bytes of it: 16 bytes of a
-// row in, ldmatrix transposes, 16 bytes of a column out. Aligned: rows, columns and pitches are multiples of 8 and both
-// matrices start at multiples of 16 bytes; otherwise elements go in and out one by one.
+// A block moves a tile of Rows x 64 Slabs elements through shared memory, 128 * Rows * Slabs bytes of it: 16
+// bytes of a row in, ldmatrix transposes, 16 bytes of a column out. Aligned: rows, columns and pitches are
+// multiples of 8 and both matrices start at multiples of 16 bytes; otherwise elements go in and out one by
+// one.
 //
-// A thread's four registers of one ldmatrix become 8 neighbours of a row of y if matrix i takes the rows 8 a + 2 i + b
-// of x, a = 0..3, b = 0, 1. The layout puts these eight rows one behind the other, and the swizzle then finds each in
-// banks of its own.
+// A thread's four registers of one ldmatrix become 8 neighbours of a row of y if matrix i takes the rows 8 a
+// + 2 i + b of x, a = 0..3, b = 0, 1. The layout puts these eight rows one behind the other, and the swizzle
+// then finds each in banks of its own.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -27,7 +28,8 @@ __global__ void __launch_bounds__(Threads)
   constexpr int chunks = 8 * Slabs;  // of 8 elements in a row of the tile
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int row0 = static_cast<int>(blockIdx.y) * Rows, column0 = static_cast<int>(blockIdx.x) * 64 * Slabs;
-  const auto tile = shared_tile<T>("tile", 0, Rows * 64 * Slabs, composition(Swizzle<3, 3, 3>{}, TransposeLayout<Rows, Slabs>{}));
+  const auto tile = shared_tile<T>("tile", 0, Rows * 64 * Slabs,
+                                   composition(Swizzle<3, 3, 3>{}, TransposeLayout<Rows, Slabs>{}));
 
   griddep_launch_dependents();
   griddep_wait();
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(Threads)
       ldmatrix_x4_trans(eight, tile(r, c % 8 * 8, c / 8));
       const int to_row = column0 + c * 8 + lane / 4, to_column = row0 + band * 32 + lane % 4 * 8;
       if (to_row >= columns || to_column >= rows) continue;
-      const Vec<T, 8> v = bit_cast<Vec<T, 8>>(eight);
+      const Vec<T, 8> v = bit_cast<Vec<T, 8>>(Vec<uint32_t, 4>{{eight[0], eight[1], eight[2], eight[3]}});
       const gmem<T> to = y + to_row * pitch_y + to_column;
       if constexpr (Aligned) {
         store(to, v);

@@ -1,5 +1,5 @@
-// Blocks that count themselves on an atomic counter: what each had done by then happened before whatever the later ones
-// do after they have counted.
+// Blocks that count themselves on an atomic counter: what each had done by then happened before whatever the
+// later ones do after they have counted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace zellige::emulate {
 
-/// What a block knew of its own warps when one of its threads counted. Threads and warps are the block's own numbers.
+/// What a block knew of its own warps when one of its threads counted. Threads and warps are the block's own
+/// numbers.
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
-  std::uint32_t epoch = 0;          // of that thread
+  std::uint32_t epoch = 0;           // of that thread
   std::vector<std::uint32_t> times;  // of each warp: what it did earlier is released
 };
 

@@ -37,10 +37,12 @@ unsigned smem_address(Thread& t, Place p) {
     return 0;
   }
   if (std::size_t(p.p - b.memory) % 16)
-    b.report(f, Kind::misaligned, p.region->name, site,
-             fmt::format("in shared tensor {}: {} of {} makes a descriptor of byte {} at \1; it must be a multiple of "
-                         "16",
-                         p.region->name, b.spell(f.index), b.spell_block(b.linear), p.p - p.region->begin));
+    b.report(
+        f, Kind::misaligned, p.region->name, site,
+        fmt::format(
+            "in shared tensor {}: {} of {} makes a descriptor of byte {} at \1; it must be a multiple of "
+            "16",
+            p.region->name, b.spell(f.index), b.spell_block(b.linear), p.p - p.region->begin));
   return unsigned(p.p - b.memory);
 }
 
@@ -143,11 +145,11 @@ void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const in
   Fiber& f = fiber(t);
   if (!transfer::check_map(f, map, rank, "tma_store", site)) return;
   if (map->im2col != im2col) {
-    f.home->report(f, Kind::instruction, map->region->name, site,
-                   fmt::format("at \1, {} of {}: {} with a descriptor of tensor {} that is {}",
-                               f.home->spell(f.index), f.home->spell_block(f.home->linear),
-                               im2col ? "tma_store_im2col" : "tma_store", map->region->name,
-                               map->im2col ? "im2col" : "tiled"));
+    f.home->report(
+        f, Kind::instruction, map->region->name, site,
+        fmt::format("at \1, {} of {}: {} with a descriptor of tensor {} that is {}", f.home->spell(f.index),
+                    f.home->spell_block(f.home->linear), im2col ? "tma_store_im2col" : "tma_store",
+                    map->region->name, map->im2col ? "im2col" : "tiled"));
     return;
   }
   transfer::tma_store(f, *map, from, at, reduction, site);
@@ -172,11 +174,12 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   Fiber& f = fiber(t);
   const Region& r = *p.region;
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
-    f.home->report(f, Kind::misaligned, r.name, site,
-                   fmt::format("in tensor {}: {} of {} prefetches bytes {}..{} at \1; place and size must be multiples "
-                               "of {} in global memory",
-                               r.name, f.home->spell(f.index), f.home->spell_block(f.home->linear),
-                               p.p - r.begin, p.p - r.begin + bytes, alignment));
+    f.home->report(
+        f, Kind::misaligned, r.name, site,
+        fmt::format("in tensor {}: {} of {} prefetches bytes {}..{} at \1; place and size must be multiples "
+                    "of {} in global memory",
+                    r.name, f.home->spell(f.index), f.home->spell_block(f.home->linear), p.p - r.begin,
+                    p.p - r.begin + bytes, alignment));
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }

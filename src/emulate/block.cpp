@@ -1,9 +1,8 @@
-#include "emulate/cluster.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "emulate/cluster.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {

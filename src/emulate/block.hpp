@@ -36,7 +36,7 @@ struct LaunchState : Launch {
 
 struct Warp {
   unsigned index = 0, local = 0;  // in its cluster, in its block
-  std::uint32_t lanes = 0;  // that exist
+  std::uint32_t lanes = 0;        // that exist
   std::uint32_t ready = 0, returned = 0;
   Clock clock{};
   std::uint32_t least = 0;
@@ -73,8 +73,8 @@ struct Touch {
   std::uint32_t epoch = 0;
   std::uint16_t thread = 0;
   Site site{};
-  const char* verb = "";
-  std::string what;  // "shared tensor A", "mbarrier full[1]"
+  const char *verb = "", *kind = "";  // "arrives at", "mbarrier"
+  std::string what;
 };
 
 /// The table that emitted text calls.
@@ -116,12 +116,13 @@ class Block {
   void set_registers(Fiber&, unsigned registers, bool more, Site);
   void finish_stores(Fiber&, std::uint32_t groups);
   void hear(Warp&, const Clock&);  // the warp now knows what that clock knows
-  void release(Warp&);             // what its threads have done so far can be told; what follows has a new time
+  void release(Warp&);  // what its threads have done so far can be told; what follows has a new time
   void arrive_at_registers();
 
-  /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block has
-  /// left. What a copy does later is looked at through its operation instead.
-  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site, bool by_copy = false);
+  /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block
+  /// has left. What a copy does later is looked at through its operation instead.
+  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
+             bool by_copy = false);
 
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
@@ -167,7 +168,7 @@ class Block {
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
   std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
-  std::vector<Acquisition> acquired;      // at atomic counters
+  std::vector<Acquisition> acquired;            // at atomic counters
   std::vector<const char*> region_names;        // by Region::id
 
   unsigned live() const { return live_; }

@@ -92,10 +92,10 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind =
-      c.what == What::unwritten || c.what == What::other_tensor ? Finding::Kind::uninitialised_read
-      : c.what == What::unfenced                                ? Finding::Kind::fence
-                                                                : Finding::Kind::race;
+  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor
+                                 ? Finding::Kind::uninitialised_read
+                             : c.what == What::unfenced ? Finding::Kind::fence
+                                                        : Finding::Kind::race;
   if (!findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});
@@ -130,9 +130,9 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
     raw.sites = {{other}, walk(f, site)};
   const bool together = peers && c.block != unnamed_block && peers->first_warp(c.block) >= 0;
   raw.text = fmt::format(
-      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}", r.name,
-      spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs, from,
-      from + bytes, spell(first ? c.thread : f.index), first ? they : spell_block(linear),
+      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}",
+      r.name, spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs,
+      from, from + bytes, spell(first ? c.thread : f.index), first ? they : spell_block(linear),
       first ? theirs : mine,
       together ? "no cluster barrier lies between" : "nothing orders two blocks of a launch");
   findings.add(std::move(raw));
@@ -145,16 +145,20 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   Block& own = *f.home;
   if (this == &own) return true;
   if (!live_) {
-    own.report(f, Finding::Kind::departed, nullptr, site,
-               fmt::format("{}: {} of {} {} its {} {} at \1, and all its threads have returned",
-                           spell_block(linear), own.spell(f.index), own.spell_block(own.linear), verb, kind,
-                           what));
+    own.report(
+        f, Finding::Kind::departed, nullptr, site,
+        fmt::format("{}: {} of {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
+                    own.spell(f.index), own.spell_block(own.linear), verb, kind, what));
     return false;
   }
   if (by_copy) return true;
   Touch& t = touches[f.its_warp->index];
-  t = {f.its_warp->clock.time[f.its_warp->index], std::uint16_t(own.first_thread + f.index), site, verb,
-       fmt::format("{} {}", kind, what)};
+  t = {f.its_warp->clock.time[f.its_warp->index],
+       std::uint16_t(own.first_thread + f.index),
+       site,
+       verb,
+       kind,
+       what};
   return true;
 }
 
@@ -169,9 +173,9 @@ void Block::leave(Fiber& f) {
     const Fiber& other = cluster.block(warp / warps_).thread(t.thread % (warps_ * 32));
     Block& theirs = *other.home;
     theirs.report(other, Finding::Kind::departed, nullptr, Site{t.site.address, 0},
-                  fmt::format("{}: {} of {} {} its {} at \1, and nothing makes the block stay until then",
-                              spell_block(linear), theirs.spell(other.index), theirs.spell_block(theirs.linear),
-                              t.verb, t.what));
+                  fmt::format("{}: {} of {} {} its {} {} at \1, and nothing makes the block stay until then",
+                              spell_block(linear), theirs.spell(other.index),
+                              theirs.spell_block(theirs.linear), t.verb, t.kind, t.what));
   }
   for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
     const AsyncOp& op = cluster.ops[i];
@@ -202,8 +206,8 @@ static std::string lacking(const MBarrier& b, unsigned parity, const char* line)
     missing += b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
                            : fmt::format("{} bytes have come that were not announced", -b.bytes);
   }
-  return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity, b.phase,
-                     missing, line);
+  return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity,
+                     b.phase, missing, line);
 }
 
 // "waits in mma at \3", the site appended to the finding.

@@ -10,7 +10,8 @@ namespace {
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
 // One line of the innermost dimension.
-void add_line(const TmaMap& map, std::int64_t start, unsigned count, unsigned step, std::uint64_t base, Box& box) {
+void add_line(const TmaMap& map, std::int64_t start, unsigned count, unsigned step, std::uint64_t base,
+              Box& box) {
   const unsigned size = element_bytes(map.element);
   if (step == 1) {
     const std::int64_t first = std::max<std::int64_t>(start, 0),

@@ -19,8 +19,8 @@ struct Box {
   std::vector<BoxRun> runs;
 };
 
-/// The box at the coordinates `at`, elements in order, the innermost dimension fastest. `offsets`: im2col's; null
-/// where the map is im2col: a store.
+/// The box at the coordinates `at`, elements in order, the innermost dimension fastest. `offsets`: im2col's;
+/// null where the map is im2col: a store.
 Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 
 /// Where the chunk at `offset` of a tile at `address` lies: bits 4.. are xored with bits 7...

@@ -237,11 +237,12 @@ void poisoned(Thread& t) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
-  b.report(f, Kind::accumulator, nullptr, site,
-           fmt::format("of {} of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
-                       "when they were read; wgmma_commit and wgmma_wait come first",
-                       b.spell(f.index), b.spell_block(b.linear)),
-           wgmma);
+  b.report(
+      f, Kind::accumulator, nullptr, site,
+      fmt::format("of {} of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
+                  "when they were read; wgmma_commit and wgmma_wait come first",
+                  b.spell(f.index), b.spell_block(b.linear)),
+      wgmma);
 }
 
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
@@ -301,13 +302,14 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   Block& b = *f.home;
   if (p.region->space != Space::global) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} of {}: atomic_increment of {}, which is not in global memory", b.spell(f.index),
-                         b.spell_block(b.linear), p.region->name));
+             fmt::format("at \1, {} of {}: atomic_increment of {}, which is not in global memory",
+                         b.spell(f.index), b.spell_block(b.linear), p.region->name));
     return 0;
   }
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags && !all_written(state.flags + at, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  if (state.flags && !all_written(state.flags + at, 4))
+    clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   Warp& w = *f.its_warp;
   b.release(w);
   Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}};
@@ -337,23 +339,23 @@ void fail(Thread& t, const char* tensor, const char* message) {
 
 const Engine& engine() {
   static const Engine table = {.read = read,
-                                   .write = write,
-                                   .shared = shared,
-                                   .meet = calls::meet,
-                                   .read_rows = read_rows,
-                                   .read_as = read_as,
-                                   .write_as = write_as,
-                                   .sync_warp = calls::sync_warp,
-                                   .bar_sync = calls::bar_sync,
-                                   .bar_arrive = calls::bar_arrive,
-                                   .cp_async = cp_async,
-                                   .cp_async_commit = cp_async_commit,
-                                   .cp_async_wait = cp_async_wait,
-                                   .fail = fail,
-                                   .write_rows = write_rows,
-                                   .poisoned = poisoned,
-                                   .async = &async_engine(),
-                                   .atomic_increment = atomic_increment};
+                               .write = write,
+                               .shared = shared,
+                               .meet = calls::meet,
+                               .read_rows = read_rows,
+                               .read_as = read_as,
+                               .write_as = write_as,
+                               .sync_warp = calls::sync_warp,
+                               .bar_sync = calls::bar_sync,
+                               .bar_arrive = calls::bar_arrive,
+                               .cp_async = cp_async,
+                               .cp_async_commit = cp_async_commit,
+                               .cp_async_wait = cp_async_wait,
+                               .fail = fail,
+                               .write_rows = write_rows,
+                               .poisoned = poisoned,
+                               .async = &async_engine(),
+                               .atomic_increment = atomic_increment};
   return table;
 }
 

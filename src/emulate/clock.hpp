@@ -57,9 +57,12 @@ struct Actor {
   std::uint32_t synced = ~0u;
   const Peers* peers = nullptr;
   std::uint16_t first_warp = 0;  // of its block
-  const std::vector<Acquisition>* acquired = nullptr;  // what its block has learnt of others by atomic counters
+  const std::vector<Acquisition>* acquired =
+      nullptr;  // what its block has learnt of others by atomic counters
 
-  std::uint32_t heard(unsigned w) const { return w == warp ? std::min(clock->time[w], synced) : clock->time[w]; }
+  std::uint32_t heard(unsigned w) const {
+    return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
+  }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < least || other_thread == thread || other_epoch < heard(other_thread / 32);
   }

@@ -143,8 +143,8 @@ void Cluster::wait(Fiber& f, Site site) {
                          b.spell(f.index), b.spell_block(b.linear)));
     b.abandon(f);
   }
-  // The barrier completes at once when its last thread arrives; a thread that comes to its wait later finds its
-  // phase over.
+  // The barrier completes at once when its last thread arrives; a thread that comes to its wait later finds
+  // its phase over.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
   b.hear(*f.its_warp, released_);

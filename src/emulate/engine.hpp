@@ -49,13 +49,12 @@ struct Parameter {
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
   /// `map` is a TmaDescriptor made for the emulator (atom/make_tma_descriptor.hpp).
   template <class T>
-  Parameter(const T& map, Buffer& tensor, bool written)
-      : buffer(&tensor), writes(written), bytes(sizeof(T)) {
+  Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));
   }
   template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>)
-  Parameter(const T& value) : bytes(sizeof(T)) {
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) Parameter(const T& value)
+      : bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &value, sizeof(T));
   }
 };
@@ -69,7 +68,7 @@ struct LaunchConfig {
   int workers = 0;          // 0: one a core
   dim3 cluster{1, 1, 1};    // blocks
   std::vector<Parameter> parameters{};  // instead of arguments and writes
-  unsigned registers = 0;   // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
+  unsigned registers = 0;  // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
 };
 
 struct Report {

@@ -29,9 +29,9 @@ struct Fiber : Thread {
     in_syncwarp,
     at_barrier,
     at_mbarrier,
-    polling,      // asked an mbarrier and got no
-    in_wgmma,     // until its warpgroup has come
-    at_cluster,   // in cluster_wait
+    polling,     // asked an mbarrier and got no
+    in_wgmma,    // until its warpgroup has come
+    at_cluster,  // in cluster_wait
     for_registers,
     returned
   };
@@ -41,16 +41,16 @@ struct Fiber : Thread {
   Warp* its_warp = nullptr;
   std::uint32_t lane = 0;
   State state = State::ready;
-  Site site{};                            // of the call it waits in
-  std::uint32_t barrier = 0;              // at_barrier: which
-  const MBarrier* mbarrier = nullptr;     // at_mbarrier, polling
+  Site site{};                         // of the call it waits in
+  std::uint32_t barrier = 0;           // at_barrier: which
+  const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
   bool arrived_at_cluster = false, init_fenced = false;
-  std::uint32_t cluster_phase = 0;  // of the cluster's barrier when it arrived
+  std::uint32_t cluster_phase = 0;        // of the cluster's barrier when it arrived
   std::vector<CopyInFlight> copies;       // in order of issue
   std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
   std::uint32_t landed_copies = 0, landed_groups = 0;
-  std::shared_ptr<InFlight> in_flight;    // null until the first bulk store or wgmma
+  std::shared_ptr<InFlight> in_flight;  // null until the first bulk store or wgmma
 };
 
 }  // namespace zellige::emulate

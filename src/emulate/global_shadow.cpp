@@ -26,8 +26,8 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (block_of(earlier) != block) first_warp = a.peers ? a.peers->first_warp(block_of(earlier)) : -1;
   const std::uint32_t epoch = epoch_of(earlier);
   if (first_warp < 0)
-    return a.acquired &&
-           arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch, earlier & several_threads);
+    return a.acquired && arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch,
+                                        earlier & several_threads);
   const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
   if (earlier & several_threads) return epoch < a.heard(warp);
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));

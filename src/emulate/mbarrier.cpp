@@ -47,10 +47,11 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || 8 > r.bytes - from || from % 8 != 0 || std::uintptr_t(p.p) % 8 != 0) {
     const std::ptrdiff_t signed_from = p.p - r.begin;
-    report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
-           fmt::format("{} shared tensor {}: {} of {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
-                       from % 8 ? "in" : "on", r.name, spell(f.index), spell_block(linear), verb, signed_from,
-                       signed_from + 8, r.bytes));
+    report(
+        f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
+        fmt::format("{} shared tensor {}: {} of {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
+                    from % 8 ? "in" : "on", r.name, spell(f.index), spell_block(linear), verb, signed_from,
+                    signed_from + 8, r.bytes));
     return nullptr;
   }
   Block& home = *static_cast<Block*>(r.shadow);
@@ -73,18 +74,19 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   if (!reach(f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
-    own.report(f, Kind::race, b.tensor, site,
-               fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no barrier lies "
-                           "between",
-                           b.name, own.spell(f.index), own.spell_block(own.linear), verb,
-                           cluster.spell(b.made_by)),
-               widen(b.made_site, site.address));
+    own.report(
+        f, Kind::race, b.tensor, site,
+        fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no barrier lies "
+                    "between",
+                    b.name, own.spell(f.index), own.spell_block(own.linear), verb, cluster.spell(b.made_by)),
+        widen(b.made_site, site.address));
   } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
-    own.report(f, Kind::race, b.tensor, site,
-               fmt::format("on mbarrier {}: {} of {} {} it at \1, but its bytes have been overwritten since it "
-                           "was initialised at \2",
-                           b.name, own.spell(f.index), own.spell_block(own.linear), verb),
-               widen(b.made_site, site.address));
+    own.report(
+        f, Kind::race, b.tensor, site,
+        fmt::format("on mbarrier {}: {} of {} {} it at \1, but its bytes have been overwritten since it "
+                    "was initialised at \2",
+                    b.name, own.spell(f.index), own.spell_block(own.linear), verb),
+        widen(b.made_site, site.address));
   }
   return &b;
 }

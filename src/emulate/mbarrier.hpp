@@ -17,8 +17,8 @@ struct MBarrier {
   std::int64_t bytes = 0;                // announced and not there yet; below 0: there and not announced yet
   std::uint32_t phase = 0;               // the one that has not ended
   std::uint32_t agent = 0, ended = 0;    // phases that have ended since the first init: the agent's time
-  bool valid = false, fenced = false;  // fenced: since the init, by the thread that made it
-  std::uint16_t made_by = 0;           // thread of the cluster
+  bool valid = false, fenced = false;    // fenced: since the init, by the thread that made it
+  std::uint16_t made_by = 0;             // thread of the cluster
   std::uint32_t made_at_time = 0, made_site = 0;
   Clock heard{};     // from this phase's arrivals
   Clock released{};  // what the end of the last phase tells

@@ -59,8 +59,8 @@ void check(const LaunchConfig& config) {
     fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z,
          c.x, c.y, c.z);
   if (cluster * ((threads + 31) / 32) > max_warps)
-    fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}", cluster,
-         threads, cluster * ((threads + 31) / 32), max_warps);
+    fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}",
+         cluster, threads, cluster * ((threads + 31) / 32), max_warps);
 }
 
 // The launch's arguments: their regions, and the shadows of the buffers that it writes.

@@ -22,13 +22,14 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
 // A run of a tensor's bytes that a copy is about to touch.
-bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb, Site site) {
+bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
+           Site site) {
   const Region& r = *p.region;
   const Block& b = *f.home;
   if (r.space != space) {
     refuse(f, Kind::instruction, r, site,
-           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name, spell(r.space),
-                       spell(space)));
+           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name,
+                       spell(r.space), spell(space)));
     return false;
   }
   const std::ptrdiff_t from = p.p - r.begin;
@@ -182,12 +183,13 @@ bool check_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Sit
   return true;
 }
 
-void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
-              unsigned mask, Site site) {
+void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at,
+              const std::uint16_t* offsets, unsigned mask, Site site) {
   if (map.im2col != (offsets != nullptr)) {
-    refuse(f, Kind::instruction, *map.region, site,
-           fmt::format("{} with a descriptor of tensor {} that is {}", offsets ? "tma_load_im2col" : "tma_load",
-                       map.region->name, map.im2col ? "im2col" : "tiled"));
+    refuse(
+        f, Kind::instruction, *map.region, site,
+        fmt::format("{} with a descriptor of tensor {} that is {}", offsets ? "tma_load_im2col" : "tma_load",
+                    map.region->name, map.im2col ? "im2col" : "tiled"));
     return;
   }
   const Box box = box_of(map, at, offsets);
@@ -198,8 +200,10 @@ void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* a
     std::memcpy(data->data() + run.to, map.region->begin + run.from, run.bytes);
   }
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
-  issue(f, {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle, std::move(data)}, to, barrier, ranks,
-        site);
+  issue(f,
+        {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle,
+         std::move(data)},
+        to, barrier, ranks, site);
 }
 
 void bulk_load(Fiber& f, Place to, Place from, unsigned bytes, Place barrier, unsigned mask, Site site) {
@@ -209,10 +213,14 @@ void bulk_load(Fiber& f, Place to, Place from, unsigned bytes, Place barrier, un
   read_global(f, *from.region, std::size_t(from.p - from.region->begin), bytes, site);
   auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  issue(f, {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)}, to, barrier, ranks, site);
+  issue(
+      f,
+      {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)},
+      to, barrier, ranks, site);
 }
 
-void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site site) {
+void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier,
+                     Site site) {
   if (!whole_chunks(f, *to.region, bytes, "bulk_copy_cluster", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
@@ -224,8 +232,9 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
   }
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
-  issue(f, {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
-            std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
+  issue(f,
+        {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16,
+         0, std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
         to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
   const Actor a = b.actor(f, site.address);
@@ -249,7 +258,10 @@ void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place b
   }
   auto data = std::make_shared<std::vector<unsigned char>>(4);
   std::memcpy(data->data(), &value, 4);
-  issue(f, {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)}, to, barrier, 1u << rank, site);
+  issue(
+      f,
+      {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)},
+      to, barrier, 1u << rank, site);
 }
 
 void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, Site site) {

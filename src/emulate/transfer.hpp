@@ -1,5 +1,5 @@
-// TMA and bulk copies: what an instruction does when it is issued. What it moves lands later (cluster.hpp), or
-// at its thread's wait (in_flight.hpp).
+// TMA and bulk copies: what an instruction does when it is issued. What it moves lands later (cluster.hpp),
+// or at its thread's wait (in_flight.hpp).
 #pragma once
 #include "emulate/cluster.hpp"
 #include "zellige/emulate/async.hpp"

@@ -1,4 +1,5 @@
-// The asynchronous proxy's side of global memory: what loads read, and what stores and reductions leave there.
+// The asynchronous proxy's side of global memory: what loads read, and what stores and reductions leave
+// there.
 #include <cstring>
 #include <mutex>
 

@@ -1,5 +1,5 @@
-// WGMMA: a warpgroup meets, its operands are read through the asynchronous proxy, and the result is kept aside:
-// until the wait, the registers hold poison.
+// WGMMA: a warpgroup meets, its operands are read through the asynchronous proxy, and the result is kept
+// aside: until the wait, the registers hold poison.
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -65,10 +65,11 @@ struct OperandReader {
     static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                               255, 255, 255, 255, 255, 255, 255, 255};
     if (at + 16 > b.shared_bytes) {
-      b.report(f, Kind::out_of_bounds, nullptr, site,
-               fmt::format("of wgmma's operand {}: {} of {} reads bytes {}..{} of shared memory at \1, the launch "
-                           "gives a block {}",
-                           which, b.spell(f.index), b.spell_block(b.linear), at, at + 16, b.shared_bytes));
+      b.report(
+          f, Kind::out_of_bounds, nullptr, site,
+          fmt::format("of wgmma's operand {}: {} of {} reads bytes {}..{} of shared memory at \1, the launch "
+                      "gives a block {}",
+                      which, b.spell(f.index), b.spell_block(b.linear), at, at + 16, b.shared_bytes));
       return nothing;
     }
     const Actor a = b.actor(f, site.address);
@@ -90,13 +91,16 @@ struct OperandReader {
     if (b.async.writer(at) && writer.kind == AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
         b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
       swizzle_told = true;
-      const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
-      b.report(f, Kind::instruction, b.region_names[writer.region], site,
-               fmt::format("at \1, {} of {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
-                           "wrote tensor {} with {}",
-                           b.spell(f.index), b.spell_block(b.linear), which, name(swizzle),
-                           b.region_names[writer.region], name(writer.swizzle)),
-               widen(writer.site, site.address));
+      const auto name = [](unsigned s) {
+        return s ? fmt::format("{} bytes", 16u << s) : std::string("none");
+      };
+      b.report(
+          f, Kind::instruction, b.region_names[writer.region], site,
+          fmt::format("at \1, {} of {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
+                      "wrote tensor {} with {}",
+                      b.spell(f.index), b.spell_block(b.linear), which, name(swizzle),
+                      b.region_names[writer.region], name(writer.swizzle)),
+          widen(writer.site, site.address));
     }
     return b.memory + at;
   }
@@ -108,15 +112,16 @@ struct OperandReader {
     if (!mn_major) {
       for (unsigned r = 0; r < rows; ++r)
         for (unsigned c = 0; c < k * size; c += 16)
-          std::memcpy(&out[r * k * size + c], chunk(gmma_address(descriptor, false, size, r, c / size), swizzle),
-                      16);
+          std::memcpy(&out[r * k * size + c],
+                      chunk(gmma_address(descriptor, false, size, r, c / size), swizzle), 16);
       return;
     }
     const unsigned wide = 16 / size;
     for (unsigned r = 0; r < rows; r += wide) {
       for (unsigned c = 0; c < k; ++c) {
         const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
-        for (unsigned i = 0; i < wide; ++i) std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
+        for (unsigned i = 0; i < wide; ++i)
+          std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
       }
     }
   }
@@ -135,9 +140,10 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   mine.last_wgmma = site.address;
   if (call.ra && any_poison(call.ra, 4))
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format("of {} of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
-                       "still owned when they were read; wgmma_commit and wgmma_wait come first",
-                       spell(f.index), spell_block(linear)),
+           fmt::format(
+               "of {} of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
+               "still owned when they were read; wgmma_commit and wgmma_wait come first",
+               spell(f.index), spell_block(linear)),
            mine.last_wgmma);
   GroupMeeting& m = group_[g];
   if (!m.arrived) {
@@ -157,12 +163,14 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   for (unsigned i = 1; i < 128; ++i) {
     const WgmmaCall& other = *m.call[i];
     if (other.a == first.a && other.b == first.b && other.accumulate == first.accumulate) continue;
-    const char* what = other.a != first.a ? "descriptor of operand A" : other.b != first.b ? "descriptor of operand B"
-                                                                                           : "choice to accumulate";
+    const char* what = other.a != first.a   ? "descriptor of operand A"
+                       : other.b != first.b ? "descriptor of operand B"
+                                            : "choice to accumulate";
     report(f, Kind::divergence, nullptr, site,
-           fmt::format("in warpgroup {} of {}: threads {} and {} come to wgmma at \1 with different values of the "
-                       "{}",
-                       g, spell_block(linear), g * 128, g * 128 + i, what));
+           fmt::format(
+               "in warpgroup {} of {}: threads {} and {} come to wgmma at \1 with different values of the "
+               "{}",
+               g, spell_block(linear), g * 128, g * 128 + i, what));
     break;
   }
   async.start(shared_bytes);
@@ -170,12 +178,14 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   Fiber& leader = stacks_.fiber(g * 128);
   const Actor a = actor(leader, site.address);
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
-  const std::uint32_t op = cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g],
-                                        group, this, 0});
+  const std::uint32_t op =
+      cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
   std::vector<unsigned char> ta, tb;
   if (!first.ra)
-    OperandReader{*this, leader, op, site, "A"}.read(first.a, first.a_mn, 64, first.k, first.element_bytes, ta);
-  OperandReader{*this, leader, op, site, "B"}.read(first.b, first.b_mn, first.n, first.k, first.element_bytes, tb);
+    OperandReader{*this, leader, op, site, "A"}.read(first.a, first.a_mn, 64, first.k, first.element_bytes,
+                                                     ta);
+  OperandReader{*this, leader, op, site, "B"}.read(first.b, first.b_mn, first.n, first.k, first.element_bytes,
+                                                   tb);
 
   std::uint32_t ra[128][4];
   const void* c[128];
@@ -219,16 +229,18 @@ void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCal
   const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
   if (acc && acc->running && !running) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns "
-                       "them; wgmma_commit and wgmma_wait come first",
-                       who()),
+           fmt::format(
+               "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns "
+               "them; wgmma_commit and wgmma_wait come first",
+               who()),
            acc->site);
   } else if (!its.wgmma_fenced && !running) {
     if (!acc) {
-      report(f, Kind::accumulator, nullptr, site,
-             fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
-                         "lies between",
-                         who()));
+      report(
+          f, Kind::accumulator, nullptr, site,
+          fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
+                      "lies between",
+                      who()));
     } else if (acc->bytes == call.d_bytes && std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
       report(f, Kind::accumulator, nullptr, site,
              fmt::format("{}: at \1 a wgmma takes registers that have been written since the wgmma at \2 was "

@@ -45,9 +45,19 @@ Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
   Picture p{.title = title};
   const plan::Wavefronts w = plan::evaluate(a);
   const int lanes = static_cast<int>(a.address.size()), step = emulate::lanes_per_phase(a.bytes);
-  for (int first = 0, phase = 0; first < lanes; first += step, ++phase)
-    p.grids.push_back(
-        phase_grid(a, first, std::min(lanes, first + step), phase, w.per_phase[std::size_t(phase)]));
+  auto active = [&](int first) {
+    const int last = std::min(lanes, first + step);
+    return std::any_of(a.address.begin() + first, a.address.begin() + last, [](auto at) { return at >= 0; });
+  };
+  for (int first = 0, phase = 0; first < lanes;) {
+    // The next phase goes with this one where it has lanes but no wavefront of its own.
+    const int next = first + step;
+    const bool two = next < lanes && w.per_phase[std::size_t(phase) + 1] == 0 && active(next);
+    const int last = std::min(lanes, first + (two ? 2 : 1) * step);
+    p.grids.push_back(phase_grid(a, first, last, phase, w.per_phase[std::size_t(phase)]));
+    first = last;
+    phase += two ? 2 : 1;
+  }
   return p;
 }
 

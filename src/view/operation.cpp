@@ -216,7 +216,7 @@ constexpr Operation table[] = {
     {"tma_copy_partition", "w w p w m n x n", "tma_copy_partition"},
     {"tma_atom_partition", "w w p w m n x n", "tma_atom_partition"},
     {"tma_multicast_mask", "p w i", "tma_multicast_mask"},
-    {"gmma_desc", "w w w i", "gmma_desc"},
+    {"gmma_desc", "w w w y", "gmma_desc"},
     // Texts.
     {"basis_sum4", "w w*", "basis_sum4"},
     {"basis_print", "n", "basis_print"},
@@ -290,7 +290,7 @@ bool fits(char parameter, const Argument& a) {
     case '3':
       return v.is(ValueKind::tuple) && v.rank() == 3 && is_tiler(v);
     case 'y':
-      return v.is(ValueKind::tuple) && v.rank() == 2 && is_integers(v);
+      return v.is(ValueKind::tuple) && v.rank() >= 2 && is_integers(v);
     case 'k':
       return is_count(v, -1, most_count);
     case 'f':
@@ -344,7 +344,7 @@ const char* meaning(char parameter) {
     case '3':
       return "three tilers";
     case 'y':
-      return "(M,N)";
+      return "(M,N,...)";
     case 'k':
       return "mode or count";
     case 'f':

@@ -41,9 +41,10 @@ inline std::mt19937 generator(20);
 inline std::set<std::string> proved;
 inline bool all_hold = true;
 
-inline void report(const std::string& name, long compared, long equal, double largest, double of_bound, bool holds) {
-  std::printf("| `%s` | %ld | %.4f%% | %.3g | %.3g | %s |\n", name.c_str(), compared, 100.0 * equal / compared,
-              largest, of_bound, holds ? "holds" : "**FAILS**");
+inline void report(const std::string& name, long compared, long equal, double largest, double of_bound,
+                   bool holds) {
+  std::printf("| `%s` | %ld | %.4f%% | %.3g | %.3g | %s |\n", name.c_str(), compared,
+              100.0 * equal / compared, largest, of_bound, holds ? "holds" : "**FAILS**");
   proved.insert(name);
   all_hold = all_hold && holds;
 }
@@ -74,14 +75,18 @@ struct Comparison {
     if (f16 && std::isinf(want)) want = std::copysign(65536.0, want);
     const double difference = std::fabs(got - want);
     if (!(difference <= bound)) {
-      if (holds) std::printf("%s: %.9g on the device, %.9g by reference, bound %.3g\n", where.c_str(), got, want, bound);
+      if (holds)
+        std::printf("%s: %.9g on the device, %.9g by reference, bound %.3g\n", where.c_str(), got, want,
+                    bound);
       holds = false;
     }
     if (!std::isfinite(difference)) return;
     largest = std::fmax(largest, difference / std::fmax(addend, 1e-300));
     if (bound > 0) of_bound = std::fmax(of_bound, difference / bound);
   }
-  void report(const std::string& name) const { zellige::report(name, compared, equal, largest, of_bound, holds); }
+  void report(const std::string& name) const {
+    zellige::report(name, compared, equal, largest, of_bound, holds);
+  }
 };
 
 enum class Draw { integers, normal, wide, pattern };

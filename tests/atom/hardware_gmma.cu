@@ -1,12 +1,12 @@
-// Every warpgroup MMA on a real GPU against its reference body, on random data in shared memory: every N, every type,
-// both operands from shared memory or the first from registers, both majors, every swizzle.
+// Every warpgroup MMA on a real GPU against its reference body, on random data in shared memory: every N,
+// every type, both operands from shared memory or the first from registers, both majors, every swizzle.
 //
 //   nvcc -std=c++20 -O1 -I include -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_gmma.cu -o hardware_gmma && ./hardware_gmma
 //
-// -DPART=0 to 6 compiles one type of operand each: seven programs can be built beside each other. The operands'
-// addresses follow from the descriptor by gmma_operand.hpp; integers must agree exactly, and so must floats where all
-// sums are small integers. 8-bit floats are added with fewer bits: see `slack`.
+// -DPART=0 to 6 compiles one type of operand each: seven programs can be built beside each other. The
+// operands' addresses follow from the descriptor by gmma_operand.hpp; integers must agree exactly, and so
+// must floats where all sums are small integers. 8-bit floats are added with fewer bits: see `slack`.
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/gmma_operand.hpp>
 #include <zellige/atom/wgmma.hpp>
@@ -59,7 +59,8 @@ T number(Fill how) {
   const int small = static_cast<int>(generator() % 9) - 4;
   if (how == Fill::integers) return T(static_cast<float>(small));
   if (how == Fill::normal) return T(std::normal_distribution<float>()(generator));
-  return T((generator() % 2 ? 1.0f : -1.0f) * std::exp2(std::uniform_real_distribution<float>(-6, 6)(generator)));
+  return T((generator() % 2 ? 1.0f : -1.0f) *
+           std::exp2(std::uniform_real_distribution<float>(-6, 6)(generator)));
 }
 template <class T>
 void fill(unsigned char* bytes, unsigned count, Fill how) {
@@ -81,7 +82,8 @@ uint64_t descriptor(bool mn_major, unsigned at, unsigned swizzle, unsigned varia
   return smem_descriptor_bits(at, 16 * span * (1 + variant % 2), 8 * span, mode);
 }
 
-// The host's side knows a row by its types; N and the forms are values, so that little is compiled for each row.
+// The host's side knows a row by its types; N and the forms are values, so that little is compiled for each
+// row.
 template <class D>
 struct Form {
   std::string name;
@@ -93,7 +95,8 @@ struct Form {
 template <class T, class U, class D, int R, bool SS, Major A, Major B, bool Saturate>
 void launch(const uint4* image, const Input* in, const uint32_t (*ra)[4], const D* c, D* out) {
   auto* kernel = gmma_kernel<T, U, D, R, SS, A, B, Saturate>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, image_bytes), "shared memory");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, image_bytes),
+        "shared memory");
   kernel<<<trials, 128, image_bytes>>>(image, in, ra, c, out);
 }
 
@@ -117,13 +120,15 @@ template <class T, class U, class D, bool Saturate>
     const Fill draw = static_cast<Fill>(how);
     fill<T>(image.data(), b_at, draw);
     fill<U>(image.data() + b_at, image_bytes - b_at, draw);
-    fill<Number>(reinterpret_cast<unsigned char*>(c.data()), static_cast<unsigned>(c.size() * sizeof(D)), draw);
+    fill<Number>(reinterpret_cast<unsigned char*>(c.data()), static_cast<unsigned>(c.size() * sizeof(D)),
+                 draw);
     if (sizeof(T) == 1 && reference::is_integer_operand<T> && how == 2)
       for (D& x : c) x = static_cast<D>(generator() % 2 ? 0x7fffff00 : 0x80000100);  // near the ends
     fill<T>(reinterpret_cast<unsigned char*>(ra.data()), static_cast<unsigned>(ra.size() * 16), draw);
     for (int t = 0; t < trials; ++t) {
       const unsigned swizzle = t % 4, variant = N > 128 && swizzle == 3 ? 0 : t / 4 % 2;
-      [[maybe_unused]] const unsigned steps = !a_mn && swizzle ? (16u << swizzle) / 32 : 1;  // k steps within a line
+      [[maybe_unused]] const unsigned steps =
+          !a_mn && swizzle ? (16u << swizzle) / 32 : 1;  // k steps within a line
       in[t].a = advance(descriptor(a_mn, 0, swizzle, variant), 32 * (t / 8 % steps));
       in[t].b = descriptor(b_mn, b_at, swizzle, variant);
       if (!b_mn && swizzle) in[t].b = advance(in[t].b, 32 * (t / 8 % ((16u << swizzle) / 32)));
@@ -143,20 +148,21 @@ template <class T, class U, class D, bool Saturate>
       std::vector<U> b(N * K);
       for (int m = 0; m < 64; ++m)
         for (int k = 0; k < K; ++k)
-          std::memcpy(static_cast<void*>(&a[m * K + k]),
-                      &image[gmma_address(in[t].a, a_mn, sizeof(T), m, k)], sizeof(T));
+          std::memcpy(static_cast<void*>(&a[m * K + k]), &image[gmma_address(in[t].a, a_mn, sizeof(T), m, k)],
+                      sizeof(T));
       if (!SS)
         for (int i = 0; i < 128; ++i)
           for (int r = 0; r < 4; ++r)
             for (int e = 0; e < per; ++e) {
               const auto [row, column] = reference::wgmma_operand_element(i, r, e, per);
               std::memcpy(static_cast<void*>(&a[row * K + column]),
-                          reinterpret_cast<const unsigned char*>(&ra[t * 128 + i].r[r]) + e * sizeof(T), sizeof(T));
+                          reinterpret_cast<const unsigned char*>(&ra[t * 128 + i].r[r]) + e * sizeof(T),
+                          sizeof(T));
             }
       for (int n = 0; n < N; ++n)
         for (int k = 0; k < K; ++k)
-          std::memcpy(static_cast<void*>(&b[n * K + k]),
-                      &image[gmma_address(in[t].b, b_mn, sizeof(U), n, k)], sizeof(U));
+          std::memcpy(static_cast<void*>(&b[n * K + k]), &image[gmma_address(in[t].b, b_mn, sizeof(U), n, k)],
+                      sizeof(U));
       std::vector<D> want(128 * R);
       const void* before[128];
       void* after[128];
@@ -165,21 +171,25 @@ template <class T, class U, class D, bool Saturate>
       for (int i = 0; i < 128; ++i) {
         for (int v = 0; v < values; ++v) {
           Number got, expected, start;
-          std::memcpy(static_cast<void*>(&got), reinterpret_cast<const Number*>(&out[(t * 128 + i) * R]) + v, sizeof(got));
-          std::memcpy(static_cast<void*>(&expected), reinterpret_cast<const Number*>(after[i]) + v, sizeof(got));
+          std::memcpy(static_cast<void*>(&got), reinterpret_cast<const Number*>(&out[(t * 128 + i) * R]) + v,
+                      sizeof(got));
+          std::memcpy(static_cast<void*>(&expected), reinterpret_cast<const Number*>(after[i]) + v,
+                      sizeof(got));
           std::memcpy(static_cast<void*>(&start), static_cast<const Number*>(before[i]) + v, sizeof(got));
           const auto [row, column] = reference::wgmma_element(i, v);
           double addend = in[t].accumulate ? std::fabs(static_cast<double>(start)) : 0;
           for (int k = 0; k < K; ++k)
-            addend = std::fmax(addend, std::fabs(static_cast<double>(a[row * K + k]) * static_cast<double>(b[column * K + k])));
+            addend = std::fmax(addend, std::fabs(static_cast<double>(a[row * K + k]) *
+                                                 static_cast<double>(b[column * K + k])));
           // 8-bit floats: products are aligned to the largest and keep 13 bits below its first.
           const double slack = sizeof(T) == 1 ? 0x1p-13 : 0x1p-22;
           double bound = (K + 1) * slack * addend;
           if (sizeof(Number) == 2) bound += 0x1p-10 * std::fabs(static_cast<double>(expected)) + 0x1p-24;
           if (draw == Fill::integers || reference::is_integer_operand<T>) bound = 0;
-          comparison.add(static_cast<double>(got), static_cast<double>(expected), addend, bound, sizeof(Number) == 2,
-                         name + " trial " + std::to_string(t) + " draw " + std::to_string(how) + " swizzle " +
-                             std::to_string(t % 4) + " thread " + std::to_string(i) + " value " + std::to_string(v));
+          comparison.add(
+              static_cast<double>(got), static_cast<double>(expected), addend, bound, sizeof(Number) == 2,
+              name + " trial " + std::to_string(t) + " draw " + std::to_string(how) + " swizzle " +
+                  std::to_string(t % 4) + " thread " + std::to_string(i) + " value " + std::to_string(v));
         }
       }
     }
@@ -197,7 +207,8 @@ void prove_form(const std::string& name) {
 template <class T, class U, class D, int N, bool Transposable, bool Saturates>
 void prove_n(const std::string& types) {
   constexpr int R = N / 2 / wgmma_type<T, U, D>::packed;
-  const std::string name = "SM90::GMMA::MMA_64x" + std::to_string(N) + "x" + std::to_string(32 / sizeof(T)) + "_" + types;
+  const std::string name =
+      "SM90::GMMA::MMA_64x" + std::to_string(N) + "x" + std::to_string(32 / sizeof(T)) + "_" + types;
   constexpr Major K = Major::K, MN = Major::MN;
   if constexpr (Transposable) {
     prove_form<T, U, D, R, true, K, K>(name + "_SS<K,K>");
@@ -217,7 +228,8 @@ void prove_n(const std::string& types) {
 }
 template <class T, class U, class D, bool Transposable = false, bool Saturates = false, int N = 8>
 void prove_all(const std::string& types) {
-  if constexpr (!Saturates || N == 8 || N == 24 || N % 16 == 0) prove_n<T, U, D, N, Transposable, Saturates>(types);
+  if constexpr (!Saturates || N == 8 || N == 24 || N % 16 == 0)
+    prove_n<T, U, D, N, Transposable, Saturates>(types);
   if constexpr (N < 256) prove_all<T, U, D, Transposable, Saturates, N + 8>(types);
 }
 
@@ -256,6 +268,9 @@ int main() {
     prove_all<uint8_t, int8_t, int32_t, false, true>("S32U8S8");
     prove_all<uint8_t, uint8_t, int32_t, false, true>("S32U8U8");
   }
+  const long rows = static_cast<long>(proved.size());  // each has used all three
+  for (const char* row : {"SM90_WGMMA_FENCE", "SM90_WGMMA_COMMIT_GROUP", "SM90_WGMMA_WAIT_GROUP"})
+    report(row, rows, all_hold ? rows : 0, 0, 0, all_hold);
   std::printf("\n%zu rows: %s\n", proved.size(), all_hold ? "all hold" : "FAILED");
   return all_hold ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 // A warp-specialised GEMM as one writes it for SM90: one producer warp loads stages by TMA, two warpgroups
-// multiply, the result leaves by stmatrix and TMA. C = A B^T, tiles of 128 x 64 x 64 halves. `bug` plants one.
+// multiply, the result leaves by stmatrix and TMA. C = A B^T, tiles of 128 x 64 x 64 halves. `bug` plants
+// one.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/elect.hpp>
@@ -50,10 +51,10 @@ struct GemmShape {
 };
 
 __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_constant__ TmaDescriptor map_a,
-                                                                 const __grid_constant__ TmaDescriptor map_b,
-                                                                 const __grid_constant__ TmaDescriptor map_c,
-                                                                 unsigned tiles_m, unsigned tiles_n, unsigned k,
-                                                                 Bug bug) {
+                                                                  const __grid_constant__ TmaDescriptor map_b,
+                                                                  const __grid_constant__ TmaDescriptor map_c,
+                                                                  unsigned tiles_m, unsigned tiles_n,
+                                                                  unsigned k, Bug bug) {
   using S = GemmShape;
   const auto a = shared<half_t>("A", 0, S::stages * S::tile_m * S::tile_k);
   const auto b = shared<half_t>("B", S::b_at, S::stages * S::tile_n * S::tile_k);
@@ -84,12 +85,14 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
           const unsigned bytes = S::a_bytes + S::b_bytes;
           mbarrier_arrive_expect_tx(full + stage,  // <announce>
                                     bug == Bug::expects_too_little ? S::a_bytes
-                                                  : bug == Bug::expects_too_much ? bytes + 16
-                                                                                 : bytes);
+                                    : bug == Bug::expects_too_much ? bytes + 16
+                                                                   : bytes);
           const unsigned place = bug == Bug::a_loaded_to_the_wrong_place ? (stage + 1) % S::stages : stage;
-          tma_load_2d(a + place * (S::tile_m * S::tile_k), map_a, full + stage, int(step * S::tile_k),  // <load a>
+          tma_load_2d(a + place * (S::tile_m * S::tile_k), map_a, full + stage,
+                      int(step * S::tile_k),  // <load a>
                       int(tile / tiles_n * S::tile_m));
-          tma_load_2d(b + stage * (S::tile_n * S::tile_k), map_b, full + stage, int(step * S::tile_k),  // <load b>
+          tma_load_2d(b + stage * (S::tile_n * S::tile_k), map_b, full + stage,
+                      int(step * S::tile_k),  // <load b>
                       int(tile % tiles_n * S::tile_n));
           if (++stage == S::stages) stage = 0, phase ^= 1;
         }
@@ -113,16 +116,18 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     float d[S::tile_n / 2];
     for (unsigned step = 0; step < steps; ++step) {
-      const unsigned looked_at = bug == Bug::consumer_waits_at_the_other_stage ? (stage + 1) % S::stages : stage;
+      const unsigned looked_at =
+          bug == Bug::consumer_waits_at_the_other_stage ? (stage + 1) % S::stages : stage;
       if (bug != Bug::consumer_does_not_wait)
         mbarrier_wait(full + looked_at,  // <consumer waits>
                       bug == Bug::consumer_waits_for_the_other_parity ? phase ^ 1 : phase);
       const auto mode_a = bug == Bug::wrong_swizzle_of_a ? SwizzleMode::b64 : SwizzleMode::b128;
-      const uint64_t da = smem_descriptor(a + stage * (S::tile_m * S::tile_k) + warpgroup * (64 * S::tile_k), 0,
-                                          1024, mode_a);
+      const uint64_t da = smem_descriptor(a + stage * (S::tile_m * S::tile_k) + warpgroup * (64 * S::tile_k),
+                                          0, 1024, mode_a);
       const uint64_t db = smem_descriptor(b + stage * (S::tile_n * S::tile_k), 0,
                                           bug == Bug::wrong_stride_of_b ? 65536 : 1024, SwizzleMode::b128);
-      if (bug == Bug::released_before_the_wgmma_is_over && t == 0) mbarrier_arrive(empty + stage);  // <released>
+      if (bug == Bug::released_before_the_wgmma_is_over && t == 0)
+        mbarrier_arrive(empty + stage);  // <released>
       if (bug != Bug::no_wgmma_fence) wgmma_fence();
       if (bug != Bug::one_warp_misses_the_wgmma || threadIdx.x / 32 != 5)
         for (unsigned i = 0; i < S::tile_k / 16; ++i)
@@ -132,7 +137,8 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
         wgmma_wait<1>();  // <wait for all but one>
       else if (bug != Bug::no_wgmma_wait)
         wgmma_wait<0>();
-      if (bug != Bug::released_before_the_wgmma_is_over && t == 0) mbarrier_arrive(empty + stage);  // <release>
+      if (bug != Bug::released_before_the_wgmma_is_over && t == 0)
+        mbarrier_arrive(empty + stage);  // <release>
       if (++stage == S::stages) stage = 0, phase ^= 1;
     }
     if (bug == Bug::one_group_too_many_left_running) wgmma_wait<0>();
@@ -146,7 +152,8 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
     const unsigned lane = t % 32, row = t / 32 * 16 + lane % 16;
     for (unsigned j = 0; j < S::tile_n / 16; ++j) {
       const uint32_t r[4] = {pack<half_t>(d[8 * j], d[8 * j + 1]), pack<half_t>(d[8 * j + 2], d[8 * j + 3]),
-                             pack<half_t>(d[8 * j + 4], d[8 * j + 5]), pack<half_t>(d[8 * j + 6], d[8 * j + 7])};
+                             pack<half_t>(d[8 * j + 4], d[8 * j + 5]),
+                             pack<half_t>(d[8 * j + 6], d[8 * j + 7])};
       const unsigned chunk = 2 * j + lane / 16;
       stmatrix_x4(mine + row * 64 + (chunk ^ row % 8) * 8, r);  // <stage>
     }

@@ -7,15 +7,17 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 #include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/sm90.hpp>
 
 namespace zellige {
 namespace {
 
-std::string ptx_for(const std::string& architecture) {
+std::string ptx_for(const std::string& architecture, const std::string& unit = "device_unit.cu") {
   const auto base = std::filesystem::temp_directory_path() /
-                    ("zellige_ptx_" + std::to_string(getpid()) + "_" + architecture);
-  const std::string source = ZELLIGE_SOURCE_DIR "/tests/atom/device_unit.cu";
+                    ("zellige_ptx_" + std::to_string(getpid()) + "_" + architecture + "_" + unit);
+  const std::string source = ZELLIGE_SOURCE_DIR "/tests/atom/" + unit;
   const std::string command = std::string(ZELLIGE_NVCC) + " -std=c++20 --ptx -arch=" + architecture +
                               " -Werror all-warnings -I" ZELLIGE_SOURCE_DIR "/include " + source + " -o " +
                               base.string() + ".ptx 2> " + base.string() + ".log";
@@ -32,9 +34,9 @@ std::string ptx_for(const std::string& architecture) {
   return ptx;
 }
 
-class Ptx : public testing::TestWithParam<const char*> {};
+class PtxOf : public testing::TestWithParam<const char*> {};
 
-TEST_P(Ptx, HasEveryRowsMnemonic) {
+TEST_P(PtxOf, HasEveryRowsMnemonic) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
   const std::string ptx = ptx_for(GetParam());
   for (const Instruction& row : instructions()) {
@@ -57,7 +59,38 @@ TEST_P(Ptx, HasEveryRowsMnemonic) {
     EXPECT_EQ(ptx.find(slow), std::string::npos) << slow << ": a vector access was taken apart";
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Ptx, testing::Values("sm_80", "sm_90a"),
+TEST(Ptx, HasEveryCallOfSm90) {
+  if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
+  const std::string ptx = ptx_for("sm_90a", "device_unit_sm90.cu");
+  for (const MovementRow& row : movement_rows) {
+    bool found = false;
+    for (const char* behind : {" ", ";"})
+      found |= ptx.find(row.ptx + std::string(behind)) != std::string::npos;
+    EXPECT_TRUE(found) << row.name << " has no '" << row.ptx << "' in the PTX";
+  }
+  const std::vector<std::string> wanted = {"mapa.shared::cluster.u32",
+                                           "%cluster_ctarank",
+                                           "%cluster_nctarank",
+                                           "setmaxnreg.dec.sync.aligned.u32 40;",
+                                           "setmaxnreg.inc.sync.aligned.u32 232;",
+                                           "cp.async.bulk.wait_group 0;",
+                                           "cp.async.bulk.wait_group.read 1;",
+                                           "wgmma.wait_group.sync.aligned 0;",
+                                           "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+                                           "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16",
+                                           "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16",
+                                           "p, -1, 1, 0, 0;",
+                                           "p,  1, 1, 1, 1;",
+                                           "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32",
+                                           "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2",
+                                           "wgmma.mma_async.sync.aligned.m64n24k32.s32.s8.u8",
+                                           "wgmma.mma_async.sync.aligned.m64n24k32.s32.u8.s8.satfinite",
+                                           "wgmma.mma_async.sync.aligned.m64n40k16.f16.f16.f16",
+                                           "wgmma.mma_async.sync.aligned.m64n40k32.f16.e4m3.e4m3"};
+  for (const std::string& mnemonic : wanted) EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, PtxOf, testing::Values("sm_80", "sm_90a"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -42,15 +42,16 @@ Value known(Value l) {
 Value identity(long long n) { return mode(fixed(n), {fixed(1)}); }
 Value pair(Value const& a, Value const& b) { return concatenate({a, b}); }
 
-// (A o B) o C = A o (B o C), where C stays within B: beyond its last coordinate a layout goes on as its last mode
-// does, and that is not the same for B and for A o B.
+// (A o B) o C = A o (B o C), where C stays within B: beyond its last coordinate a layout goes on as its last
+// mode does, and that is not the same for B and for A o B.
 TEST(CompositionLaws, Associative) {
   holds(60000, 5000, 21, [](Random& random, std::string& what) {
     Value const a = random.layout(3, random.below(2)), b = random.layout(2, random.below(2)),
                 c = random.layout(2, random.below(2));
     require(cosize(c) <= size(b));
     Value const left = composition(composition(a, b), c), right = composition(a, composition(b, c));
-    what = to_text(a) + " o " + to_text(b) + " o " + to_text(c) + ": " + to_text(left) + ", " + to_text(right);
+    what =
+        to_text(a) + " o " + to_text(b) + " o " + to_text(c) + ": " + to_text(left) + ", " + to_text(right);
     return values(left) == values(right);
   });
 }
@@ -77,8 +78,8 @@ TEST(CompositionLaws, DistributesOverModesOfTheRight) {
   });
 }
 
-// coalesce(coalesce(A)) = coalesce(A), which has no more modes than A; A o B depends on A's values alone where B
-// stays within A.
+// coalesce(coalesce(A)) = coalesce(A), which has no more modes than A; A o B depends on A's values alone
+// where B stays within A.
 TEST(CoalesceLaws, IdempotentAndInvisibleToComposition) {
   holds(20000, 5000, 24, [](Random& random, std::string& what) {
     Value const a = random.layout(4, random.below(2)), b = random.layout(2, random.below(2));
@@ -164,7 +165,8 @@ TEST(ProductLaws, BlockedAndRakedRearrangeTheLogical) {
   });
 }
 
-// Where L is one-to-one and onto (of static numbers), its right inverse is its left inverse, and inverting twice gives L again.
+// Where L is one-to-one and onto (of static numbers), its right inverse is its left inverse, and inverting
+// twice gives L again.
 TEST(InverseLaws, OfABijectionIsTwoSidedAndAnInvolution) {
   holds(5000, 2000, 30, [](Random& random, std::string& what) {
     Value const a = known(random.layout(3, true)), r = right_inverse(a);
@@ -184,7 +186,9 @@ TEST(SwizzleLaws, InvolutionLinearAndBlockwise) {
     for (int base = 0; base <= 4; ++base) {
       for (int shift : {bits, bits + 1, -bits - 1}) {
         auto const at = [&](long long i) {
-          return evaluate(Op::swizzle_apply, "swizzle", {swizzle_value(bits, base, shift), number(i)}).root().s.v;
+          return evaluate(Op::swizzle_apply, "swizzle", {swizzle_value(bits, base, shift), number(i)})
+              .root()
+              .s.v;
         };
         for (long long i = 0; i < 1024; i += 7) {
           EXPECT_EQ(at(at(i)), i) << bits << base << shift;

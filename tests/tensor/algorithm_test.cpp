@@ -141,6 +141,12 @@ TEST(Zip, IsItsTensorsSideBySide) {
       EXPECT_EQ(get<1>(apart)(i, t), two(i, t));
     }
   }
+  // Cut past its end, a zip remembers it, and so do its tensors.
+  auto sink = make_tensor<int>(Shape<_3, _3>{});
+  auto const odd = unzip_tensor(local_tile(z, Shape<_3, _3>{}, make_coord(1, 0)));
+  EXPECT_THROW(copy(get<0>(odd), sink), LayoutError);
+  EXPECT_NO_THROW(copy(get<0>(unzip_tensor(local_tile(z, Shape<_3, _3>{}, make_coord(0, 1)))), sink));
+  EXPECT_EQ(sink(2, 2), 2 + 4 * 5);
   get<0>(apart)(0, 0) = -7;  // a view
   EXPECT_EQ(a[0], -7);
   EXPECT_THROW(make_zip_tensor(ta, make_tensor(a.data(), make_shape(3, _6{}))), LayoutError);

@@ -117,6 +117,29 @@ TEST(PackedValues, WrapAndKeepTheirSign) {
   EXPECT_TRUE(int4b_t(-3) < int4b_t(2));
   EXPECT_TRUE(uint4b_t(13) > uint4b_t(2));
 }
+// Algorithms compute with the values of packed elements.
+TEST(PackedAlgorithms, ComputeWithValues) {
+  auto a = make_tensor<int4b_t>(Shape<_2, _3>{});
+  auto b = make_tensor<int4b_t>(Shape<_2, _3>{});
+  auto c = make_tensor<int>(Shape<_2, _2>{});
+  for (int i = 0; i < 6; ++i) a(i) = i - 3, b(i) = 2 - i;
+  fill(c, 1);
+  gemm(a, b, c);
+  for (int m = 0; m < 2; ++m) {
+    for (int n = 0; n < 2; ++n) {
+      int sum = 1;
+      for (int k = 0; k < 3; ++k) sum += int(int4b_t(a(m, k))) * int(int4b_t(b(n, k)));
+      EXPECT_EQ(c(m, n), sum);
+    }
+  }
+  EXPECT_EQ(reduce(a, 0), -3);
+  transform(a, [](int4b_t x) { return int4b_t(x + 1); });
+  EXPECT_EQ(reduce(a, 0), 3);
+  axpby(1, a, -1, b);
+  EXPECT_EQ(int(int4b_t(b(5))), 3 - (2 - 5));
+  int4b_t x = 3;
+  EXPECT_TRUE(x == 3 && x < 4L && int4b_t(Int<3>{}) == x && x + x == 6);
+}
 TEST(PackedPointers, RecastKeepsTheBitAddress) {
   unsigned char bytes[16] = {0x21, 0x43, 0x65, 0x87};
   auto const p = make_gmem_ptr<uint4b_t>(bytes);

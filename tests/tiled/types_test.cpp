@@ -1,4 +1,5 @@
-// The interface of types: what the text face answers, types answer too, and members that the corpus does not ask.
+// The interface of types: what the text face answers, types answer too, and members that the corpus does not
+// ask.
 #include <gtest/gtest.h>
 
 #include <zellige/atom/evaluate.hpp>
@@ -10,7 +11,8 @@
 namespace zellige {
 namespace {
 
-using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{}));
+using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
+                                    Tile<_32, _32, _16>{}));
 
 TEST(Types, TilesOfAnMma) {
   Mma const mma;
@@ -18,13 +20,13 @@ TEST(Types, TilesOfAnMma) {
   EXPECT_EQ(to_text(size(mma)), "_128");
   EXPECT_EQ(to_text(thr_size(mma)), "_128");
   EXPECT_EQ(to_text(mma.tile_size_mnk<1>()), "_32");
-  EXPECT_EQ(to_text(mma.get_slice(77)),
-            "ThrMMA\n  Thr VMNK: (13,0,1,_0)\n" + to_text(mma));
+  EXPECT_EQ(to_text(mma.get_slice(77)), "ThrMMA\n  Thr VMNK: (13,0,1,_0)\n" + to_text(mma));
   auto const fragment = partition_fragment_C(mma, Shape<_64, _32>{});
   EXPECT_EQ(to_text(fragment.layout()), "((_2,_2),_2,_2):((_1,_2),_4,_8)");
   static_assert(is_same_v<decltype(fragment)::value_type, float>);
-  EXPECT_EQ(to_text(mma.get_slice(0).partition_fragment_A(make_tensor<half_t>(Layout<Shape<_64, _32>>{})).layout()),
-            "((_2,_2,_2),_2,_2):((_1,_2,_4),_8,_16)");
+  EXPECT_EQ(
+      to_text(mma.get_slice(0).partition_fragment_A(make_tensor<half_t>(Layout<Shape<_64, _32>>{})).layout()),
+      "((_2,_2,_2),_2,_2):((_1,_2,_4),_8,_16)");
   static_assert(sizeof(Mma) == 1, "a static TiledMMA has no state");
 }
 TEST(Types, WhereElementsAreInAnMma) {
@@ -40,8 +42,8 @@ TEST(Types, WhereElementsAreInAnMma) {
   }
 }
 TEST(Types, TilesOfACopy) {
-  auto const copy = make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, half_t>{}, Layout<Shape<_16, _8>, Stride<_8, _1>>{},
-                                    Layout<Shape<_1, _8>>{});
+  auto const copy = make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, half_t>{},
+                                    Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{});
   EXPECT_EQ(to_text(size(copy)), "_128");
   EXPECT_EQ(to_text(tile_size(copy)), "_1024");
   EXPECT_EQ(to_text(copy.get_slice(3)), "ThrCopy\n  ThrIdx: 3\n" + to_text(copy));
@@ -62,7 +64,8 @@ TEST(Types, ScalarProduct) {
   gemm(mma, mutable_a, b, c);
   // c(m, n) = 100 + sum over k of a(m, k) b(n, k)
   for (int m = 0; m < 3; ++m) {
-    for (int n = 0; n < 2; ++n) EXPECT_EQ(c(0, m, n), 100 + (m + 1) * 10. * (n + 1) + (m + 4) * 10. * (n + 3));
+    for (int n = 0; n < 2; ++n)
+      EXPECT_EQ(c(0, m, n), 100 + (m + 1) * 10. * (n + 1) + (m + 4) * 10. * (n + 3));
   }
 }
 TEST(Types, GmmaFragmentsAreDescriptors) {
@@ -83,15 +86,20 @@ TEST(Types, GmmaFragmentsAreDescriptors) {
   EXPECT_EQ(unsigned(d.bitfield.start_address_), ((begin >> 4) + 2) & 0x3fff);
   EXPECT_EQ(unsigned(d.bitfield.layout_type_), 1u);
   EXPECT_EQ(unsigned(d.bitfield.stride_byte_offset_), 64u);
-  static_assert(is_same_v<remove_cvref_t<decltype(mine.partition_fragment_C(make_identity_tensor(Shape<_128, _128>{})))>::value_type, float>);
+  static_assert(is_same_v<remove_cvref_t<decltype(mine.partition_fragment_C(
+                              make_identity_tensor(Shape<_128, _128>{})))>::value_type,
+                          float>);
 }
 TEST(Types, TmaCopies) {
   alignas(128) static float memory[64];
-  auto const global = make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(1024, 256), make_stride(_1{}, 1024)));
+  auto const global =
+      make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(1024, 256), make_stride(_1{}, 1024)));
   auto const tma = make_tma_copy(SM90_TMA_LOAD{}, global, make_layout(Shape<_64, _32>{}));
   EXPECT_EQ(to_text(tma.get_tma_tensor(make_shape(1000, 200))), "ArithTuple(_0,_0) o (1000,200):(_1@0,_1@1)");
   EXPECT_EQ(int(decltype(tma)::NumValSrc), 64 * 32);
-  EXPECT_THROW(make_tma_copy(SM90_TMA_LOAD{}, make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(1023, 256), make_stride(_1{}, 1023))),
+  EXPECT_THROW(make_tma_copy(SM90_TMA_LOAD{},
+                             make_tensor(make_gmem_ptr(&memory[0]),
+                                         make_layout(make_shape(1023, 256), make_stride(_1{}, 1023))),
                              make_layout(Shape<_64, _32>{})),
                LayoutError);
 }

@@ -1,5 +1,6 @@
-// The lessons of examples/tutorial print what is kept beside them (NAME.out; ZELLIGE_UPDATE_GOLDENS=1 writes it
-// anew), their README shows nothing else, and the mistakes that it lists are refused in the words that it gives.
+// The lessons of examples/tutorial print what is kept beside them (NAME.out; ZELLIGE_UPDATE_GOLDENS=1 writes
+// it anew), their README shows nothing else, and the mistakes that it lists are refused in the words that it
+// gives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -63,9 +65,9 @@ TEST(Tutorial, ThereAreEight) { EXPECT_EQ(lessons().size(), 8u); }
 struct Block {
   std::string kind, text;
 };
-std::vector<Block> readme() {
+std::vector<Block> blocks_of(fs::path const& page) {
   std::vector<Block> blocks;
-  std::istringstream in(read(folder / "README.md"));
+  std::istringstream in(read(page));
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("```", 0) == 0) {
@@ -77,14 +79,17 @@ std::vector<Block> readme() {
   }
   return blocks;
 }
+std::vector<Block> readme() { return blocks_of(folder / "README.md"); }
 
+/// Without the blanks at the ends of lines, which editors take away.
+std::string trimmed(std::string const& text) { return std::regex_replace(text, std::regex(" +\n"), "\n"); }
 TEST(Tutorial, ReadmeShowsWhatLessonsPrint) {
   std::string all;
-  for (std::string const& l : lessons()) all += read(folder / (l + ".out")) + "\n";
+  for (std::string const& l : lessons()) all += trimmed(read(folder / (l + ".out"))) + "\n";
   int shown = 0;
   for (Block const& b : readme()) {
     if (b.kind != "text") continue;
-    EXPECT_NE(all.find(b.text), std::string::npos) << "no lesson prints\n" << b.text;
+    EXPECT_NE(all.find(trimmed(b.text)), std::string::npos) << "no lesson prints\n" << b.text;
     ++shown;
   }
   EXPECT_EQ(shown, 8);
@@ -111,7 +116,8 @@ TEST(Tutorial, MistakesAreRefusedInTheseWords) {
     std::ofstream(file) << "#include <zellige/tensor.hpp>\nusing namespace zellige;\n"
                         << "void mistake([[maybe_unused]] int n, [[maybe_unused]] float* p) {\n"
                         << statement << "\n}\n";
-    return run(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file + " 2>&1");
+    return run(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file +
+               " 2>&1");
   };
   EXPECT_EQ(compile("").text, "");
   int mistakes = 0;
@@ -136,5 +142,33 @@ TEST(Tutorial, MistakesAreRefusedInTheseWords) {
   }
   EXPECT_EQ(mistakes, 10);
 }
+
+#if defined(ZELLIGE_COMMAND)
+// The pictures of docs/layouts.md are what the commands on that page draw; ZELLIGE_UPDATE_GOLDENS=1 draws
+// them anew.
+TEST(Pictures, AreWhatTheCommandsDraw) {
+  fs::path const source = ZELLIGE_SOURCE_DIR;
+  int pictures = 0;
+  for (Block const& b : blocks_of(source / "docs/layouts.md")) {
+    if (b.kind != "shell") continue;
+    std::istringstream in(b.text);
+    for (std::string line; std::getline(in, line); ++pictures) {
+      std::size_t const at = line.find(" --svg ");
+      ASSERT_EQ(line.rfind("zellige ", 0), 0u) << line;
+      ASSERT_NE(at, std::string::npos) << line;
+      fs::path const kept = source / line.substr(at + 7);
+      bool const update = std::getenv("ZELLIGE_UPDATE_GOLDENS") != nullptr;
+      std::string const drawn = update ? kept.string() : testing::TempDir() + "zellige_picture.svg";
+      Output const r = run("\"" ZELLIGE_COMMAND "\"" + line.substr(7, at) + "\"" + drawn + "\" 2>&1");
+      ASSERT_EQ(r.status, 0) << line << "\n" << r.text;
+      EXPECT_EQ(read(drawn), read(kept)) << line << "\nif that is right: ZELLIGE_UPDATE_GOLDENS=1";
+      EXPECT_NE(read(source / "docs/layouts.md").find("(pictures/" + kept.filename().string() + ")"),
+                std::string::npos)
+          << kept << " is not shown";
+    }
+  }
+  EXPECT_EQ(pictures, 10);
+}
+#endif
 
 }  // namespace

@@ -3,12 +3,9 @@
 #include <cute/atom/copy_atom.hpp>
 
 #if defined(__CUDACC__)
-#include <zellige/atom/cp_async.hpp>
-
 namespace zellige {
 
-/// Closes a group of copies; waits until at most N groups are still going on.
-CUTE_DEVICE void cp_async_fence() { cp_async_commit(); }
+/// Waits until at most N groups of copies are still going on.
 template <int N>
 CUTE_DEVICE void cp_async_wait(Int<N>) {
   cp_async_wait<N>();

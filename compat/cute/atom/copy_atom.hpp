@@ -1,4 +1,4 @@
 // Copy_Atom, TiledCopy and the parts that a thread gets.
 #pragma once
 #include <cute/tensor_impl.hpp>
-#include <zellige/atom/tiled_copy.hpp>
+#include <zellige/atom/copy_call.hpp>

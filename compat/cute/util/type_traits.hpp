@@ -133,8 +133,7 @@ concept has_std_tuple_size = requires {
 };
 }  // namespace detail
 template <class T>
-requires(detail::has_std_tuple_size<T> && !is_own_tuple_v<T>)
-struct foreign_tuple<T> {
+requires(detail::has_std_tuple_size<T> && !is_own_tuple_v<T>) struct foreign_tuple<T> {
   static constexpr int size = int(CUTE_STL_NAMESPACE::tuple_size<T>::value);
   template <int I>
   using element = CUTE_STL_NAMESPACE::tuple_element_t<I, T>;

@@ -1,10 +1,9 @@
 // CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; the choice of a device.
 #pragma once
+#include <cuda_runtime_api.h>
 #include <cutlass/cutlass.h>
 
 #include <cute/util/debug.hpp>
-
-#include <cuda_runtime_api.h>
 
 namespace zellige {
 

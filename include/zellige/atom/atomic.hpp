@@ -11,8 +11,8 @@
 
 namespace zellige {
 
-/// Counts up and returns the value before; after `last` comes 0. Releases what this thread and, behind a barrier, its
-/// block have written, and acquires what the blocks before it released.
+/// Counts up and returns the value before; after `last` comes 0. Releases what this thread and, behind a
+/// barrier, its block have written, and acquires what the blocks before it released.
 ZELLIGE_CALL unsigned atomic_increment(gmem<unsigned> counter, unsigned last) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::atomic_increment(counter, last);

@@ -1,5 +1,5 @@
-// Bulk copies: runs of bytes that the hardware moves while the thread goes on, without a descriptor. Addresses
-// are aligned to 16 bytes, sizes are multiples of 16. By one thread.
+// Bulk copies: runs of bytes that the hardware moves while the thread goes on, without a descriptor.
+// Addresses are aligned to 16 bytes, sizes are multiples of 16. By one thread.
 //
 //   mbarrier_arrive_expect_tx(full, 8192);
 //   bulk_load(row, source, 8192, full);                // global to shared, completes on the mbarrier
@@ -20,10 +20,11 @@ ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, sm
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_load(to, from, bytes, barrier, 0);
 #else
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   smem_address(to)),
-               "l"(global_address(from)), "r"(bytes), "r"(smem_address(barrier))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          smem_address(to)),
+      "l"(global_address(from)), "r"(bytes), "r"(smem_address(barrier))
+      : "memory");
 #endif
 }
 ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier,
@@ -32,10 +33,10 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
   emulate::bulk_load(to, from, bytes, barrier, 0);
 #else
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+      "[%3], "
       "%4;" ::"r"(smem_address(to)),
-      "l"(global_address(from)), "r"(bytes), "r"(smem_address(barrier)),
-      "l"(static_cast<uint64_t>(hint))
+      "l"(global_address(from)), "r"(bytes), "r"(smem_address(barrier)), "l"(static_cast<uint64_t>(hint))
       : "memory");
 #endif
 }
@@ -57,8 +58,7 @@ ZELLIGE_CALL void bulk_store(any_pointer to, any_pointer from, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_store(to, from, bytes, emulate::Reduction::none, emulate::Element::u8);
 #else
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                   global_address(to)),
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global_address(to)),
                "r"(smem_address(from)), "r"(bytes)
                : "memory");
 #endif

@@ -130,8 +130,8 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   using ValType = T;
 
   template <class BitLayout>
-  using Values =
-      remove_cvref_t<decltype(detail::values_of_bits<BitLayout, sizeof_bits<T>::value, detail::wrong_for<Traits>::value>())>;
+  using Values = remove_cvref_t<
+      decltype(detail::values_of_bits<BitLayout, sizeof_bits<T>::value, detail::wrong_for<Traits>::value>())>;
   using ValLayoutSrc = Values<BitLayoutSrc>;
   using ValLayoutDst = Values<BitLayoutDst>;
   using ValLayoutRef = Values<BitLayoutRef>;
@@ -152,14 +152,16 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   /// One instruction, on tensors of rank 1 of its size; of more, each mode in turn.
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {
-    static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1, "Copy_Atom::call(src, dst): tensors of rank 1");
+    static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1,
+                  "Copy_Atom::call(src, dst): tensors of rank 1");
     constexpr bool source_fits = is_constant<NumValSrc, decltype(size(src))>::value;
     constexpr bool destination_fits = is_constant<NumValDst, decltype(size(dst))>::value;
     if constexpr (source_fits || destination_fits) {
       copy_unpack(traits(), src, dst);
     } else {
-      static_assert(tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,
-                    "Copy_Atom::call(src, dst): neither tensor has as many elements as the instruction moves");
+      static_assert(
+          tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,
+          "Copy_Atom::call(src, dst): neither tensor has as many elements as the instruction moves");
       copy(*this, tensor<0>(src), tensor<0>(dst));
     }
   }

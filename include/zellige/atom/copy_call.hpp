@@ -1,8 +1,9 @@
-// copy with an instruction, or a tiling of one: copy(atom, src, dst) of what partition_S and partition_D give.
+// copy with an instruction, or a tiling of one: copy(atom, src, dst) of what partition_S and partition_D
+// give.
 //
-//   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));        (V, M, K): one instruction for every (M, K)
-//   copy_if(copy_a, predicate, src, dst);                            where predicate(m, k) holds
-//   copy(copy_a.with(valid), src, dst);                              a cp.async that zeroes what is not valid
+//   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
+//   copy_if(copy_a, predicate, src, dst);                         where predicate(m, k) holds
+//   copy(copy_a.with(valid), src, dst);                           a cp.async that zeroes what is not valid
 //
 // Copies that run on (cp.async) are completed by their own calls: cp_async_fence(), cp_async_wait<N>().
 #pragma once
@@ -27,8 +28,10 @@ concept copy_like = requires {
 };
 
 template <class S, class D, tensor_like TS, tensor_like TD>
-ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src, TD&& dst) {
-  if constexpr (is_same_v<S, typename TS::value_type> && is_same_v<D, typename remove_cvref_t<TD>::value_type>) {
+ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,
+                                               TD&& dst) {
+  if constexpr (is_same_v<S, typename TS::value_type> &&
+                is_same_v<D, typename remove_cvref_t<TD>::value_type>) {
     dst(0) = D(src(0));
   } else {
     auto const from = recast<S const>(src);
@@ -37,8 +40,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> 
   }
 }
 template <int bits, tensor_like TS, tensor_like TD>
-ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>> const&,
-                                               TS const& src, TD&& dst) {
+ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
+    Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>> const&, TS const& src, TD&& dst) {
   dst(0) = src(0);
 }
 
@@ -62,8 +65,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const& traits, TS const& 
 }
 
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_DEVICE inline void
+copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::columns;
   uint32_t r[n];
@@ -77,8 +80,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD
   store_registers(dst, r);
 }
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_DEVICE inline void
+copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::to_columns;
   uint32_t r[n];
@@ -100,8 +103,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS
 }
 /// Threads `distance` apart exchange a register, so that the 2 x 2 registers of the two are transposed.
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_DEVICE inline void
+copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr unsigned distance = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
   uint32_t r[2];
   load_registers(r, src);
@@ -129,7 +132,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
   if constexpr (rank == 1) {
     if (pred(Int<0>{})) c.call(src, dst);
   } else {
-    static_assert(remove_cvref_t<D>::rank == rank, "copy(atom, src, dst): source and destination differ in rank");
+    static_assert(remove_cvref_t<D>::rank == rank,
+                  "copy(atom, src, dst): source and destination differ in rank");
     auto const from = group_modes<1, rank>(src);
     auto to = group_modes<1, rank>(dst);
     require_same_size<Algorithm::copy>(size<1>(from), size<1>(to));
@@ -152,8 +156,10 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
   if constexpr (is_same_v<typename C::Traits, Copy_Traits<AutoVectorizingCopy>> ||
                 is_same_v<typename C::Traits, Copy_Traits<DefaultCopy>>)
     copy(typename C::Traits::Operation{}, src, dst);
-  else
+  else {
+    detail::require_whole<Algorithm::copy>(src, dst);
     detail::copy_each_mode(c, src, dst, detail::Always{});
+  }
 }
 /// Where pred(i) holds, i counting what lies past the first mode: whole instructions are left out.
 template <copy_like C, class P, tensor_like S, tensor_like D>

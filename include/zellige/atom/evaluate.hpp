@@ -1,6 +1,7 @@
 // Instructions and tilings by name on text: the run-time face of this room, beside layout/evaluate.hpp.
 //
-//   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)", "(_,_,_)", "A"})
+//   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)",
+//                                         "(_,_,_)", "A"})
 //     is "((_4,_8,_2,_2),((_2,_2,_2),(_1,_1))):((_64,_1,_16,_0),((_32,_8,_256),(_0,_0)))"
 #pragma once
 
@@ -59,7 +60,8 @@ inline NamedMma named_mma(std::string const& name) {
   }
   auto part = [&](MmaPart p) { return algebra::mma_layout(row, p); };
   r.row = row;
-  r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b), part(MmaPart::c)};
+  r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b),
+            part(MmaPart::c)};
   return r;
 }
 inline CopyRow named_copy(std::string const& name) {
@@ -89,7 +91,11 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
   Value const threads = parse_value(a.at(from + 1)), permutation = parse_value(a.at(from + 2));
   Value const vmnk = algebra::call(Op::tiled_product, t, m.atom.threads, threads);
-  return {p, p == MmaPart::a ? m.atom.a : p == MmaPart::b ? m.atom.b : m.atom.c, m.atom.shape, vmnk, permutation};
+  return {p,
+          p == MmaPart::a   ? m.atom.a
+          : p == MmaPart::b ? m.atom.b
+                            : m.atom.c,
+          m.atom.shape, vmnk, permutation};
 }
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
@@ -210,7 +216,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
     Value const tiling = tma_tiling(t, request, box, ctas);
     if (t.failed()) return "";
     std::string text = "Tiler_MN: " + to_text(tiling[1]) + "\nTiledLayout_TV: " + to_text(tiling[0]) +
-                       "\nTmaGmemBasis: " + to_text(box) + "\nTmaTensor: " + to_text(coordinates) + "\nglobalDim: ";
+                       "\nTmaGmemBasis: " + to_text(box) + "\nTmaTensor: " + to_text(coordinates) +
+                       "\nglobalDim: ";
     for (long long e : n.extent) text += std::to_string(e) + ' ';
     text += "\nglobalStride: ";
     for (long long s : n.stride) text += std::to_string(s) + ' ';
@@ -270,7 +277,8 @@ inline std::string evaluate_multicast(Tape& t, Args const& a) {
 
 }  // namespace detail
 
-/// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is refused.
+/// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is
+/// refused.
 inline std::optional<std::string> evaluate_atom(std::string_view op, std::vector<std::string> const& args) {
   using namespace detail;
   Tape t;
@@ -282,8 +290,8 @@ inline std::optional<std::string> evaluate_atom(std::string_view op, std::vector
     CopyRow row = named_copy(args.at(0));
     row.wrong_for = 0;
     auto part = [&](CopyPart p) { return algebra::copy_layout(row, p); };
-    text = copy_traits_text(
-        {part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination), part(CopyPart::reference), 1});
+    text = copy_traits_text({part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination),
+                             part(CopyPart::reference), 1});
   } else if (op == "copy_atom_print") {
     CopyAtomValue const c = copy_atom(t, args.at(0), args.at(1));
     if (!t.failed()) text = copy_atom_text(c);

@@ -1,6 +1,6 @@
 // float_e4m3_t, float_e5m2_t: numbers of one byte. e4m3 has 448 as its largest and no infinity (0x7f is its
-// NaN); e5m2 is the upper half of a half. A float becomes one only where the text says so: to nearest even, and
-// what is too large becomes the largest number, as cvt.rn.satfinite does.
+// NaN); e5m2 is the upper half of a half. A float becomes one only where the text says so: to nearest even,
+// and what is too large becomes the largest number, as cvt.rn.satfinite does.
 //
 //   float_e4m3_t x(0.3f);     // 0x2a
 //   float y = x;              // 0.3125

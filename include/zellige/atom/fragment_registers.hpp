@@ -14,9 +14,20 @@ template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
   using T = typename X::value_type;
   if constexpr (is_same_v<R, T>) {
-    static_assert(decltype(size(x))::value == N, "the fragment has not as many values as the instruction takes");
+    static_assert(decltype(size(x))::value == N,
+                  "the fragment has not as many values as the instruction takes");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) r[i] = x(i);
+  } else if constexpr (is_subbyte_v<T>) {
+    constexpr int bits = sizeof_bits<T>::value, packed = int(8 * sizeof(R)) / bits;
+    static_assert(decltype(size(x))::value == N * packed,
+                  "the fragment has not as many values as the instruction takes");
+    ZELLIGE_UNROLL
+    for (int i = 0; i < N; ++i) {
+      r[i] = 0;
+      ZELLIGE_UNROLL
+      for (int j = 0; j < packed; ++j) r[i] |= R(T(x(i * packed + j)).storage) << (j * bits);
+    }
   } else {
     constexpr int packed = int(sizeof(R) / sizeof(T));
     static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),
@@ -36,7 +47,8 @@ template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   using T = typename remove_cvref_t<X>::value_type;
   if constexpr (is_same_v<R, T>) {
-    static_assert(decltype(size(x))::value == N, "the fragment has not as many values as the instruction gives");
+    static_assert(decltype(size(x))::value == N,
+                  "the fragment has not as many values as the instruction gives");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) x(i) = r[i];
   } else {
@@ -60,7 +72,10 @@ ZELLIGE_HOST_DEVICE constexpr T* instruction_address(T* p) {
   return p;
 }
 template <class It>
-requires requires(It it) { it.template recast<unsigned char>(); it.region; }
+requires requires(It it) {
+  it.template recast<unsigned char>();
+  it.region;
+}
 ZELLIGE_HOST_DEVICE constexpr It instruction_address(It const& p) { return p; }
 template <class M, class It>
 ZELLIGE_HOST_DEVICE constexpr auto instruction_address(memory_ptr<M, It> const& p) {
@@ -70,7 +85,6 @@ template <class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const& p) {
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
 }
-
 
 /// A tile as TMA and matrix instructions have it: the hardware swizzles by itself.
 template <class It>

@@ -1,10 +1,10 @@
 // Warpgroup matrix instructions as one template: 64 x N x 32 bytes of K, for every N that is a multiple of 8.
 //
-//   using Op = SM90::GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;     A and B in shared memory, K-major
+//   using Op = SM90::GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;  A, B in shared memory, K-major
 //   make_tiled_mma(Op{}, Layout<Shape<_2,_1,_1>>{})                              two warpgroups along M
 //
-// A may be in registers; half and bfloat16 operands in shared memory may be K- or MN-major, others are K-major.
-// gmma_names.hpp has CuTe's names of them all.
+// A may be in registers; half and bfloat16 operands in shared memory may be K- or MN-major, others are
+// K-major. gmma_names.hpp has CuTe's names of them all.
 #pragma once
 
 #include <zellige/atom/mma_traits/table.hpp>
@@ -35,10 +35,16 @@ struct Mma {
     return r;
   }
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "GMMA: N is a multiple of 8 from 8 to 256");
+  static_assert(N % 8 != 0 || detail::warpgroup_n(D, N),
+                "GMMA: with integers N is 8, 24 or a multiple of 16");
   static_assert(bits_of(A) == 16 || (major_a == Major::K && major_b == Major::K),
                 "GMMA: only 16-bit operands may be MN-major");
   static_assert(!a_in_registers || major_a == Major::K, "GMMA: an A operand in registers is K-major");
 };
+
+template <int N, Number A, Number B, bool a_in_registers, bool saturate>
+using IntegerMma =
+    Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
 
 /// An operand of shared memory as a fragment: a tensor of descriptors.
 template <Major major>

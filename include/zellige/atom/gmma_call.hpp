@@ -1,5 +1,5 @@
-// gemm with warpgroup instructions: fragments of A and B are descriptors of shared memory (or registers of A), and
-// the accumulators belong to the tensor cores from warpgroup_arrive() to warpgroup_wait().
+// gemm with warpgroup instructions: fragments of A and B are descriptors of shared memory (or registers of
+// A), and the accumulators belong to the tensor cores from warpgroup_arrive() to warpgroup_wait().
 //
 //   warpgroup_fence_operand(rC);
 //   warpgroup_arrive();
@@ -34,7 +34,8 @@ template <class R, tensor_like X>
 ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   using T = typename remove_cvref_t<X>::value_type;
   constexpr int n = decltype(size(x))::value * int(sizeof(T)) / int(sizeof(R));
-  static_assert(is_constant<1, decltype(stride<0>(coalesce(x.layout())))>::value && decltype(coalesce(x.layout()))::rank == 1,
+  static_assert(is_constant<1, decltype(stride<0>(coalesce(x.layout())))>::value &&
+                    decltype(coalesce(x.layout()))::rank == 1,
                 "a warpgroup instruction needs the values of a fragment in consecutive registers");
   return reinterpret_cast<R(&)[n]>(const_cast<T&>(*x.data()));
 }
@@ -42,10 +43,11 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
 }  // namespace detail
 
 template <int N, Number D, Number A, Number B, bool registers, Major major_a, Major major_b,
-          SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate, tensor_like TD, tensor_like TA,
-          tensor_like TB, tensor_like TC>
+          SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate, tensor_like TD,
+          tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(
-    MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> const& traits,
+    MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> const&
+        traits,
     TD&& d, TA const& a, TB const& b, TC const& c) {
   static_assert(!saturate, "warpgroup instructions that saturate have no call yet");
   using T = number_t<A>;

@@ -1,7 +1,8 @@
 // Descriptors of shared-memory operands for warpgroup MMAs, from tensors.
 //
-//   auto sA = make_tensor(make_smem_ptr(p), tile_to_shape(SM90::GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_128, _64>{}));
-//   auto d = SM90::GMMA::make_gmma_desc<SM90::GMMA::Major::K>(local_tile(sA, Shape<_128, _16>{}, make_coord(0, 0)));
+//   auto layout = tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{});
+//   auto sA = make_tensor(make_smem_ptr(p), layout);
+//   auto d = GMMA::make_gmma_desc<GMMA::Major::K>(local_tile(sA, Shape<_64, _16>{}, make_coord(0, 0)));
 //
 // A tile that no descriptor can describe is refused, with the stride that it has and the one that is needed.
 #pragma once
@@ -88,9 +89,10 @@ template <Major major, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
   static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");
   static_assert(is_static_v<typename X::layout_type>, "make_gmma_desc: the layout must be static");
-  using Strides = zellige::detail::gmma_strides_of<typename X::layout_type,
-                                                   zellige::detail::swizzle_bits_of<typename X::iterator>::value,
-                                                   major == Major::K, sizeof_bits<typename X::value_type>::value>;
+  using Strides =
+      zellige::detail::gmma_strides_of<typename X::layout_type,
+                                       zellige::detail::swizzle_bits_of<typename X::iterator>::value,
+                                       major == Major::K, sizeof_bits<typename X::value_type>::value>;
   GmmaDescriptor d;
   if constexpr (Strides::rule() != Rule::none)
     zellige::detail::refuse<Op::identity, Strides::rule(), Strides::x(), Strides::y()>();

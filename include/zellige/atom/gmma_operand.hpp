@@ -1,5 +1,5 @@
-// Where WGMMA finds an operand's elements in shared memory, from its descriptor: the definition that the emulator
-// reads by, the tests examine and the hardware is compared with. smem_descriptor.hpp has the fields.
+// Where WGMMA finds an operand's elements in shared memory, from its descriptor: the definition that the
+// emulator reads by, the tests examine and the hardware is compared with. smem_descriptor.hpp has the fields.
 //
 //   gmma_address(descriptor, /*mn_major=*/false, /*element_bytes=*/2, row, k)      // a byte address
 #pragma once
@@ -11,9 +11,9 @@ namespace zellige {
 /// 0 none, 1, 2, 3: 32, 64, 128 bytes, as SwizzleMode counts; the descriptor counts down.
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
-/// Operand A: mn is the row m; B: the column n. Lines of the swizzle's span run along the major dimension; eight
-/// lines make an atom. Without a swizzle an atom is 8 lines of 16 bytes. The swizzle permutes chunks by the
-/// address itself.
+/// Operand A: mn is the row m; B: the column n. Lines of the swizzle's span run along the major dimension;
+/// eight lines make an atom. Without a swizzle an atom is 8 lines of 16 bytes. The swizzle permutes chunks by
+/// the address itself.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {
   const uint32_t start = (descriptor & 0x3fff) << 4;

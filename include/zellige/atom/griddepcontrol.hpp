@@ -4,6 +4,7 @@
 //   griddep_wait();                  // the kernels before have ended, their writes are visible
 //   ...
 //   griddep_launch_dependents();     // the next kernel may start
+// Before SM90 both do nothing: a kernel starts when the one before has ended.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -13,14 +14,14 @@ namespace zellige {
 ZELLIGE_CALL void griddep_wait() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_wait();
-#else
+#elif __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 ZELLIGE_CALL void griddep_launch_dependents() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_launch_dependents();
-#else
+#elif __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }

@@ -1,8 +1,9 @@
-// Makes TmaDescriptors on the host, and says what is wrong with those that the hardware would refuse: at best the
-// driver answers "invalid argument", at worst the kernel ends in an illegal instruction.
+// Makes TmaDescriptors on the host, and says what is wrong with those that the hardware would refuse: at best
+// the driver answers "invalid argument", at worst the kernel ends in an illegal instruction.
 //
 //   TmaTensor x{.name = "X", .element = TmaElement::f16, .rank = 2, .extent = {k, m}, .stride = {0, 2 * k},
-//               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost dimension first, bytes
+//               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost dimension first,
+//               bytes
 //   TmaDescriptor map = make_tma_descriptor(x, device_pointer);               // for the GPU: through libcuda
 //   TmaDescriptor map = make_tma_descriptor_emulated(x, buffer_address);      // for the emulator
 //
@@ -74,8 +75,8 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   const int64_t size = tma_element_bytes(t.element);
   const int64_t alignment = t.interleave == TmaInterleave::b32 ? 32 : 16;
   if (address % static_cast<uint64_t>(alignment))
-    return who + "address is " + s(static_cast<int64_t>(address)) + "; it must be a multiple of " + s(alignment) +
-           " bytes";
+    return who + "address is " + s(static_cast<int64_t>(address)) + "; it must be a multiple of " +
+           s(alignment) + " bytes";
   for (int d = 0; d < t.rank; ++d)
     if (t.extent[d] < 1 || t.extent[d] > (int64_t{1} << 32))
       return who + field("extent", d) + " is " + s(t.extent[d]) + "; it must be 1 to 2^32";
@@ -104,7 +105,8 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
       return who + "box[0] is " + s(t.box[0]) + " elements, " + s(line) + " bytes; with a swizzle of " +
              tma_swizzle_name(t.swizzle) + " a line of the box may have " + s(span);
     if (tma_box_bytes(t) >= (int64_t{1} << 20))
-      return who + "the box has " + s(tma_box_bytes(t)) + " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
+      return who + "the box has " + s(tma_box_bytes(t)) +
+             " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
     return "";
   }
   const int64_t line = t.channels * size;
@@ -112,7 +114,8 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
     return who + "channels is " + s(t.channels) + "; it must be 1 to 256";
   if (t.pixels < 1 || t.pixels > 1024) return who + "pixels is " + s(t.pixels) + "; it must be 1 to 1024";
   if (line % 16)
-    return who + "channels is " + s(t.channels) + ", " + s(line) + " bytes; it must be a multiple of 16 bytes";
+    return who + "channels is " + s(t.channels) + ", " + s(line) +
+           " bytes; it must be a multiple of 16 bytes";
   if (t.swizzle != SwizzleMode::none && line > span)
     return who + "channels is " + s(t.channels) + ", " + s(line) + " bytes; with a swizzle of " +
            tma_swizzle_name(t.swizzle) + " it may be " + s(span);
@@ -140,11 +143,12 @@ inline int64_t tma_tensor_bytes(const TmaTensor& t) {
 /// For a kernel on the GPU. Fails (std::runtime_error) where the descriptor is wrong or there is no driver.
 inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_address) {
   const auto address = reinterpret_cast<uint64_t>(device_address);
-  if (const std::string error = tma_descriptor_error(t, address); !error.empty()) throw std::runtime_error(error);
+  if (const std::string error = tma_descriptor_error(t, address); !error.empty())
+    throw std::runtime_error(error);
   using Tiled = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,
                         const uint32_t*, int, int, int, int);
-  using Im2col = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const int*, const int*,
-                         uint32_t, uint32_t, const uint32_t*, int, int, int, int);
+  using Im2col = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const int*,
+                         const int*, uint32_t, uint32_t, const uint32_t*, int, int, int, int);
   static void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   const char* const name = t.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled";
   void* const function = driver ? dlsym(driver, name) : nullptr;
@@ -165,21 +169,22 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
             swizzle = static_cast<int>(t.swizzle), promotion = static_cast<int>(t.promotion);
   const auto rank = static_cast<uint32_t>(t.rank);
   const int status =
-      t.im2col ? reinterpret_cast<Im2col>(function)(&map, element, rank, where, extent, stride, t.lower, t.upper,
-                                                    static_cast<uint32_t>(t.channels),
-                                                    static_cast<uint32_t>(t.pixels), steps, interleave, swizzle,
-                                                    promotion, t.nan_fill)
+      t.im2col ? reinterpret_cast<Im2col>(function)(&map, element, rank, where, extent, stride, t.lower,
+                                                    t.upper, static_cast<uint32_t>(t.channels),
+                                                    static_cast<uint32_t>(t.pixels), steps, interleave,
+                                                    swizzle, promotion, t.nan_fill)
                : reinterpret_cast<Tiled>(function)(&map, element, rank, where, extent, stride, box, steps,
                                                    interleave, swizzle, promotion, t.nan_fill);
   if (status != 0)
-    throw std::runtime_error(std::string("TMA descriptor of ") + t.name + ": " + name + " refuses it with error " +
-                             std::to_string(status));
+    throw std::runtime_error(std::string("TMA descriptor of ") + t.name + ": " + name +
+                             " refuses it with error " + std::to_string(status));
   return map;
 }
 
 /// For a kernel on the emulator. `offset` bytes into the tensor that the launch passes with it (emulate's
 /// Parameter), which has `tensor_bytes`.
-inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes, uint64_t offset = 0) {
+inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes,
+                                                  uint64_t offset = 0) {
   std::string error = tma_descriptor_error(t, offset);
   const auto needed = offset + static_cast<uint64_t>(tma_tensor_bytes(t));
   if (error.empty() && needed > tensor_bytes)

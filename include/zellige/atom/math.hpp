@@ -6,6 +6,8 @@
 
 namespace zellige {
 
+inline constexpr float infinity = __builtin_bit_cast(float, 0x7f800000u);
+
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_LIBM(name) ::name
 #else

@@ -85,9 +85,9 @@ ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, 
                : "memory");
 #endif
 }
-/// The same without a release. Enough to hand a stage back: what this thread read of it has arrived (wgmma_wait,
-/// or in registers), and no write of its own is to be seen by others. A release at cluster scope costs a memory
-/// fence in each k step: 30% of a clustered GEMM's time on an H200.
+/// The same without a release. Enough to hand a stage back: what this thread read of it has arrived
+/// (wgmma_wait, or in registers), and no write of its own is to be seen by others. A release at cluster scope
+/// costs a memory fence in each k step: 30% of a clustered GEMM's time on an H200.
 ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -171,7 +171,8 @@ ZELLIGE_CALL void cp_async_mbarrier_arrive(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::cp_async_mbarrier_arrive(barrier);
 #else
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_address(barrier)) : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_address(barrier))
+               : "memory");
 #endif
 }
 

@@ -55,8 +55,8 @@ struct MMA_Traits {
   using Operation = Op;
 };
 
-template <int N, Number D, Number A, Number B, bool registers, SM90::GMMA::Major major_a, SM90::GMMA::Major major_b,
-          SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate>
+template <int N, Number D, Number A, Number B, bool registers, SM90::GMMA::Major major_a,
+          SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate>
 struct MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> {
   using Operation = SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>;
   using ValTypeD = number_t<D>;

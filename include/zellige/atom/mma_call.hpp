@@ -6,19 +6,19 @@
 //   gemm(mma, d, a, b, c);         d = a * b + c
 #pragma once
 
-#include <zellige/atom/fragment_registers.hpp>
+#include <zellige/atom/mma_composed.hpp>
 #include <zellige/atom/tiled_mma.hpp>
 
 namespace zellige {
 
 template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
-ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d, TA const& a,
-                                              TB const& b, TC const& c) {
+ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
+                                              TA const& a, TB const& b, TC const& c) {
   d(0) = D(A(a(0)) * B(b(0)) + C(c(0)));
 }
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
-/// A warp's instruction that has a call in mma.hpp.
+/// A warp's instruction.
 template <class Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 requires requires { typename Op::ARegisters; }
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a, TB const& b, TC const& c) {
@@ -28,7 +28,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
   load_registers(ra, a);
   load_registers(rb, b);
   load_registers(rd, c);
-  mma<Op>(rd, ra, rb);
+  detail::mma_in_registers<Op>(rd, ra, rb);
   store_registers(d, rd);
 }
 #endif
@@ -43,8 +43,9 @@ concept mma_like = requires {
 template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
-  static_assert((ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3),
-                "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
+  static_assert(
+      (ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3),
+      "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
   if constexpr (ra == 1) {
     mma.call(d, a, b, c);
   } else if constexpr (ra == 2) {

@@ -41,11 +41,11 @@ struct NumberName {
   short bits;
 };
 inline constexpr NumberName number_names[] = {
-    {Number::f16, "F16", 16},     {Number::bf16, "BF16", 16},  {Number::tf32, "TF32", 32},
-    {Number::f32, "F32", 32},     {Number::f64, "F64", 64},    {Number::c64, "C64", 128},
-    {Number::gc64, "GC64", 192},  {Number::e4m3, "E4M3", 8},   {Number::e5m2, "E5M2", 8},
-    {Number::s32, "S32", 32},     {Number::s16, "S16", 16},    {Number::s8, "S8", 8},
-    {Number::u8, "U8", 8},        {Number::s4, "S4", 4},       {Number::u4, "U4", 4},
+    {Number::f16, "F16", 16},    {Number::bf16, "BF16", 16}, {Number::tf32, "TF32", 32},
+    {Number::f32, "F32", 32},    {Number::f64, "F64", 64},   {Number::c64, "C64", 128},
+    {Number::gc64, "GC64", 192}, {Number::e4m3, "E4M3", 8},  {Number::e5m2, "E5M2", 8},
+    {Number::s32, "S32", 32},    {Number::s16, "S16", 16},   {Number::s8, "S8", 8},
+    {Number::u8, "U8", 8},       {Number::s4, "S4", 4},      {Number::u4, "U4", 4},
     {Number::u1, "U1", 1},
 };
 ZELLIGE_ALGEBRA constexpr int bits_of(Number n) {
@@ -73,12 +73,12 @@ template <class T>
 inline constexpr Number number_of = detail::number_of_type<remove_cvref_t<T>>;
 
 namespace detail {
-#define ZELLIGE_NUMBER(n, T)        \
-  template <>                       \
-  struct number_type<Number::n> {   \
-    using type = T;                 \
-  };                                \
-  template <>                       \
+#define ZELLIGE_NUMBER(n, T)      \
+  template <>                     \
+  struct number_type<Number::n> { \
+    using type = T;               \
+  };                              \
+  template <>                     \
   inline constexpr Number number_of_type<T> = Number::n;
 ZELLIGE_NUMBER(f16, half_t)
 ZELLIGE_NUMBER(bf16, bfloat16_t)

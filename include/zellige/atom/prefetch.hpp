@@ -26,8 +26,7 @@ ZELLIGE_CALL void bulk_prefetch_l2(any_pointer address, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::prefetch(address, bytes, 16);
 #else
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global_address(address)),
-               "r"(bytes));
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global_address(address)), "r"(bytes));
 #endif
 }
 

@@ -51,10 +51,10 @@ std::string to_text(ThrCopy<Tiled, I> const& c) {
 template <class Op>
 std::string mma_traits_text() {
   using T = MMA_Traits<Op>;
-  return mma_traits_text(detail::mma_row_of<Op>::value, mma_atom_value<T>(),
-                         {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
-                          int(sizeof_bits<typename T::ValTypeB>::value),
-                          int(sizeof_bits<typename T::ValTypeC>::value)});
+  return mma_traits_text(
+      detail::mma_row_of<Op>::value, mma_atom_value<T>(),
+      {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
+       int(sizeof_bits<typename T::ValTypeB>::value), int(sizeof_bits<typename T::ValTypeC>::value)});
 }
 template <class Op>
 std::string copy_traits_text() {

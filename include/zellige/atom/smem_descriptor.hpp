@@ -18,7 +18,8 @@
 
 namespace zellige {
 
-/// Bits 0-13 start, 16-29 leading, 32-45 stride, all in units of 16 bytes; 62-63 the swizzle, 128 bytes first.
+/// Bits 0-13 start, 16-29 leading, 32-45 stride, all in units of 16 bytes; 62-63 the swizzle, 128 bytes
+/// first.
 ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsigned leading, unsigned stride,
                                                          SwizzleMode mode) {
   const uint64_t kind = (4 - static_cast<unsigned>(mode)) % 4;
@@ -26,8 +27,7 @@ ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsig
          static_cast<uint64_t>(stride >> 4 & 0x3fffu) << 32 | kind << 62;
 }
 
-ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride,
-                                      SwizzleMode mode) {
+ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride, SwizzleMode mode) {
 #if defined(ZELLIGE_EMULATE)
   return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode);
 #else

@@ -1,10 +1,11 @@
-// stmatrix: a warp stores 1, 2 or 4 8x8 matrices of 16-bit elements to shared memory, the reverse of ldmatrix.
+// stmatrix: a warp stores 1, 2 or 4 8x8 matrices of 16-bit elements to shared memory, the reverse of
+// ldmatrix.
 //
 //   uint32_t r[4] = {pack<half_t>(d[0], d[1]), ...};
 //   stmatrix_x4(tile + row_of(lane) * 64 + column_of(lane), r);   // lane 8 i + j addresses row j of matrix i
 //
-// Thread t holds in r[i] the elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with _trans, of column t / 4.
-// Every address is aligned to 16 bytes.
+// Thread t holds in r[i] the elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with _trans, of column t
+// / 4. Every address is aligned to 16 bytes.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -89,10 +90,10 @@ ZELLIGE_CALL void stmatrix_x2_trans(any_pointer row, const uint32_t (&r)[2]) {
                : "memory");
 }
 ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   smem_address(row)),
-               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-               : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)),
+      "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+      : "memory");
 }
 
 #endif

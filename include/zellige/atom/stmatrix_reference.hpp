@@ -6,7 +6,8 @@
 
 namespace zellige::reference {
 
-/// registers[t][i] are thread t's two elements of matrix i; rows[8 i + j] is where row j of it goes, 16 bytes.
+/// registers[t][i] are thread t's two elements of matrix i; rows[8 i + j] is where row j of it goes, 16
+/// bytes.
 template <int Matrices, bool Transposed>
 void stmatrix(const uint32_t (*registers)[Matrices], void* const* rows) {
   for (int i = 0; i < Matrices; ++i) {
@@ -27,8 +28,7 @@ inline void movmatrix(const uint32_t (&from)[32], uint32_t (&to)[32]) {
   const auto element = [&](int row, int column) {
     return from[4 * row + column / 2] >> 16 * (column % 2) & 0xffffu;
   };
-  for (int t = 0; t < 32; ++t)
-    to[t] = element(2 * (t % 4), t / 4) | element(2 * (t % 4) + 1, t / 4) << 16;
+  for (int t = 0; t < 32; ++t) to[t] = element(2 * (t % 4), t / 4) | element(2 * (t % 4) + 1, t / 4) << 16;
 }
 
 }  // namespace zellige::reference

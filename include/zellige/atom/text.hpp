@@ -10,7 +10,8 @@
 namespace zellige {
 
 /// "name: value\n" for each, the values in one column.
-inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines, std::size_t width) {
+inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines,
+                              std::size_t width) {
   std::string text;
   for (auto const& [name, value] : lines) {
     std::string line = std::string("  ") + name + ":";

@@ -39,7 +39,8 @@ struct TiledCopy : Atom_ {
       detail::refuse<TiledOp::check_tiling, Rule::copy_values, TiledNumVal::value, AtomNumVal::value>();
   }
 
-  /// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a tensor or a layout (M, N, ...), as the source or destination.
+  /// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a tensor or a layout (M, N, ...), as the source or
+  /// destination.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_S(X&& x) {
     return tidfrg<AtomLayoutSrc>(x);
@@ -76,9 +77,9 @@ struct TiledCopy : Atom_ {
 
   template <class Target, class X, class I>
   ZELLIGE_HOST_DEVICE static constexpr auto partition(X&& x, I const& thread) {
-    auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{}, AtomLayoutRef{},
-                                                      Target{}, thread);
-    return detail::view_of(x, x.data() + get<1>(mine), get<0>(mine));
+    auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{},
+                                                      AtomLayoutRef{}, Target{}, thread);
+    return detail::view_cut(x, x.data() + get<1>(mine), get<0>(mine), Tiler_MN{});
   }
 
  private:
@@ -131,7 +132,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const
 
 /// Threads and values as layouts (m, n) -> index; each thread's values lie together.
 template <class... Args, class ThrLayout, class ValLayout = Layout<_1>>
-ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom, ThrLayout const& threads = {},
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom,
+                                                   ThrLayout const& threads = {},
                                                    ValLayout const& values = {}) {
   auto const tiling = invoke<TiledOp::raked_tiling>(threads, values);
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
@@ -156,16 +158,19 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_B(Copy_Atom<C...> const& atom
 }
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
-  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-                "make_tiled_copy_C: the threads along K hold partial sums of the same elements; add them first");
+  static_assert(
+      decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
+      "make_tiled_copy_C: the threads along K hold partial sums of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
 /// The smallest part of an accumulator that the instruction can store.
 template <class... C, class... M>
-ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom,
+                                                          TiledMMA<M...> const& mma) {
   using Tiled = TiledMMA<M...>;
-  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-                "make_tiled_copy_C_atom: the threads along K hold partial sums of the same elements; add them first");
+  static_assert(
+      decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
+      "make_tiled_copy_C_atom: the threads along K hold partial sums of the same elements; add them first");
   auto const tiling = invoke<TiledOp::accumulator_tiling>(
       Int<int(MmaPart::c)>{}, typename Tiled::AtomLayoutC_TV{}, typename Tiled::AtomShape_MNK{},
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});

@@ -1,10 +1,9 @@
 // TiledMMA: a matrix instruction repeated over threads and values, and what each thread has of each operand.
 //
-//   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{});
-//   auto mine = mma.get_slice(threadIdx.x);
-//   Tensor tCgC = mine.partition_C(gC);                  // (MMA, MMA_M, MMA_N)
-//   Tensor rC = mine.partition_fragment_C(gC);           // registers for it
-//   gemm(mma, rA, rB, rC);
+//   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32,
+//   _16>{}); auto mine = mma.get_slice(threadIdx.x); Tensor tCgC = mine.partition_C(gC);                  //
+//   (MMA, MMA_M, MMA_N) Tensor rC = mine.partition_fragment_C(gC);           // registers for it gemm(mma,
+//   rA, rB, rC);
 #pragma once
 
 #include <zellige/atom/mma_atom.hpp>
@@ -35,12 +34,13 @@ struct TiledMMA : Atom_ {
   using AtomLayoutB_TV = typename Atom::LayoutB_TV;
   using Permutation = PermutationMNK;
 
-  static_assert(AtomLayoutMNK::rank == 3, "TiledMMA: the layout of instructions over threads has modes M, N and K");
+  static_assert(AtomLayoutMNK::rank == 3,
+                "TiledMMA: the layout of instructions over threads has modes M, N and K");
   static_assert(tuple_size_v<PermutationMNK> == 3, "TiledMMA: M, N and K have a permutation each");
   static_assert(is_static_v<PermutationMNK>, "TiledMMA: the permutations must be static");
 
   using ThrLayoutVMNK = remove_cvref_t<decltype(tiled_product(AtomThrID{}, AtomLayoutMNK{}))>;
-  [[no_unique_address]] ThrLayoutVMNK thr_layout_vmnk_;
+  ThrLayoutVMNK thr_layout_vmnk_;  // a member that takes a byte: nvcc passes no empty class to a kernel
 
   ZELLIGE_HOST_DEVICE constexpr TiledMMA(Atom const& atom = {}, AtomLayoutMNK const& threads = {})
       : Atom(atom), thr_layout_vmnk_(tiled_product(AtomThrID{}, threads)) {}
@@ -61,7 +61,8 @@ struct TiledMMA : Atom_ {
     return size(permutation_mnk<I>());
   }
 
-  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); alike of A and B.
+  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); alike of A and
+  /// B.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
     return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
@@ -76,9 +77,15 @@ struct TiledMMA : Atom_ {
   }
 
   /// (thread, value) -> (M, N), (M, K) or (N, K).
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const { return layout_tv<MmaPart::c, AtomLayoutC_TV>(); }
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_TV() const { return layout_tv<MmaPart::a, AtomLayoutA_TV>(); }
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_TV() const { return layout_tv<MmaPart::b, AtomLayoutB_TV>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const {
+    return layout_tv<MmaPart::c, AtomLayoutC_TV>();
+  }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_TV() const {
+    return layout_tv<MmaPart::a, AtomLayoutA_TV>();
+  }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_TV() const {
+    return layout_tv<MmaPart::b, AtomLayoutB_TV>();
+  }
 
   /// ((M, N) -> (thread of the operand, value), thread of the operand -> thread).
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
@@ -104,9 +111,11 @@ struct TiledMMA : Atom_ {
   /// What thread (v, m, n, k) has of a tensor.
   template <MmaPart part, class LayoutTV, class X, class At>
   ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
-    auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
-                                                     thr_layout_vmnk_, PermutationMNK{}, at);
-    return detail::view_of(x, x.data() + get<1>(mine), get<0>(mine));
+    auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{},
+                                                     AtomShape_MNK{}, thr_layout_vmnk_, PermutationMNK{}, at);
+    auto const tiles = make_shape(tile_size_mnk < part == MmaPart::b ? 1 : 0 > (),
+                                  tile_size_mnk < part == MmaPart::c ? 1 : 2 > ());
+    return detail::view_cut(x, x.data() + get<1>(mine), get<0>(mine), tiles);
   }
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
@@ -133,7 +142,8 @@ struct TiledMMA : Atom_ {
     return make_layout(make_shape(tile_size_mnk<I>(), tile_size_mnk<J>()));
   }
   template <class TV, class Tiled, class Threads>
-  ZELLIGE_HOST_DEVICE static constexpr auto inverse_of(TV const& tv, Tiled const& tile, Threads const& threads) {
+  ZELLIGE_HOST_DEVICE static constexpr auto inverse_of(TV const& tv, Tiled const& tile,
+                                                       Threads const& threads) {
     return make_tuple(with_shape(right_inverse(tv), tile.shape()), threads);
   }
 };
@@ -200,7 +210,8 @@ inline constexpr bool is_mma_atom<MMA_Atom<Args...>> = true;
 template <class Op, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
-    constexpr auto make_tiled_mma(Op const&, Threads const& threads = {}, Permutations const& permutations = {}) {
+    constexpr auto make_tiled_mma(Op const&, Threads const& threads = {},
+                                  Permutations const& permutations = {}) {
   return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
 }
 

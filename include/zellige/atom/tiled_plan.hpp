@@ -1,4 +1,5 @@
-// The algebra of instructions and tilings as operations on types, beside those of layouts: invoke<TiledOp::...>.
+// The algebra of instructions and tilings as operations on types, beside those of layouts:
+// invoke<TiledOp::...>.
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>

@@ -1,6 +1,6 @@
-// TMA: copies of boxes of 1 to 5 dimensions between global and shared memory, described by a TmaDescriptor and
-// run by the hardware while the thread goes on. Coordinates are in elements, the innermost dimension first;
-// what lies outside the tensor is read as zeros and not written.
+// TMA: copies of boxes of 1 to 5 dimensions between global and shared memory, described by a TmaDescriptor
+// and run by the hardware while the thread goes on. Coordinates are in elements, the innermost dimension
+// first; what lies outside the tensor is read as zeros and not written.
 //
 //   mbarrier_arrive_expect_tx(full, box_bytes);           // all bytes of the box count, also those outside
 //   tma_load_2d(tile, map, full, column, row);

@@ -2,7 +2,9 @@
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
-//   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));     then tma_store_arrive(), tma_store_wait<0>()
+//   copy(tma.with(barrier, 0, CacheHint::evict_last), ...)         to be kept in the L2
+//   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));     then tma_store_arrive(),
+//   tma_store_wait<0>()
 //
 // By one thread. The barrier is in shared memory; it counts the bytes of every box.
 #pragma once
@@ -30,7 +32,10 @@ ZELLIGE_CALL smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& 
 ZELLIGE_CALL smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
 #endif
 
-template <class Op, class Bits>
+/// No word to the L2.
+struct NoHint {};
+
+template <class Op, class Bits, class Hint>
 struct tma_load_traits {
   using ThrID = Layout<_1>;
   using SrcLayout = Layout<Shape<_1, Bits>>;
@@ -40,9 +45,10 @@ struct tma_load_traits {
   TmaDescriptor const* descriptor;
   smem<uint64_t> barrier;
   uint16_t mask;
+  [[no_unique_address]] Hint hint;
 };
 
-template <class Op, class Bits>
+template <class Op, class Bits, class Hint>
 struct tma_store_traits {
   using ThrID = Layout<_1>;
   using SrcLayout = Layout<Shape<_1, Bits>>;
@@ -50,6 +56,7 @@ struct tma_store_traits {
   using RefLayout = SrcLayout;
   using Operation = Op;
   TmaDescriptor const* descriptor;
+  [[no_unique_address]] Hint hint;
 };
 
 template <int N, class Crd>
@@ -59,35 +66,62 @@ ZELLIGE_CALL int coordinate(Crd const& crd) {
   else
     return int(crd);
 }
-template <class Crd, int... I>
-ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, Crd const& c, seq<I...>) {
+template <class Crd, class Hint, int... I>
+ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
+                           Hint const& hint, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
-  if constexpr (rank == 1) tma_load_1d(tile, map, barrier, coordinate<I>(c)...);
-  if constexpr (rank == 2) tma_load_2d(tile, map, barrier, coordinate<I>(c)...);
-  if constexpr (rank == 3) tma_load_3d(tile, map, barrier, coordinate<I>(c)...);
-  if constexpr (rank == 4) tma_load_4d(tile, map, barrier, coordinate<I>(c)...);
-  if constexpr (rank == 5) tma_load_5d(tile, map, barrier, coordinate<I>(c)...);
+  if constexpr (is_same_v<Hint, NoHint>) {
+    if constexpr (rank == 1) tma_load_1d(tile, map, barrier, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_load_2d(tile, map, barrier, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_load_3d(tile, map, barrier, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_load_4d(tile, map, barrier, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_load_5d(tile, map, barrier, coordinate<I>(c)...);
+  } else {
+    if constexpr (rank == 1) tma_load_hint_1d(tile, map, barrier, hint, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_load_hint_2d(tile, map, barrier, hint, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_load_hint_3d(tile, map, barrier, hint, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_load_hint_4d(tile, map, barrier, hint, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_load_hint_5d(tile, map, barrier, hint, coordinate<I>(c)...);
+  }
 }
-template <class Crd, int... I>
-ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, uint16_t mask, Crd const& c, seq<I...>) {
+template <class Crd, class Hint, int... I>
+ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
+                                     uint16_t mask, Hint const& hint, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
-  if constexpr (rank == 1) tma_load_multicast_1d(tile, map, barrier, mask, coordinate<I>(c)...);
-  if constexpr (rank == 2) tma_load_multicast_2d(tile, map, barrier, mask, coordinate<I>(c)...);
-  if constexpr (rank == 3) tma_load_multicast_3d(tile, map, barrier, mask, coordinate<I>(c)...);
-  if constexpr (rank == 4) tma_load_multicast_4d(tile, map, barrier, mask, coordinate<I>(c)...);
-  if constexpr (rank == 5) tma_load_multicast_5d(tile, map, barrier, mask, coordinate<I>(c)...);
+  if constexpr (is_same_v<Hint, NoHint>) {
+    if constexpr (rank == 1) tma_load_multicast_1d(tile, map, barrier, mask, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_load_multicast_2d(tile, map, barrier, mask, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_load_multicast_3d(tile, map, barrier, mask, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_load_multicast_4d(tile, map, barrier, mask, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_load_multicast_5d(tile, map, barrier, mask, coordinate<I>(c)...);
+  } else {
+    if constexpr (rank == 1) tma_load_multicast_hint_1d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_load_multicast_hint_2d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_load_multicast_hint_3d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_load_multicast_hint_4d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_load_multicast_hint_5d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
+  }
 }
-template <class Crd, int... I>
-ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Crd const& c, seq<I...>) {
+template <class Crd, class Hint, int... I>
+ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Hint const& hint, Crd const& c,
+                            seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
-  if constexpr (rank == 1) tma_store_1d(map, tile, coordinate<I>(c)...);
-  if constexpr (rank == 2) tma_store_2d(map, tile, coordinate<I>(c)...);
-  if constexpr (rank == 3) tma_store_3d(map, tile, coordinate<I>(c)...);
-  if constexpr (rank == 4) tma_store_4d(map, tile, coordinate<I>(c)...);
-  if constexpr (rank == 5) tma_store_5d(map, tile, coordinate<I>(c)...);
+  if constexpr (is_same_v<Hint, NoHint>) {
+    if constexpr (rank == 1) tma_store_1d(map, tile, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_store_2d(map, tile, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_store_3d(map, tile, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_store_4d(map, tile, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_store_5d(map, tile, coordinate<I>(c)...);
+  } else {
+    if constexpr (rank == 1) tma_store_hint_1d(map, tile, hint, coordinate<I>(c)...);
+    if constexpr (rank == 2) tma_store_hint_2d(map, tile, hint, coordinate<I>(c)...);
+    if constexpr (rank == 3) tma_store_hint_3d(map, tile, hint, coordinate<I>(c)...);
+    if constexpr (rank == 4) tma_store_hint_4d(map, tile, hint, coordinate<I>(c)...);
+    if constexpr (rank == 5) tma_store_hint_5d(map, tile, hint, coordinate<I>(c)...);
+  }
 }
 template <class Crd, int... I>
 ZELLIGE_CALL void add_box(TmaDescriptor const& map, any_pointer tile, Crd const& c, seq<I...>) {
@@ -104,75 +138,117 @@ using coordinate_modes = make_seq<detail::rank_v<remove_cvref_t<decltype(*lvalue
 
 }  // namespace detail
 
-template <class Bits>
-struct Copy_Traits<SM90_TMA_LOAD_OP, Bits> : detail::tma_load_traits<SM90_TMA_LOAD_OP, Bits> {};
-template <class Bits>
-struct Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> : detail::tma_load_traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> {};
+template <class Bits, class Hint>
+struct Copy_Traits<SM90_TMA_LOAD_OP, Bits, Hint> : detail::tma_load_traits<SM90_TMA_LOAD_OP, Bits, Hint> {};
+template <class Bits, class Hint>
+struct Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint>
+    : detail::tma_load_traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> {};
 
-template <class Bits>
-struct Copy_Traits<SM90_TMA_STORE_PTR, Bits> : detail::tma_store_traits<SM90_TMA_STORE_PTR, Bits> {};
-template <class Bits>
-struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits> : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits> {};
+template <class Bits, class Hint>
+struct Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint>
+    : detail::tma_store_traits<SM90_TMA_STORE_PTR, Bits, Hint> {};
+template <class Bits, class Hint>
+struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint>
+    : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> {};
 
 namespace detail {
-template <class Op, class Bits, class Aux>
-ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor) const {
-  using Run = conditional_t<is_same_v<Op, SM90_TMA_REDUCE_ADD>, SM90_TMA_REDUCE_ADD_PTR, SM90_TMA_STORE_PTR>;
-  return Copy_Traits<Run, Bits>{{descriptor}};
+template <class Op, class Bits, class Barrier, class Hint>
+ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& barrier, uint16_t mask,
+                                   Hint hint) {
+  using Run =
+      conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
+  return Copy_Traits<Run, Bits, Hint>{{descriptor, barrier_pointer(barrier), mask, hint}};
 }
+
 template <class Op, class Bits, class Aux>
 template <class Barrier>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask) const {
-  return with(&tma_desc_, barrier, mask);
+  return load_with<Op, Bits>(&tma_desc_, barrier, mask, NoHint{});
+}
+template <class Op, class Bits, class Aux>
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask,
+                                                         CacheHint hint) const {
+  return load_with<Op, Bits>(&tma_desc_, barrier, mask, hint);
 }
 template <class Op, class Bits, class Aux>
 template <class Barrier>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor, Barrier&& barrier,
                                                          uint16_t mask) const {
-  using Run = conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
-  return Copy_Traits<Run, Bits>{{descriptor, barrier_pointer(barrier), mask}};
+  return load_with<Op, Bits>(descriptor, barrier, mask, NoHint{});
+}
+template <class Op, class Bits, class Aux>
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor, Barrier&& barrier,
+                                                         uint16_t mask, CacheHint hint) const {
+  return load_with<Op, Bits>(descriptor, barrier, mask, hint);
+}
+template <class Op, class Bits, class Aux>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor) const {
+  using Run = conditional_t<is_same_v<Op, SM90_TMA_REDUCE_ADD>, SM90_TMA_REDUCE_ADD_PTR, SM90_TMA_STORE_PTR>;
+  return Copy_Traits<Run, Bits, NoHint>{{descriptor, {}}};
+}
+template <class Op, class Bits, class Aux>
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor,
+                                                         CacheHint hint) const {
+  static_assert(is_same_v<Op, SM90_TMA_STORE>,
+                "only a TMA load or store takes a cache hint, a reduction does not");
+  return Copy_Traits<SM90_TMA_STORE_PTR, Bits, CacheHint>{{descriptor, hint}};
 }
 }  // namespace detail
 
-template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_OP, Bits> const& traits, TS const& src, TD&& dst) {
-  detail::load_box(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, *src.data(),
-                   detail::coordinate_modes<TS>{});
-}
-template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits> const& traits, TS const& src,
+template <class Bits, class Hint, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_OP, Bits, Hint> const& traits, TS const& src,
                                        TD&& dst) {
-  detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, traits.mask,
-                             *src.data(), detail::coordinate_modes<TS>{});
+  detail::load_box(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, traits.hint,
+                   *src.data(), detail::coordinate_modes<TS>{});
+}
+template <class Bits, class Hint, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> const& traits,
+                                       TS const& src, TD&& dst) {
+  detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier,
+                             traits.mask, traits.hint, *src.data(), detail::coordinate_modes<TS>{});
 }
 namespace detail {
-template <bool adds, class TS, class TD>
-ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst) {
-  any_pointer const tile = instruction_address(raw_tile(src.data()));
-  if constexpr (adds)
-    add_box(map, tile, *dst.data(), coordinate_modes<TD>{});
-  else
-    store_box(map, tile, *dst.data(), coordinate_modes<TD>{});
+template <class TS, class TD, class Hint>
+ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst,
+                                         Hint const& hint) {
+  store_box(map, instruction_address(raw_tile(src.data())), hint, *dst.data(), coordinate_modes<TD>{});
+}
+template <class TS, class TD>
+ZELLIGE_DEVICE inline void tma_add_box(TmaDescriptor const& map, TS const& src, TD const& dst) {
+  add_box(map, instruction_address(raw_tile(src.data())), *dst.data(), coordinate_modes<TD>{});
 }
 }  // namespace detail
 template <class Bits, class Aux, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE, Bits, Aux> const& traits, TS const& src, TD&& dst) {
-  detail::tma_store_box<false>(traits.tma_desc_, src, dst);
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE, Bits, Aux> const& traits, TS const& src,
+                                       TD&& dst) {
+  detail::tma_store_box(traits.tma_desc_, src, dst, detail::NoHint{});
 }
 template <class Bits, class Aux, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> const& traits, TS const& src,
-                                       TD&& dst) {
-  detail::tma_store_box<true>(traits.tma_desc_, src, dst);
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> const& traits,
+                                       TS const& src, TD&& dst) {
+  detail::tma_add_box(traits.tma_desc_, src, dst);
 }
-template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_PTR, Bits> const& traits, TS const& src, TD&& dst) {
-  detail::tma_store_box<false>(*traits.descriptor, src, dst);
+template <class Bits, class Hint, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint> const& traits,
+                                       TS const& src, TD&& dst) {
+  detail::tma_store_box(*traits.descriptor, src, dst, traits.hint);
 }
-template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits> const& traits, TS const& src,
-                                       TD&& dst) {
-  detail::tma_store_box<true>(*traits.descriptor, src, dst);
+template <class Bits, class Hint, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> const& traits,
+                                       TS const& src, TD&& dst) {
+  detail::tma_add_box(*traits.descriptor, src, dst);
 }
+
+/// CuTe's names of the words to the L2.
+namespace TMA {
+struct CacheHintSm90 {
+  static constexpr CacheHint EVICT_NORMAL = CacheHint::normal;
+  static constexpr CacheHint EVICT_FIRST = CacheHint::evict_first;
+  static constexpr CacheHint EVICT_LAST = CacheHint::evict_last;
+};
+}  // namespace TMA
 
 /// CuTe's names of the group of stores.
 ZELLIGE_CALL void tma_store_arrive() { tma_store_commit(); }

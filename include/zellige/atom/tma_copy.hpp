@@ -1,15 +1,17 @@
-// Copies of tiles by TMA, as layouts: make_tma_copy finds the box that one instruction moves, and kernels cut the
-// tensor of TMA coordinates as they cut any tensor.
+// Copies of tiles by TMA, as layouts: make_tma_copy finds the box that one instruction moves, and kernels cut
+// the tensor of TMA coordinates as they cut any tensor.
 //
-//   auto tma = make_tma_copy(SM90_TMA_LOAD{}, gA, smem_layout, Shape<_128, _64>{}, Int<1>{});      // on the host
-//   Tensor mA = tma.get_tma_tensor(shape(gA));                                                     // in the kernel
+//   auto tma = make_tma_copy(SM90_TMA_LOAD{}, gA, smem_layout, Shape<_128, _64>{}, Int<1>{});  // on the host
+//   Tensor mA = tma.get_tma_tensor(shape(gA));                                            // in a kernel
 //   Tensor tile = local_tile(mA, Shape<_128, _64>{}, make_coord(block, _));
 //   auto mine = tma.get_slice(cta_rank);
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA));
 //
-// What the hardware cannot do is refused when the copy is made: see tma_numbers in algebra/tma_descriptor.hpp.
+// What the hardware cannot do is refused when the copy is made: see tma_numbers in
+// algebra/tma_descriptor.hpp.
 #pragma once
 
+#include <zellige/atom/cache_hint.hpp>
 #include <zellige/atom/tiled_copy.hpp>
 #include <zellige/atom/tma_descriptor.hpp>
 #if !defined(__CUDACC_RTC__)
@@ -49,20 +51,28 @@ struct tma_traits {
   ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
     return make_coord_tensor(make_layout(shape, aux_params_.g_stride_));
   }
-  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask. See tma_call.hpp.
+  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask, with a word to the L2; by this
+  /// descriptor or another. See tma_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask, CacheHint hint) const;
+  template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask = 0) const;
-  /// Of a store: the copy by another descriptor.
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask,
+                                CacheHint hint) const;
+  /// Of a store: by another descriptor, with a word to the L2.
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
+  ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, CacheHint hint) const;
 };
 }  // namespace detail
 
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_LOAD, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD, Bits, Aux> {};
 template <class Bits, class Aux>
-struct Copy_Traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> {};
+struct Copy_Traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux>
+    : detail::tma_traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> {};
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_STORE, Bits, Aux> : detail::tma_traits<SM90_TMA_STORE, Bits, Aux> {};
 template <class Bits, class Aux>
@@ -77,6 +87,9 @@ struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = SM90_BULK_COPY_G2S;
+  /// The copy that completes on a barrier: bulk_copy_call.hpp.
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const;
 };
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
@@ -150,7 +163,8 @@ TmaTensor tma_tensor(TmaNumbers const& n) {
               : bytes == 4           ? E::u32
                                      : E::u64;
   t.rank = n.rank;
-  for (int i = 0; i < 5; ++i) t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * bytes;
+  for (int i = 0; i < 5; ++i)
+    t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * bytes;
   t.swizzle = static_cast<SwizzleMode>(Swizzle::num_bits);
   return t;
 }
@@ -183,7 +197,8 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   TmaNumbers const numbers =
       detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
   traits.aux_params_ = Aux{strides};
-  traits.tma_desc_ = detail::descriptor_of(detail::tma_tensor<Box, typename Aux::TmaSwizzle>(numbers), global.data());
+  traits.tma_desc_ =
+      detail::descriptor_of(detail::tma_tensor<Box, typename Aux::TmaSwizzle>(numbers), global.data());
   return Copy_Atom<Traits, T>(traits);
 }
 
@@ -207,8 +222,8 @@ template <class Internal = void, class Op, tensor_like X, class SLayout, class C
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Cluster const& cluster) {
   return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), cluster);
 }
-/// Of an operand of a matrix product, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N, B
-/// along M.
+/// Of an operand of a matrix product, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N,
+/// B along M.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy_A_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                           Cluster const& cluster) {
@@ -226,7 +241,8 @@ auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, 
 
 /// Extents and strides of the global tensor as the descriptor has them, in elements of the box.
 template <class Traits, tensor_like X>
-void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5], long long (&stride)[5]) {
+void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5],
+                                long long (&stride)[5]) {
   using Basis = typename Traits::AuxParams::TmaGmemBasis;
   constexpr int bits = sizeof_bits<typename X::value_type>::value;
   using L = remove_cvref_t<decltype(global.layout())>;
@@ -237,11 +253,12 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 
 #endif
 
-/// ((values of one instruction, instructions), Rest...) of both tensors, (tile, Rest...) before, for one CTA of
-/// those that share the tile: (of global memory, of shared memory).
+/// ((values of one instruction, instructions), Rest...) of both tensors, (tile, Rest...) before, for one CTA
+/// of those that share the tile: (of global memory, of shared memory).
 template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
-ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta, Layout<S, D> const& ctas,
-                                                 SX const& shared, GX const& global) {
+ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
+                                                 Layout<S, D> const& ctas, SX const& shared,
+                                                 GX const& global) {
   static_assert(!detail::clash<decltype(size<0>(shared)), decltype(size<0>(global))>,
                 "tma_partition: the tiles of shared and global memory differ in size");
   auto const tile = get_nonswizzle_portion(shared.layout());
@@ -257,8 +274,8 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom,
   return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
 }
 
-/// A bit for every CTA that shares a tile with the one at a coordinate: those that differ in the given modes, or
-/// under the `_` of the coordinate.
+/// A bit for every CTA that shares a tile with the one at a coordinate: those that differ in the given modes,
+/// or under the `_` of the coordinate.
 template <class CtaLayout, class Crd>
 ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
   auto const part = slice_and_offset(crd, ctas);

@@ -18,26 +18,26 @@ namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-#define ZELLIGE_TMA_STORE(name, operation, D)                                                                \
-  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) {  \
-    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                                 \
-    emulate::tma_store(&map, tile, D, c, emulate::Reduction::operation, false);                              \
+#define ZELLIGE_TMA_STORE(name, operation, D)                                                               \
+  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) { \
+    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                                \
+    emulate::tma_store(&map, tile, D, c, emulate::Reduction::operation, false);                             \
   }
-#define ZELLIGE_TMA_CALLS(D)                                                                                 \
-  ZELLIGE_TMA_STORE(tma_store, none, D)                                                                      \
-  ZELLIGE_TMA_STORE(tma_reduce_add, add, D)                                                                  \
-  ZELLIGE_TMA_STORE(tma_reduce_min, min, D)                                                                  \
-  ZELLIGE_TMA_STORE(tma_reduce_max, max, D)                                                                  \
-  ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint,             \
-                                          ZELLIGE_TMA_PARAMETERS_##D) {                                      \
-    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                                 \
-    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, false);                                   \
+#define ZELLIGE_TMA_CALLS(D)                                                                     \
+  ZELLIGE_TMA_STORE(tma_store, none, D)                                                          \
+  ZELLIGE_TMA_STORE(tma_reduce_add, add, D)                                                      \
+  ZELLIGE_TMA_STORE(tma_reduce_min, min, D)                                                      \
+  ZELLIGE_TMA_STORE(tma_reduce_max, max, D)                                                      \
+  ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint, \
+                                          ZELLIGE_TMA_PARAMETERS_##D) {                          \
+    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                     \
+    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, false);                       \
   }
-#define ZELLIGE_TMA_IM2COL_CALLS(D)                                                                          \
-  ZELLIGE_CALL void tma_store_im2col_##D##d(const TmaDescriptor& map, any_pointer tile,                      \
-                                            ZELLIGE_TMA_PARAMETERS_##D) {                                    \
-    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                                 \
-    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);                                    \
+#define ZELLIGE_TMA_IM2COL_CALLS(D)                                                     \
+  ZELLIGE_CALL void tma_store_im2col_##D##d(const TmaDescriptor& map, any_pointer tile, \
+                                            ZELLIGE_TMA_PARAMETERS_##D) {               \
+    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                            \
+    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);               \
   }
 
 /// Closes a group of the stores that this thread has issued.
@@ -55,20 +55,20 @@ ZELLIGE_CALL void tma_store_wait_read() {
 
 #else
 
-#define ZELLIGE_TMA_STORE(name, instruction, D)                                                              \
-  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) {  \
-    asm volatile(instruction " [%0, " ZELLIGE_TMA_LIST_##D "], [%1];" ::"l"(&map), "r"(smem_address(tile)),  \
-                 "n"(0), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D                                            \
-                 : "memory");                                                                                \
+#define ZELLIGE_TMA_STORE(name, instruction, D)                                                             \
+  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) { \
+    asm volatile(instruction " [%0, " ZELLIGE_TMA_LIST_##D "], [%1];" ::"l"(&map), "r"(smem_address(tile)), \
+                 "n"(0), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D                                           \
+                 : "memory");                                                                               \
   }
 #define ZELLIGE_TMA_CALLS(D)                                                                                 \
   ZELLIGE_TMA_STORE(tma_store, "cp.async.bulk.tensor." #D "d.global.shared::cta.bulk_group", D)              \
-  ZELLIGE_TMA_STORE(tma_reduce_add,                                                                          \
-                    "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.add.bulk_group", D)              \
-  ZELLIGE_TMA_STORE(tma_reduce_min,                                                                          \
-                    "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.min.bulk_group", D)              \
-  ZELLIGE_TMA_STORE(tma_reduce_max,                                                                          \
-                    "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.max.bulk_group", D)              \
+  ZELLIGE_TMA_STORE(tma_reduce_add, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.add.bulk_group", \
+                    D)                                                                                       \
+  ZELLIGE_TMA_STORE(tma_reduce_min, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.min.bulk_group", \
+                    D)                                                                                       \
+  ZELLIGE_TMA_STORE(tma_reduce_max, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.max.bulk_group", \
+                    D)                                                                                       \
   ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint hint,        \
                                           ZELLIGE_TMA_PARAMETERS_##D) {                                      \
     asm volatile("cp.async.bulk.tensor." #D                                                                  \
@@ -78,8 +78,8 @@ ZELLIGE_CALL void tma_store_wait_read() {
                  ZELLIGE_TMA_OPERANDS_##D                                                                    \
                  : "memory");                                                                                \
   }
-#define ZELLIGE_TMA_IM2COL_CALLS(D)                                                                          \
-  ZELLIGE_TMA_STORE(tma_store_im2col,                                                                        \
+#define ZELLIGE_TMA_IM2COL_CALLS(D)   \
+  ZELLIGE_TMA_STORE(tma_store_im2col, \
                     "cp.async.bulk.tensor." #D "d.global.shared::cta.im2col_no_offs.bulk_group", D)
 
 /// Closes a group of the stores that this thread has issued.

@@ -1,12 +1,12 @@
-// wgmma: a warpgroup of 128 threads multiplies 64 x K by K x N on the tensor cores while it goes on, for N = 8,
-// 16, ..., 256; K is 32 bytes of the operands' type. The second operand is in shared memory, the first there too
-// or in registers.
+// wgmma: a warpgroup of 128 threads multiplies 64 x K by K x N on the tensor cores while it goes on, for N =
+// 8, 16, ..., 256; K is 32 bytes of the operands' type. The second operand is in shared memory, the first
+// there too or in registers.
 //
 //   float d[64] = {};                                    // 64 x 128: N is twice the number of registers
-//   wgmma_fence();                                       // registers are written, the tensor cores may have them
-//   for (int k = 0; k < 4; ++k) wgmma<half_t>(d, advance(a, 32 * k), advance(b, 32 * k));       // d += a b
-//   wgmma_commit();                                      // closes a group
-//   wgmma_wait<0>();                                     // d may be read
+//   wgmma_fence();                                       // registers are written, the tensor cores may have
+//   them for (int k = 0; k < 4; ++k) wgmma<half_t>(d, advance(a, 32 * k), advance(b, 32 * k));       // d +=
+//   a b wgmma_commit();                                      // closes a group wgmma_wait<0>(); // d may be
+//   read
 //
 //   wgmma<half_t>(d, a, b, false)                        // d = a b: no zeroing
 //   wgmma<half_t>(d, a_registers, b)                     // uint32_t a_registers[4]
@@ -15,9 +15,9 @@
 //
 // Further: the signs of a and b (1 or -1), and whether integer sums saturate.
 // d is float[N / 2]; uint32_t[N / 4] accumulates in half (half_t and 8-bit floats), int32_t[N / 2] integers.
-// Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in d[4 i],
-// [4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and + 1; in d[4 i + 2], + 3 eight rows below.
-// Descriptors: smem_descriptor.hpp.
+// Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in d[4
+// i], [4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and + 1; in d[4 i + 2], + 3 eight rows
+// below. Descriptors: smem_descriptor.hpp.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -86,17 +86,17 @@ ZELLIGE_CALL void wgmma(D (&d)[R], uint64_t a, uint64_t b, bool accumulate = tru
   wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
 #else
   if constexpr (is_float_register<D>)
-    detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B>>(
+    detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
         d, a, b, accumulate);
   else
-    detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B>>(
+    detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
         d, a, b, accumulate);
 #endif
 }
 
 /// The same with the first operand in registers, as ldmatrix leaves 64 x K rows of K.
-template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
-          bool Saturate = false, class D, int R>
+template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
+          class D, int R>
 ZELLIGE_CALL void wgmma(D (&d)[R], const uint32_t (&a)[4], uint64_t b, bool accumulate = true) {
   using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
   constexpr int N = 2 * R * Type::packed;
@@ -105,11 +105,11 @@ ZELLIGE_CALL void wgmma(D (&d)[R], const uint32_t (&a)[4], uint64_t b, bool accu
   wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
 #else
   if constexpr (is_float_register<D>)
-    detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, false, Major::K, B>>(
-        d, a, b, accumulate);
+    detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type,
+                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
   else
-    detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, false, Major::K, B>>(
-        d, a, b, accumulate);
+    detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type,
+                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
 #endif
 }
 

@@ -1,5 +1,5 @@
-// wgmma on the emulator: the warpgroup meets, the engine reads the operands in shared memory and keeps the result
-// until the wait, the reference body computes it.
+// wgmma on the emulator: the warpgroup meets, the engine reads the operands in shared memory and keeps the
+// result until the wait, the reference body computes it.
 #pragma once
 
 #include <zellige/atom/wgmma_reference.hpp>
@@ -25,8 +25,8 @@ void wgmma_body(const emulate::WgmmaOperands& o) {
     }
     a = from_registers;
   }
-  reference::wgmma<T, U, D, Saturate>(static_cast<int>(o.n), k, a, reinterpret_cast<const U*>(o.b), o.c, o.d, o.accumulate,
-                            o.sign_a, o.sign_b);
+  reference::wgmma<T, U, D, Saturate>(static_cast<int>(o.n), k, a, reinterpret_cast<const U*>(o.b), o.c, o.d,
+                                      o.accumulate, o.sign_a, o.sign_b);
 }
 
 template <class T, class U, int N, bool Saturate, class D, int R>

@@ -1,5 +1,5 @@
-// What wgmma computes, as a pure function of its operands' elements and the accumulators of its 128 threads: the
-// definition that the emulator runs, the tests examine and the hardware is compared with. Host code only.
+// What wgmma computes, as a pure function of its operands' elements and the accumulators of its 128 threads:
+// the definition that the emulator runs, the tests examine and the hardware is compared with. Host code only.
 #pragma once
 
 #include <zellige/atom/mma_reference.hpp>
@@ -37,10 +37,10 @@ struct wgmma_number<uint32_t> {
   using type = half_t;
 };
 
-/// d[t] = a b + c[t], where c[t] and d[t] are thread t's registers of type D: a is 64 x k, b n x k, both row by
-/// row. Products are exact; they are added to c in double, k ascending, and rounded once, to nearest even, to the
-/// accumulators' type. The hardware aligns the addends and cuts off low bits instead; of 8-bit floats it keeps
-/// fewer. Integers are exact, modulo 2^32 or saturated.
+/// d[t] = a b + c[t], where c[t] and d[t] are thread t's registers of type D: a is 64 x k, b n x k, both row
+/// by row. Products are exact; they are added to c in double, k ascending, and rounded once, to nearest even,
+/// to the accumulators' type. The hardware aligns the addends and cuts off low bits instead; of 8-bit floats
+/// it keeps fewer. Integers are exact, modulo 2^32 or saturated.
 template <class T, class U, class D, bool Saturate = false>
 [[gnu::noinline]] void wgmma(int n, int k, const T* a, const U* b, const void* const* c, void* const* d,
                              bool accumulate, int sign_a, int sign_b) {
@@ -84,7 +84,10 @@ template <class T, class U, class D, bool Saturate = false>
       if constexpr (sizeof(Number) == 2)
         after = Number(round_to_odd(x));
       else if constexpr (is_integer_operand<T>)
-        after = static_cast<Number>(!Saturate ? static_cast<int64_t>(x) : x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x80000000LL : static_cast<int64_t>(x));
+        after = static_cast<Number>(!Saturate        ? static_cast<int64_t>(x)
+                                    : x > 0x7fffffff ? 0x7fffffff
+                                    : x < -0x1p31    ? -0x80000000LL
+                                                     : static_cast<int64_t>(x));
       else
         after = static_cast<Number>(x);
       __builtin_memcpy(static_cast<Number*>(d[t]) + v, static_cast<const void*>(&after), sizeof(after));

@@ -1,5 +1,5 @@
-// The operand types of wgmma and what PTX calls them: wgmma_type<T, U, D> for operands T and U and accumulator
-// registers of type D. A combination that does not exist has no definition.
+// The operand types of wgmma and what PTX calls them: wgmma_type<T, U, D> for operands T and U and
+// accumulator registers of type D. A combination that does not exist has no definition.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -67,7 +67,9 @@ ZELLIGE_ANYWHERE constexpr void wgmma_check() {
 }
 
 // Strings for inline PTX: N, and the immediate operands behind scale-d.
-template <int N, int Digits = (N < 10 ? 1 : N < 100 ? 2 : 3)>
+template <int N, int Digits = (N < 10    ? 1
+                               : N < 100 ? 2
+                                         : 3)>
 struct wgmma_digits;
 template <int N>
 struct wgmma_digits<N, 1> {
@@ -86,11 +88,11 @@ enum class WgmmaTail : uint8_t { none, signs, signs_b, signs_a_b };
 /// The same type, saturating.
 template <class Type, bool Saturate>
 struct wgmma_saturated : Type {};
-#define ZELLIGE_WGMMA_SATURATED(T, U, ptx)                            \
-  template <>                                                         \
-  struct wgmma_saturated<wgmma_type<T, U, int32_t>, true> {           \
-    static constexpr int packed = 1;                                  \
-    static constexpr char text[] = ptx;                               \
+#define ZELLIGE_WGMMA_SATURATED(T, U, ptx)                  \
+  template <>                                               \
+  struct wgmma_saturated<wgmma_type<T, U, int32_t>, true> { \
+    static constexpr int packed = 1;                        \
+    static constexpr char text[] = ptx;                     \
   };
 ZELLIGE_WGMMA_SATURATED(int8_t, int8_t, "32.s32.s8.s8.satfinite")
 ZELLIGE_WGMMA_SATURATED(int8_t, uint8_t, "32.s32.s8.u8.satfinite")
@@ -108,26 +110,14 @@ struct wgmma_tail_text<WgmmaTail::signs, SignA, SignB, A, B> {
 };
 template <int SignA, int SignB, Major A, Major B>
 struct wgmma_tail_text<WgmmaTail::signs_b, SignA, SignB, A, B> {
-  static constexpr char text[] = {
-      ',', ' ', SignA < 0 ? '-' : ' ', '1', ',', SignB < 0 ? '-' : ' ', '1', ',', ' ', '0' + static_cast<int>(B),
-      0};
+  static constexpr char text[] = {',', ' ', SignA < 0 ? '-' : ' ',     '1', ',', SignB < 0 ? '-' : ' ', '1',
+                                  ',', ' ', '0' + static_cast<int>(B), 0};
 };
 template <int SignA, int SignB, Major A, Major B>
 struct wgmma_tail_text<WgmmaTail::signs_a_b, SignA, SignB, A, B> {
-  static constexpr char text[] = {',',
-                                  ' ',
-                                  SignA < 0 ? '-' : ' ',
-                                  '1',
-                                  ',',
-                                  SignB < 0 ? '-' : ' ',
-                                  '1',
-                                  ',',
-                                  ' ',
-                                  '0' + static_cast<int>(A),
-                                  ',',
-                                  ' ',
-                                  '0' + static_cast<int>(B),
-                                  0};
+  static constexpr char text[] = {
+      ',', ' ', SignA < 0 ? '-' : ' ',     '1', ',', SignB < 0 ? '-' : ' ',     '1',
+      ',', ' ', '0' + static_cast<int>(A), ',', ' ', '0' + static_cast<int>(B), 0};
 };
 template <class T>
 inline constexpr bool is_8_bit_integer = false;
@@ -137,7 +127,7 @@ template <>
 inline constexpr bool is_8_bit_integer<uint8_t> = true;
 
 template <class T, int SignA, int SignB, bool ShareA, Major A, Major B>
-using wgmma_tail = wgmma_tail_text<is_8_bit_integer<T>    ? WgmmaTail::none
+using wgmma_tail = wgmma_tail_text<is_8_bit_integer<T>   ? WgmmaTail::none
                                    : !is_16_bit_float<T> ? WgmmaTail::signs
                                    : ShareA              ? WgmmaTail::signs_a_b
                                                          : WgmmaTail::signs_b,

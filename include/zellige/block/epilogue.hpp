@@ -1,5 +1,5 @@
-// What happens to an accumulator of a matrix product before it is rounded and stored: a functor of the float32 value
-// and its row and column, or of a pair of neighbours in a row and the column of the first.
+// What happens to an accumulator of a matrix product before it is rounded and stored: a functor of the
+// float32 value and its row and column, or of a pair of neighbours in a row and the column of the first.
 //
 //   Identity                                       x
 //   Activate<Relu>                                 relu(x)

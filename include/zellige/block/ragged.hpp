@@ -1,14 +1,15 @@
-// Rows that start anywhere: a matrix whose pitch is no multiple of 16 bytes, copied to shared memory in whole aligned
-// chunks of 16 bytes. A row keeps its place within its first chunk, so nothing is shifted on the way; who reads it adds
-// `offset`.
+// Rows that start anywhere: a matrix whose pitch is no multiple of 16 bytes, copied to shared memory in whole
+// aligned chunks of 16 bytes. A row keeps its place within its first chunk, so nothing is shifted on the way;
+// who reads it adds `offset`.
 //
 //   RaggedRows<half_t> a{A, lda};
 //   const auto line = a.line(row, 0);                       // the chunk that holds A(row, 0)
 //   cp_async<16>(tile + 8 * c, line + 8 * c, bytes);        // chunk c of the row
 //   half_t x = tile[a.offset(row, 0) + k];                  // A(row, k)
 //
-// Rows r and r + 8 have the same offset: 8 pitches are a multiple of 16 bytes. If the operand itself does not start at a
-// multiple of 16 bytes, a first chunk begins before it: `reaches_back` tells, and `copy_head` copies that one.
+// Rows r and r + 8 have the same offset: 8 pitches are a multiple of 16 bytes. If the operand itself does not
+// start at a multiple of 16 bytes, a first chunk begins before it: `reaches_back` tells, and `copy_head`
+// copies that one.
 #pragma once
 #include <zellige/block/tile.hpp>
 
@@ -39,13 +40,16 @@ struct RaggedRows {
     return data + (row * pitch + column - offset(row, column));
   }
   /// Whether the chunk of (row, column) begins before the operand.
-  ZELLIGE_CALL bool reaches_back(int row, int column) const { return row * pitch + column < offset(row, column); }
+  ZELLIGE_CALL bool reaches_back(int row, int column) const {
+    return row * pitch + column < offset(row, column);
+  }
   /// By one thread: the chunk that does, of a row with `columns` elements; zeros around them.
   ZELLIGE_CALL void copy_head(smem<T> to, int row, int column, int columns) const {
     const int before = offset(row, column);
 #pragma unroll 1
     for (int i = 0; i < 8; ++i)
-      to[i] = i >= before && column + i - before < columns ? data[row * pitch + column + i - before] : T(0.0f);
+      to[i] =
+          i >= before && column + i - before < columns ? data[row * pitch + column + i - before] : T(0.0f);
   }
 };
 

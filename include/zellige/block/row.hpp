@@ -1,13 +1,13 @@
 // Rows in the registers of a block: how softmax and the norms read each element once.
 //
 //   RowTile<half_t, 8, 256, 4> tile;                       // 256 threads, each with 4 chunks of 8 elements
-//   tile.load(row, 0, columns, 0.0f);                      // columns from the first one on; zeros behind the row
-//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});
-//   sum = reduce_warps<8>(exchange_warps<8>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
-//   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
+//   tile.load(row, 0, columns, 0.0f);                      // columns from the first one on; zeros behind the
+//   row float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{}); sum =
+//   reduce_warps<8>(exchange_warps<8>(Vec<float, 1>{{sum}}, slots)[0], Sum{}); tile.store(target, 0, columns,
+//   [&](auto x, int) { return scaled(x, 1 / sum); });
 //
-// V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns, else
-// V is 1.
+// V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns,
+// else V is 1.
 #pragma once
 #include <zellige/block/tile.hpp>
 
@@ -85,8 +85,8 @@ ZELLIGE_CALL float reduce_warp(float x, F f) {
   return x;
 }
 
-/// Every warp's value to all: lane l gets that of warp l mod Warps. Two rounds in a row need different slots; it is a
-/// barrier of the block too.
+/// Every warp's value to all: lane l gets that of warp l mod Warps. Two rounds in a row need different slots;
+/// it is a barrier of the block too.
 template <int Warps, int N>
 ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
   static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");

@@ -12,11 +12,11 @@ inline constexpr unsigned multicast = 0x10000;  // a mask of blocks follows in t
 
 /// The operands of one warpgroup-wide matrix multiplication, ready for its reference body.
 struct WgmmaOperands {
-  const unsigned char* a;         // 64 x K elements, row by row; null: in registers
-  const std::uint32_t (*ra)[4];   // of the 128 threads
-  const unsigned char* b;         // N x K elements, row by row
-  const void* const* c;           // of each thread: its accumulators before
-  void* const* d;                 // and after
+  const unsigned char* a;        // 64 x K elements, row by row; null: in registers
+  const std::uint32_t (*ra)[4];  // of the 128 threads
+  const unsigned char* b;        // N x K elements, row by row
+  const void* const* c;          // of each thread: its accumulators before
+  void* const* d;                // and after
   unsigned n;
   bool accumulate;
   int sign_a, sign_b;
@@ -65,14 +65,22 @@ struct AsyncEngine {
   void (*setmaxnreg)(Thread&, unsigned registers, bool more);
 };
 
-#define ZELLIGE_ASYNC(call, ...)    \
-  Thread& t = self();               \
+#define ZELLIGE_ASYNC(call, ...) \
+  Thread& t = self();            \
   return t.engine->async->call(t __VA_OPT__(, ) __VA_ARGS__)
 
 ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
 ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
 /// The place of an own byte in shared memory, as descriptors hold it.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
+/// Where a swizzle of shared memory's addresses puts what `p` points to.
+template <class T, class Swizzle>
+ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
+  const std::size_t within = reinterpret_cast<std::size_t>(p.p) % 16;
+  const Place chunk{(unsigned char*)p.p - within, p.region};
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(smem_address(chunk) + within);
+  return p + (static_cast<std::ptrdiff_t>(Swizzle::apply(at)) - at) / static_cast<std::ptrdiff_t>(sizeof(T));
+}
 template <class T>
 ZELLIGE_INLINE pointer<T> in_block(pointer<T> p, unsigned rank) {
   Thread& t = self();

@@ -60,14 +60,14 @@ enum class Counter : unsigned {
   stmatrix,  // warp-wide
   stmatrix_wavefronts,
   stmatrix_wavefronts_ideal,
-  wgmma,             // one a warpgroup
-  mbarrier_arrive,   // one a call
-  mbarrier_wait,     // one a call
-  tma_load,          // one an instruction, bulk loads included
-  tma_load_bytes,    // of the boxes, as often as they are written; what is filled in counts
-  tma_store,         // reductions included
-  tma_store_bytes,   // of the boxes
-  cluster_barrier,   // one a cluster
+  wgmma,            // one a warpgroup
+  mbarrier_arrive,  // one a call
+  mbarrier_wait,    // one a call
+  tma_load,         // one an instruction, bulk loads included
+  tma_load_bytes,   // of the boxes, as often as they are written; what is filled in counts
+  tma_store,        // reductions included
+  tma_store_bytes,  // of the boxes
+  cluster_barrier,  // one a cluster
   end
 };
 

@@ -72,8 +72,8 @@ ZELLIGE_INLINE void cp_async_wait_all() {
   t.engine->cp_async_wait(t, 0);
 }
 
-/// atom.inc: counts up, `last` is followed by 0, and returns the value before. What blocks did before they counted
-/// happened before what later ones do afterwards.
+/// atom.inc: counts up, `last` is followed by 0, and returns the value before. What blocks did before they
+/// counted happened before what later ones do afterwards.
 ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   Thread& t = self();
   return t.engine->atomic_increment(t, counter, last);
@@ -96,8 +96,8 @@ struct Invoke {
   }
 };
 
-// How a kernel's parameter is found in the launch's argument: a checked pointer is made from the tensor, anything
-// else is a copy of the bytes.
+// How a kernel's parameter is found in the launch's argument: a checked pointer is made from the tensor,
+// anything else is a copy of the bytes.
 template <class P>
 struct parameter {
   static constexpr std::size_t bytes = sizeof(P);

@@ -22,8 +22,8 @@ struct plain<const T> {
 template <class T>
 struct pointer;
 
-/// Tells the engine if any of these numbers comes from an accumulator that a wgmma still owns. Words of 4 bytes
-/// may be a float or a pair of halves; what is narrower is looked at only where its type says so.
+/// Tells the engine if any of these numbers comes from an accumulator that a wgmma still owns. Words of 4
+/// bytes may be a float or a pair of halves; what is narrower is looked at only where its type says so.
 template <class T>
 ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (!t.watch_poison) [[likely]]

@@ -9,6 +9,14 @@
 #define ZELLIGE_DEVICE
 #endif
 
+// For the small steps through which every value passes: a function each would cost the compiler more than the
+// step, and unoptimised code too.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define ZELLIGE_STEP __host__ __device__ __forceinline__
+#else
+#define ZELLIGE_STEP __attribute__((always_inline))
+#endif
+
 // Before a function for host and device that calls a function object of the caller's: whether that may run on
 // the device is for the caller to say, so nvcc need not warn that it may not.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)

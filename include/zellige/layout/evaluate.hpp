@@ -236,14 +236,14 @@ inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::stri
     Op const o = find_op(op.substr(0, op.size() - 7));
     if (o != Op::count) return on_layout(o, identity_tensor(arg(0)), more(1));
   }
-  if (op == "inttuple_iter_add") return add(t, retag(arg(0), ValueKind::arithmetic), arg(1));
+  if (op == "inttuple_iter_add") return algebra::add(t, retag(arg(0), ValueKind::arithmetic), arg(1));
   if (op == "basis_sum4") {
     Value sum = number(0);
     for (std::size_t i = 0; i < args.size(); ++i) {
       auto const star = args[i].find('*');
       Value const scale = parse_value(args[i].substr(0, star)), basis = parse_value(args[i].substr(star + 1));
       Value const term = number(t.mul(scale.root().s, basis.root().s), basis.root().e);
-      sum = i == 0 ? term : add(t, sum, term);
+      sum = i == 0 ? term : algebra::add(t, sum, term);
     }
     return sum;
   }

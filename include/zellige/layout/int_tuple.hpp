@@ -28,19 +28,19 @@ inline constexpr int depth_v<tuple<T...>> = 1 + most<0, depth_v<T>...>;
 template <class T>
 inline constexpr int rank_v = is_tuple_v<T> ? tuple_size_v<T> : 1;
 
-// The product of static leaves, without a function for every element.
+// What static leaves come to, without a function for every element; `unknown` where a leaf has no static
+// number.
+inline constexpr long long unknown = -9223372036854775807LL - 1;
 template <class T>
-inline constexpr long long static_product = 1;
+inline constexpr long long static_product = unknown;
 template <auto v>
 inline constexpr long long static_product<C<v>> = v;
+template <auto... v>
+inline constexpr long long static_product<tuple<C<v>...>> = (1LL * ... * static_cast<long long>(v));
 template <class... T>
-inline constexpr long long static_product<tuple<T...>> = (1LL * ... * static_product<T>);
-template <class T>
-inline constexpr bool all_numbers = is_constant_v<T>;
-template <class... T>
-inline constexpr bool all_numbers<tuple<T...>> = (all_numbers<T> && ...);
-template <long long v>
-using fitting = conditional_t<(v >= -2147483647 - 1 && v <= 2147483647), C<int(v)>, C<v>>;
+inline constexpr long long static_product<tuple<T...>> =
+    ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
+ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
 // Generic lambdas would read better below; NVRTC takes them for host functions.
 template <class T, int... I>
@@ -53,8 +53,10 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   if constexpr (!tuple_like<T>)
     return t;
-  else if constexpr (detail::all_numbers<T>)
-    return detail::fitting<detail::static_product<T>>{};
+  else if constexpr (detail::fits_int(detail::static_product<T>))
+    return C<int(detail::static_product<T>)>{};
+  else if constexpr (detail::static_product<T> != detail::unknown)
+    return C<detail::static_product<T>>{};
   else
     return detail::product_of(t, make_seq<tuple_size_v<T>>{});
 }
@@ -111,11 +113,15 @@ ZELLIGE_HOST_DEVICE constexpr auto inner_product_of(A const& a, B const& b, seq<
 
 namespace detail {
 template <class A, class B>
-struct congruent_types : bool_constant<!is_tuple_v<A> && !is_tuple_v<B>> {};
+inline constexpr bool congruent_v = !is_tuple_v<A> && !is_tuple_v<B>;
+template <auto... a, auto... b>
+inline constexpr bool congruent_v<tuple<C<a>...>, tuple<C<b>...>> = sizeof...(a) == sizeof...(b);
 template <class... A, class... B>
-requires(sizeof...(A) == sizeof...(B)) struct congruent_types<tuple<A...>, tuple<B...>>
-    : bool_constant<(congruent_types<A, B>::value && ...)> {
-};
+requires(sizeof...(A) ==
+         sizeof...(B)) inline constexpr bool congruent_v<tuple<A...>, tuple<B...>> = (congruent_v<A, B> &&
+                                                                                      ...);
+template <class A, class B>
+struct congruent_types : bool_constant<congruent_v<A, B>> {};
 template <class A, class B>
 struct weakly_congruent_types : bool_constant<!is_tuple_v<A>> {};
 template <class... A, class... B>
@@ -127,7 +133,7 @@ requires(sizeof...(A) == sizeof...(B)) struct weakly_congruent_types<tuple<A...>
 /// The two have the same profile.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto congruent(A const&, B const&) {
-  return C<detail::congruent_types<A, B>::value>{};
+  return C<detail::congruent_v<A, B>>{};
 }
 /// The profile of b refines that of a.
 template <class A, class B>

@@ -43,29 +43,29 @@ requires(!layout_like<S>) ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const
 
 template <class S, class D>
 struct Layout : private tuple<S, D> {
-  static_assert(detail::congruent_types<S, D>::value,
-                "Layout<Shape, Stride>: shape and stride differ in profile");
+  static_assert(detail::congruent_v<S, D>, "Layout<Shape, Stride>: shape and stride differ in profile");
   static constexpr bool layout_tag = true;
   static constexpr int rank = detail::rank_v<S>;
 
-  ZELLIGE_HOST_DEVICE constexpr Layout(S const& shape = {}, D const& stride = {})
-      : tuple<S, D>(shape, stride) {}
+  ZELLIGE_STEP constexpr Layout(S const& shape = {}, D const& stride = {}) : tuple<S, D>(shape, stride) {}
 
   template <int... I>
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) shape() const {
-    auto const& both = static_cast<tuple<S, D> const&>(*this);
-    if constexpr (sizeof...(I) == 0)
-      return get<0>(both);
+  ZELLIGE_STEP constexpr decltype(auto) shape() const {
+    if constexpr (sizeof...(I) > 0)
+      return get<I...>(shape());
+    else if constexpr (__is_empty(S))
+      return S{};
     else
-      return get<0, I...>(both);
+      return get<0>(static_cast<tuple<S, D> const&>(*this));
   }
   template <int... I>
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) stride() const {
-    auto const& both = static_cast<tuple<S, D> const&>(*this);
-    if constexpr (sizeof...(I) == 0)
-      return get<1>(both);
+  ZELLIGE_STEP constexpr decltype(auto) stride() const {
+    if constexpr (sizeof...(I) > 0)
+      return get<I...>(stride());
+    else if constexpr (__is_empty(D))
+      return D{};
     else
-      return get<1, I...>(both);
+      return get<1>(static_cast<tuple<S, D> const&>(*this));
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
@@ -164,9 +164,19 @@ template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) {
   return t.template stride<I...>();
 }
+namespace detail {
+template <class S, class D>
+inline constexpr long long static_product<Layout<S, D>> = static_product<S>;
+}
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
-  return product(shape<I...>(t));
+  constexpr long long static_size = detail::static_product<T>;
+  if constexpr (sizeof...(I) == 0 && detail::fits_int(static_size))
+    return C<int(static_size)>{};
+  else if constexpr (sizeof...(I) == 0 && static_size != detail::unknown)
+    return C<static_size>{};
+  else
+    return product(shape<I...>(t));
 }
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto rank(T const&) {
@@ -182,12 +192,23 @@ template <class T>
 inline constexpr auto size_v = decltype(size(T{}))::value;
 
 namespace detail {
+// The largest index of a static layout.
 template <class S, class D>
-inline constexpr long long static_last = 0;
+inline constexpr long long static_last = unknown;
 template <auto s, auto d>
 inline constexpr long long static_last<C<s>, C<d>> = (s - 1LL) * (d < 0 ? -d : d);
+template <auto... s, auto... d>
+requires(sizeof...(s) ==
+         sizeof...(d)) inline constexpr long long static_last<tuple<C<s>...>, tuple<C<d>...>> =
+    (0LL + ... + ((s - 1LL) * (d < 0 ? -d : d)));
 template <class... S, class... D>
-inline constexpr long long static_last<tuple<S...>, tuple<D...>> = (0LL + ... + static_last<S, D>);
+inline constexpr long long static_last<tuple<S...>, tuple<D...>> =
+    ((static_last<S, D> != unknown) && ...) ? (0LL + ... + static_last<S, D>) : unknown;
+
+template <class L>
+inline constexpr long long last_of = unknown;
+template <class S, class D>
+inline constexpr long long last_of<Layout<S, D>> = static_last<S, D>;
 
 template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>);
@@ -217,12 +238,15 @@ struct plus_one {
 /// smallest box from zero that holds them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
-  using S = remove_cvref_t<decltype(l.template shape<I...>())>;
-  using D = remove_cvref_t<decltype(l.template stride<I...>())>;
-  if constexpr (detail::all_numbers<S> && detail::all_numbers<D>) {
-    return detail::fitting<detail::static_last<S, D> + 1>{};
+  constexpr long long last = sizeof...(I) == 0 ? detail::last_of<L> : detail::unknown;
+  if constexpr (detail::fits_int(last + 1)) {
+    return C<int(last + 1)>{};
+  } else if constexpr (last != detail::unknown) {
+    return C<last + 1>{};
+  } else if constexpr (sizeof...(I) > 0) {
+    return cosize(get<I...>(l));
   } else {
-    auto const last = detail::last_index(l.template shape<I...>(), l.template stride<I...>());
+    auto const last = detail::last_index(l.shape(), l.stride());
     if constexpr (integral<decltype(last)>)
       return last + Int<1>{};
     else

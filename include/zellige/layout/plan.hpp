@@ -5,98 +5,13 @@
 // execute() evaluates the expressions, each once, in slots as wide as their operands, and makes the result's
 // type and value from the tree.
 #pragma once
-#include <zellige/layout/basis.hpp>
 #include <zellige/layout/check.hpp>
-#include <zellige/layout/composed.hpp>
 #include <zellige/layout/refusal.hpp>
+#include <zellige/layout/static_result.hpp>
 
 namespace zellige {
 
-/// The offset of a composed layout in shared memory, to be filled in: elements of this many bits.
-template <int B>
-struct smem_ptr_flag_bits : Int<0> {
-  static constexpr int flag_bits = B;
-};
-using smem_ptr_flag = smem_ptr_flag_bits<1>;
-
 namespace detail {
-
-// Types to values. Run-time leaves are numbered as they are met; `wide` tells which have 64 bits.
-struct Encoder {
-  int inputs = 0;
-  unsigned long long wide = 0;
-};
-template <class T>
-struct encode_type;
-template <auto v>
-struct encode_type<C<v>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) {
-    if constexpr (is_same_v<remove_cvref_t<decltype(v)>, bool>)
-      return boolean(fixed(v));
-    else
-      return number(fixed(static_cast<long long>(v)));
-  }
-};
-template <dynamic_integer T>
-struct encode_type<T> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    if (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4)) e.wide |= 1ULL << e.inputs;
-    return number(Num{0, e.inputs++});
-  }
-};
-template <>
-struct encode_type<Underscore> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return underscore(); }
-};
-template <class... T>
-struct encode_type<tuple<T...>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    Value v = empty(ValueKind::tuple);
-    (v.add(encode_type<T>::make(e)), ...);
-    return v;
-  }
-};
-template <class... T>
-struct encode_type<ArithmeticTuple<T...>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    return retag(encode_type<tuple<T...>>::make(e), ValueKind::arithmetic);
-  }
-};
-template <class T, int... N>
-struct encode_type<ScaledBasis<T, N...>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    Value v = encode_type<T>::make(e);
-    ((v.nodes[0].e = extend(v.nodes[0].e, N)), ...);
-    return v;
-  }
-};
-template <class S, class D>
-struct encode_type<Layout<S, D>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    Value const shape = encode_type<S>::make(e);
-    Value const stride = encode_type<D>::make(e);
-    return pair_up(shape, stride);
-  }
-};
-template <int B, int M, int S>
-struct encode_type<Swizzle<B, M, S>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) { return algebra::swizzle_value({B, M, S}); }
-};
-template <int B>
-struct encode_type<smem_ptr_flag_bits<B>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder&) {
-    return leaf({-1, ValueKind::flag, fixed(B), {}, 0});
-  }
-};
-template <class A, class O, class B>
-struct encode_type<ComposedLayout<A, O, B>> {
-  ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {
-    Value const a = encode_type<A>::make(e);
-    Value const offset = encode_type<O>::make(e);
-    Value const b = encode_type<B>::make(e);
-    return bundle(ValueKind::composed, a, offset, b);
-  }
-};
 
 // What a plan keeps of the result. Kept small: nvcc spends memory on every one.
 template <int nodes_max, int steps_max>
@@ -104,36 +19,36 @@ struct Planned {
   int node_count = 0;
   int step_count = 0;
   int inputs = 0;
-  unsigned long long wide = 0;
   Refusal refusal;
   ValueNode nodes[nodes_max] = {};
   TapeStep steps[steps_max] = {};
   bool is_wide[steps_max] = {};
 };
 
-ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
-
-template <int nodes_max, int steps_max, auto op, class... T>
-ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
-  Encoder e;
-  Values args;
-  (args.push_back(encode_type<T>::make(e)), ...);
-  Tape tape(e.inputs);
-  Value const result = apply(op, tape, args);
-  Planned<nodes_max, steps_max> p;
+template <int nodes_max, int steps_max>
+ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
+                                          Tape const& tape, Value const& result) {
   p.refusal = tape.refusal();
-  p.inputs = e.inputs;
-  p.wide = e.wide;
-  if (tape.failed()) return p;
+  p.inputs = e.inputs();
+  if (tape.failed()) return;
   p.node_count = result.nodes.size();
   p.step_count = tape.steps().size();
   for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = result.nodes[i];
   for (int i = 0; i < p.step_count && i < steps_max; ++i) {
     TapeStep const& s = tape.steps()[i];
     p.steps[i] = s;
-    auto wide = [&](Num n) { return n.is_static() ? !fits_int(n.v) : p.is_wide[n.id]; };
-    p.is_wide[i] = s.op == Arith::input ? (e.wide >> i & 1) != 0 : (wide(s.a) || wide(s.b));
+    auto wide = [&](Num n) { return n.is_static() ? !fits_int(n.v) : p.is_wide[n.id - 1]; };
+    p.is_wide[i] = s.op == Arith::input ? e.is_wide(i) : (wide(s.a) || wide(s.b));
   }
+}
+template <int nodes_max, int steps_max, auto op, class... T>
+ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
+  Encoder e(sizeof...(T));
+  ((encode<T>::into(e), e.take()), ...);
+  Tape tape(e.inputs());
+  Value const result = apply(op, tape, e.args);
+  Planned<nodes_max, steps_max> p;
+  write_plan(p, e, tape, result);
   return p;
 }
 
@@ -149,18 +64,17 @@ template <auto op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
-/// How the result is made, as a number that device code may look at.
-enum class Outcome : signed char { static_layout, refused, small, big, huge };
+/// Which plan holds the result, as a number that device code may look at.
+enum class Room : signed char { small, big, huge };
 template <int n, int m>
-ZELLIGE_ALGEBRA constexpr Outcome outcome_of(Planned<n, m> const& p) {
-  if (p.refusal) return Outcome::refused;
-  if (p.node_count > 48 || p.step_count > 64) return Outcome::huge;
-  if (p.node_count > n || p.step_count > m) return Outcome::big;
-  return p.step_count == 0 && p.nodes[0].kind == ValueKind::layout ? Outcome::static_layout : Outcome::small;
+ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
+  if (p.refusal) return Room::small;
+  if (p.node_count > 48 || p.step_count > 64) return Room::huge;
+  return p.node_count > n || p.step_count > m ? Room::big : Room::small;
 }
 template <class P>
-struct outcome {
-  static constexpr Outcome value = outcome_of(P::value);
+struct room {
+  static constexpr Room value = room_of(P::value);
 };
 /// The node of the i-th child of a node.
 template <int n, int m>
@@ -179,8 +93,8 @@ struct at {
   ZELLIGE_ALGEBRA static consteval ValueKind kind(int i) { return P::value.nodes[i].kind; }
   ZELLIGE_ALGEBRA static consteval long long s(int i) { return P::value.nodes[i].s.v; }
   ZELLIGE_ALGEBRA static consteval long long d(int i) { return P::value.nodes[i].d.v; }
-  ZELLIGE_ALGEBRA static consteval int s_id(int i) { return P::value.nodes[i].s.id; }
-  ZELLIGE_ALGEBRA static consteval int d_id(int i) { return P::value.nodes[i].d.id; }
+  ZELLIGE_ALGEBRA static consteval int s_id(int i) { return P::value.nodes[i].s.id - 1; }
+  ZELLIGE_ALGEBRA static consteval int d_id(int i) { return P::value.nodes[i].d.id - 1; }
   ZELLIGE_ALGEBRA static consteval long long e(int i) { return P::value.nodes[i].e; }
   ZELLIGE_ALGEBRA static consteval int node_count() { return P::value.node_count; }
   ZELLIGE_ALGEBRA static consteval int step_count() { return P::value.step_count; }
@@ -192,13 +106,13 @@ struct at {
   ZELLIGE_ALGEBRA static consteval bool is_wide(int i) { return P::value.is_wide[i]; }
   ZELLIGE_ALGEBRA static consteval long long a(int i) { return P::value.steps[i].a.v; }
   ZELLIGE_ALGEBRA static consteval long long b(int i) { return P::value.steps[i].b.v; }
-  ZELLIGE_ALGEBRA static consteval int a_id(int i) { return P::value.steps[i].a.id; }
-  ZELLIGE_ALGEBRA static consteval int b_id(int i) { return P::value.steps[i].b.id; }
+  ZELLIGE_ALGEBRA static consteval int a_id(int i) { return P::value.steps[i].a.id - 1; }
+  ZELLIGE_ALGEBRA static consteval int b_id(int i) { return P::value.steps[i].b.id - 1; }
   ZELLIGE_ALGEBRA static consteval Rule step_rule(int i) { return P::value.steps[i].rule.rule; }
   ZELLIGE_ALGEBRA static consteval long long step_x(int i) { return P::value.steps[i].x.v; }
   ZELLIGE_ALGEBRA static consteval long long step_y(int i) { return P::value.steps[i].y.v; }
-  ZELLIGE_ALGEBRA static consteval int step_x_id(int i) { return P::value.steps[i].x.id; }
-  ZELLIGE_ALGEBRA static consteval int step_y_id(int i) { return P::value.steps[i].y.id; }
+  ZELLIGE_ALGEBRA static consteval int step_x_id(int i) { return P::value.steps[i].x.id - 1; }
+  ZELLIGE_ALGEBRA static consteval int step_y_id(int i) { return P::value.steps[i].y.id - 1; }
   ZELLIGE_ALGEBRA static consteval int child(int node, int i) { return child_of(P::value, node, i); }
 };
 
@@ -209,34 +123,36 @@ struct Slots {
   long long wide[n > 0 ? n : 1];
 };
 template <class P, int id, int n>
-ZELLIGE_HOST_DEVICE constexpr auto slot(Slots<n> const& s) {
+ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   if constexpr (at<P>::is_wide(id))
     return s.wide[id];
   else
     return s.narrow[id];
 }
 template <class P, int id, long long v, int n>
-ZELLIGE_HOST_DEVICE constexpr auto operand(Slots<n> const& s) {
-  if constexpr (id >= 0)
-    return slot<P, id>(s);
-  else if constexpr (fits_int(v))
+ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
+  if constexpr (id < 0 && fits_int(v))
     return int(v);
-  else
+  else if constexpr (id < 0)
     return v;
+  else if constexpr (at<P>::is_wide(id))
+    return s.wide[id];
+  else
+    return s.narrow[id];
 }
 
 template <class T, int n>
-ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t);
+ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t);
 template <class T, int n, int... I>
-ZELLIGE_HOST_DEVICE constexpr void gather_each(Slots<n>& s, int& next, T const& t, seq<I...>) {
+ZELLIGE_STEP constexpr void gather_each(Slots<n>& s, int& next, T const& t, seq<I...>) {
   (gather(s, next, get<I>(t)), ...);
 }
 template <class T, int n>
-ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t) {
+ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
   if constexpr (__is_empty(T)) {
     return;
   } else if constexpr (dynamic_integer<T>) {
-    if constexpr (sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4))
+    if constexpr (is_wide_type<T>)
       s.wide[next++] = static_cast<long long>(t);
     else
       s.narrow[next++] = static_cast<int>(t);
@@ -255,7 +171,7 @@ ZELLIGE_HOST_DEVICE constexpr void gather(Slots<n>& s, int& next, T const& t) {
 }
 
 template <Arith op, class A, class B>
-ZELLIGE_HOST_DEVICE constexpr auto arithmetic_on(A a, B b) {
+ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   using T = decltype(a + b);
   T const x = a, y = b;
   if constexpr (op == Arith::add)
@@ -300,7 +216,7 @@ ZELLIGE_HOST_DEVICE constexpr auto arithmetic_on(A a, B b) {
 /// Computes expression i; a division whose denominator is 0 is caught by the check that the tape put before
 /// it.
 template <class P, int i, int n>
-ZELLIGE_HOST_DEVICE constexpr void step(Slots<n>& s) {
+ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
   if constexpr (A::op(i) == Arith::input) {
     return;
@@ -321,13 +237,13 @@ ZELLIGE_HOST_DEVICE constexpr void step(Slots<n>& s) {
   }
 }
 template <class P, int n, int... I>
-ZELLIGE_HOST_DEVICE constexpr void run_steps(Slots<n>& s, seq<I...>) {
+ZELLIGE_STEP constexpr void run_steps(Slots<n>& s, seq<I...>) {
   (step<P, I>(s), ...);
 }
 
 // The tree as a type with its value.
 template <class P, int id, long long v, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_number(Slots<n> const& s) {
+ZELLIGE_STEP constexpr auto make_number(Slots<n> const& s) {
   if constexpr (id >= 0)
     return slot<P, id>(s);
   else if constexpr (fits_int(v))
@@ -344,40 +260,50 @@ struct path_seq<0, N...> {
   using type = seq<N...>;
 };
 template <class T, int... N>
-ZELLIGE_HOST_DEVICE constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
+ZELLIGE_STEP constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
   return {t};
 }
 template <class P, int id, long long v, long long e, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_element(Slots<n> const& s) {
+ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   if constexpr (e == 0)
     return make_number<P, id, v>(s);
   else
     return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
 template <class P, int node, bool stride, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s);
+ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s);
 template <class P, int node, bool stride, int n, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto make_parts(Slots<n> const& s, seq<I...>) {
+ZELLIGE_STEP constexpr auto make_parts(Slots<n> const& s, seq<I...>) {
   return make_tuple(make_part<P, at<P>::child(node, I), stride>(s)...);
 }
 template <class P, int node, bool stride, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_part(Slots<n> const& s) {
+ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
   using A = at<P>;
-  if constexpr (A::kids(node) >= 0)
+  if constexpr (A::kids(node) >= 0) {
     return make_parts<P, node, stride>(s, make_seq<A::kids(node)>{});
-  else if constexpr (stride)
-    return make_element<P, A::d_id(node), A::d(node), A::e(node)>(s);
-  else
-    return make_number<P, A::s_id(node), A::s(node)>(s);
+  } else {
+    constexpr int id = stride ? A::d_id(node) : A::s_id(node);
+    constexpr long long v = stride ? A::d(node) : A::s(node);
+    if constexpr (stride && A::e(node) != 0)
+      return make_element<P, id, v, A::e(node)>(s);
+    else if constexpr (id < 0 && fits_int(v))
+      return C<int(v)>{};
+    else if constexpr (id < 0)
+      return C<v>{};
+    else if constexpr (A::is_wide(id))
+      return s.wide[id];
+    else
+      return s.narrow[id];
+  }
 }
 template <class P, int node, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s);
+ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s);
 template <class P, int node, int n, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto make_results(Slots<n> const& s, seq<I...>) {
+ZELLIGE_STEP constexpr auto make_results(Slots<n> const& s, seq<I...>) {
   return make_tuple(make_result<P, at<P>::child(node, I)>(s)...);
 }
 template <class P, int node, int n>
-ZELLIGE_HOST_DEVICE constexpr auto make_result(Slots<n> const& s) {
+ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
   using A = at<P>;
   constexpr ValueKind kind = A::kind(node);
   if constexpr (kind == ValueKind::layout) {
@@ -441,7 +367,7 @@ struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d
 };
 
 template <class P, class... T>
-ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
+ZELLIGE_STEP constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};
   if constexpr (at<P>::inputs() > 0) {
     int next = 0;
@@ -453,25 +379,41 @@ ZELLIGE_HOST_DEVICE constexpr auto execute(T const&... args) {
 
 }  // namespace detail
 
+namespace detail {
+template <auto op, class... T>
+ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
+  using P = plan<op, T...>;
+  constexpr Room held = room<P>::value;
+  if constexpr (at<P>::rule() != Rule::none) {
+    refuse<op, at<P>::rule(), at<P>::x(), at<P>::y()>();
+    return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
+  } else if constexpr (held == Room::huge) {
+    static_assert(at<P>::node_count() <= 400 && at<P>::step_count() <= 1000,
+                  "the result has more than 400 nodes");
+    return execute<huge_plan<op, T...>>(args...);
+  } else if constexpr (held == Room::big) {
+    return execute<big_plan<op, T...>>(args...);
+  } else {
+    return execute<P>(args...);
+  }
+}
+}  // namespace detail
+
 /// The operation on layouts, tuples and numbers as types.
 template <auto op, class... T>
-ZELLIGE_HOST_DEVICE constexpr auto invoke([[maybe_unused]] T const&... args) {
-  using P = detail::plan<op, T...>;
-  constexpr detail::Outcome outcome = detail::outcome<P>::value;
-  if constexpr (outcome == detail::Outcome::static_layout) {
-    return Layout<typename detail::static_part<P, 0, false>::type,
-                  typename detail::static_part<P, 0, true>::type>{};
-  } else if constexpr (outcome == detail::Outcome::refused) {
-    detail::refuse<op, detail::at<P>::rule(), detail::at<P>::x(), detail::at<P>::y()>();
-    return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
-  } else if constexpr (outcome == detail::Outcome::huge) {
-    static_assert(detail::at<P>::node_count() <= 400 && detail::at<P>::step_count() <= 1000,
-                  "the result has more than 400 nodes");
-    return detail::execute<detail::huge_plan<op, T...>>(args...);
-  } else if constexpr (outcome == detail::Outcome::big) {
-    return detail::execute<detail::big_plan<op, T...>>(args...);
+ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
+  if constexpr ((__is_empty(T) && ...)) {
+    using P = detail::static_plan<op, T...>;
+    if constexpr (P::outcome == detail::Outcome::layout)
+      return typename detail::static_layout<P>::type{};
+    else if constexpr (P::outcome == detail::Outcome::number)
+      return typename detail::filled<P, detail::leaf_at<0>>::shape{};
+    else if constexpr (P::outcome == detail::Outcome::boolean)
+      return C<(detail::filled<P, detail::leaf_at<0>>::shape::value != 0)>{};
+    else
+      return detail::invoke_general<op>(args...);
   } else {
-    return detail::execute<P>(args...);
+    return detail::invoke_general<op>(args...);
   }
 }
 

@@ -20,42 +20,30 @@ template <class... T>
 using store_of = store<first_is_empty<T...>, rest_is_empty<T...>, T...>;
 template <class T, class... R>
 struct store<false, true, T, R...> {
-  ZELLIGE_HOST_DEVICE constexpr store() : first{} {}
-  ZELLIGE_HOST_DEVICE constexpr store(T const& t, R const&...) : first(t) {}
+  ZELLIGE_STEP constexpr store() : first{} {}
+  ZELLIGE_STEP constexpr store(T const& t, R const&...) : first(t) {}
   T first;
 };
 template <class T, class... R>
 struct store<true, false, T, R...> {
-  ZELLIGE_HOST_DEVICE constexpr store() : rest{} {}
-  ZELLIGE_HOST_DEVICE constexpr store(T const&, R const&... r) : rest(r...) {}
+  ZELLIGE_STEP constexpr store() : rest{} {}
+  ZELLIGE_STEP constexpr store(T const&, R const&... r) : rest(r...) {}
   store_of<R...> rest;
 };
 template <class T, class... R>
 struct store<false, false, T, R...> {
-  ZELLIGE_HOST_DEVICE constexpr store() : first{}, rest{} {}
-  ZELLIGE_HOST_DEVICE constexpr store(T const& t, R const&... r) : first(t), rest(r...) {}
+  ZELLIGE_STEP constexpr store() : first{}, rest{} {}
+  ZELLIGE_STEP constexpr store(T const& t, R const&... r) : first(t), rest(r...) {}
   T first;
   store_of<R...> rest;
 };
 template <int I, class S>
-ZELLIGE_HOST_DEVICE constexpr auto& stored(S& s) {
+ZELLIGE_STEP constexpr auto& stored(S& s) {
   if constexpr (I == 0)
     return s.first;
   else
     return stored<I - 1>(s.rest);
 }
-
-template <bool without_state, class... T>
-struct tuple_base {
-  ZELLIGE_HOST_DEVICE constexpr tuple_base() {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&...) requires(sizeof...(T) > 0) {}
-};
-template <class... T>
-struct tuple_base<false, T...> {
-  ZELLIGE_HOST_DEVICE constexpr tuple_base() {}
-  ZELLIGE_HOST_DEVICE constexpr tuple_base(T const&... t) : store_(t...) {}
-  store_of<T...> store_;
-};
 
 // The type of an element, found by overload resolution over as many bases as there are elements.
 template <int I, class T>
@@ -69,18 +57,27 @@ struct numbered_all<seq<I...>, T...> : numbered<I, T>... {};
 template <int I, class T>
 ZELLIGE_HOST_DEVICE numbered<I, T> find_numbered(numbered<I, T> const&);
 template <class... T>
-ZELLIGE_HOST_DEVICE numbered_all<make_seq<int(sizeof...(T))>, T...> const& numbered_elements(tuple<T...> const&);
+ZELLIGE_HOST_DEVICE numbered_all<make_seq<int(sizeof...(T))>, T...> const& numbered_elements(
+    tuple<T...> const&);
 }  // namespace detail
 
 template <class... T>
-struct tuple : detail::tuple_base<(__is_empty(T) && ...), T...> {
-  using detail::tuple_base<(__is_empty(T) && ...), T...>::tuple_base;
-  ZELLIGE_HOST_DEVICE constexpr tuple() {}
+struct tuple {
+  ZELLIGE_STEP constexpr tuple() {}
+  ZELLIGE_STEP constexpr tuple(T const&... t) : store_(t...) {}
+  detail::store_of<T...> store_;
+};
+// One class for a tuple without state, and nothing in it: these are by far the most.
+template <class... T>
+requires(__is_empty(T) && ...) struct tuple<T...> {
+  ZELLIGE_STEP constexpr tuple() {}
+  ZELLIGE_STEP constexpr tuple(T const&...) requires(sizeof...(T) > 0) {}
 };
 template <class... T>
 tuple(T...) -> tuple<T...>;
 
-/// Types of others that serve as tuples: specialised for them with their `size`, `element<I>` and `get<I>(t)`.
+/// Types of others that serve as tuples: specialised for them with their `size`, `element<I>` and
+/// `get<I>(t)`.
 template <class T>
 struct foreign_tuple {
   static constexpr int size = -1;
@@ -110,6 +107,14 @@ inline constexpr int tuple_size_v<T const> = tuple_size_v<T>;
 template <class T>
 struct tuple_size : C<size_t(tuple_size_v<T>)> {};
 
+namespace detail {
+template <class... T>
+struct first;
+template <class A, class... R>
+struct first<A, R...> {
+  using type = A;
+};
+}  // namespace detail
 template <int I, class T>
 struct tuple_element {
   using type = typename decltype(detail::find_numbered<I>(
@@ -132,12 +137,13 @@ template <int coordinates, int modes>
 ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
 
 template <int I, class T>
-requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cvref_t<T>>) ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(T&& t) {
+requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cvref_t<T>>) ZELLIGE_HOST_DEVICE
+    constexpr decltype(auto) get(T&& t) {
   return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
 }
 /// Element I: a reference to it, or, where it has no state, the element.
 template <int I, class... T>
-ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...> const& t) {
+ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
     using Element = tuple_element_t<I, tuple<T...>>;
     if constexpr (__is_empty(Element))
@@ -149,7 +155,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...> const& t) {
   }
 }
 template <int I, class... T>
-ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>& t) {
+ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
     using Element = tuple_element_t<I, tuple<T...>>;
     if constexpr (__is_empty(Element))
@@ -161,7 +167,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>& t) {
   }
 }
 template <int I, class... T>
-ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>&& t) {
+ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>&& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
     using Element = tuple_element_t<I, tuple<T...>>;
     if constexpr (__is_empty(Element))
@@ -174,23 +180,23 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(tuple<T...>&& t) {
 }
 
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr tuple<T...> make_tuple(T const&... t) {
+ZELLIGE_STEP constexpr tuple<T...> make_tuple(T const&... t) {
   return {t...};
 }
 
 namespace detail {
 template <class A, class B, int... I, int... J>
-ZELLIGE_HOST_DEVICE constexpr auto cat2(A const& a, B const& b, seq<I...>, seq<J...>) {
+ZELLIGE_STEP constexpr auto cat2(A const& a, B const& b, seq<I...>, seq<J...>) {
   return make_tuple(get<I>(a)..., get<J>(b)...);
 }
 }  // namespace detail
-ZELLIGE_HOST_DEVICE constexpr tuple<> tuple_cat() { return {}; }
+ZELLIGE_STEP constexpr tuple<> tuple_cat() { return {}; }
 template <class A>
-ZELLIGE_HOST_DEVICE constexpr A tuple_cat(A const& a) {
+ZELLIGE_STEP constexpr A tuple_cat(A const& a) {
   return a;
 }
 template <class A, class B, class... R>
-ZELLIGE_HOST_DEVICE constexpr auto tuple_cat(A const& a, B const& b, R const&... rest) {
+ZELLIGE_STEP constexpr auto tuple_cat(A const& a, B const& b, R const&... rest) {
   return tuple_cat(detail::cat2(a, b, make_seq<tuple_size_v<A>>{}, make_seq<tuple_size_v<B>>{}), rest...);
 }
 
@@ -207,23 +213,23 @@ template <class... T>
 using Tile = tuple<T...>;
 
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Shape<T...> make_shape(T const&... t) {
+ZELLIGE_STEP constexpr Shape<T...> make_shape(T const&... t) {
   return {t...};
 }
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Stride<T...> make_stride(T const&... t) {
+ZELLIGE_STEP constexpr Stride<T...> make_stride(T const&... t) {
   return {t...};
 }
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Coord<T...> make_coord(T const&... t) {
+ZELLIGE_STEP constexpr Coord<T...> make_coord(T const&... t) {
   return {t...};
 }
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Step<T...> make_step(T const&... t) {
+ZELLIGE_STEP constexpr Step<T...> make_step(T const&... t) {
   return {t...};
 }
 template <class... T>
-ZELLIGE_HOST_DEVICE constexpr Tile<T...> make_tile(T const&... t) {
+ZELLIGE_STEP constexpr Tile<T...> make_tile(T const&... t) {
   return {t...};
 }
 

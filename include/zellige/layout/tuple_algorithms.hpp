@@ -30,6 +30,11 @@ struct foreign_tuple<seq<I...>> {
 };
 
 namespace detail {
+// get, resolved once for an element and a type of tuple, however many functions visit it.
+template <int I, class T>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) element_of(T&& t) {
+  return get<I>(static_cast<T&&>(t));
+}
 // Tensors have for_each and transform of their own.
 template <class T>
 concept no_tensor = !requires {
@@ -178,7 +183,7 @@ namespace detail {
 ZELLIGE_CALLS_BACK
 template <class T, class F, int... I>
 ZELLIGE_HOST_DEVICE constexpr void for_each_of(T&& t, F&& f, seq<I...>) {
-  (void(f(get<I>(static_cast<T&&>(t)))), ...);
+  (void(f(element_of<I>(static_cast<T&&>(t)))), ...);
 }
 template <class F>
 struct for_each_leafwise {

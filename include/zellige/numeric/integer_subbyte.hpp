@@ -16,27 +16,19 @@ struct integer_subbyte {
   unsigned char storage;  // the value's low bits; the others are zero
 
   integer_subbyte() = default;
-  ZELLIGE_HOST_DEVICE constexpr integer_subbyte(int value)
-      : storage(static_cast<unsigned char>(value & mask)) {}
-  ZELLIGE_HOST_DEVICE constexpr integer_subbyte(unsigned value)
-      : storage(static_cast<unsigned char>(value & mask)) {}
+  template <integral I>
+  ZELLIGE_HOST_DEVICE constexpr integer_subbyte(I const& value)
+      : storage(static_cast<unsigned char>(static_cast<unsigned>(value) & mask)) {}
+  ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(float value) : integer_subbyte(int(value)) {}
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(double value) : integer_subbyte(int(value)) {}
 
+  /// Arithmetic and comparisons are those of the value.
   ZELLIGE_HOST_DEVICE constexpr operator xint_t() const {
     if constexpr (Signed)
       return (int(storage) ^ 1 << (Bits - 1)) - (1 << (Bits - 1));
     else
       return storage;
   }
-  ZELLIGE_HOST_DEVICE constexpr bool operator==(integer_subbyte const& o) const {
-    return storage == o.storage;
-  }
-  ZELLIGE_HOST_DEVICE constexpr bool operator<(integer_subbyte const& o) const {
-    return xint_t(*this) < xint_t(o);
-  }
-  ZELLIGE_HOST_DEVICE constexpr bool operator<=(integer_subbyte const& o) const { return !(o < *this); }
-  ZELLIGE_HOST_DEVICE constexpr bool operator>(integer_subbyte const& o) const { return o < *this; }
-  ZELLIGE_HOST_DEVICE constexpr bool operator>=(integer_subbyte const& o) const { return !(*this < o); }
 };
 template <int Bits, bool Signed>
 struct sizeof_bits<integer_subbyte<Bits, Signed>> : Int<Bits> {};

@@ -33,14 +33,15 @@ ZELLIGE_CALLS_BACK
 template <class A, class S, class B, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void axpby_each(A const& alpha, S const& x, B const& beta, D& y,
                                               P const& pred) {
+  using T = typename D::value_type;
   bool const reads = !(beta == B(0));
   ZELLIGE_UNROLL
   for (int i = 0; i < int(x.size()); ++i) {
     if (pred(i)) {
       if (reads)
-        y(i) = alpha * x(i) + beta * y(i);
+        y(i) = T(alpha * loaded(x(i)) + beta * loaded(y(i)));
       else
-        y(i) = alpha * x(i);
+        y(i) = T(alpha * loaded(x(i)));
     }
   }
 }
@@ -77,7 +78,7 @@ template <class X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform_each(X& x, F& f) {
   require_whole<Algorithm::transform>(x);
   ZELLIGE_UNROLL
-  for (int i = 0; i < int(x.size()); ++i) x(i) = f(x(i));
+  for (int i = 0; i < int(x.size()); ++i) x(i) = f(loaded(x(i)));
 }
 }  // namespace detail
 /// x(i) = f(x(i)).
@@ -98,7 +99,7 @@ requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& 
   detail::require_alike<Algorithm::transform>(x, y);
   if constexpr (detail::alike<S, remove_cvref_t<D>>) {
     ZELLIGE_UNROLL
-    for (int i = 0; i < int(x.size()); ++i) y(i) = f(x(i));
+    for (int i = 0; i < int(x.size()); ++i) y(i) = f(detail::loaded(x(i)));
   }
 }
 ZELLIGE_CALLS_BACK
@@ -109,7 +110,7 @@ ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F
     detail::require_alike<Algorithm::transform>(x1, y);
     if constexpr (detail::alike<S1, remove_cvref_t<D>>) {
       ZELLIGE_UNROLL
-      for (int i = 0; i < int(x0.size()); ++i) y(i) = f(x0(i), x1(i));
+      for (int i = 0; i < int(x0.size()); ++i) y(i) = f(detail::loaded(x0(i)), detail::loaded(x1(i)));
     }
   }
 }

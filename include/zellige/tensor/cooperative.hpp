@@ -156,9 +156,10 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, Alpha const& a
     for (int i = int(tid); i < count; i += NumThreads) {
       int const m = i % rows, n = i / rows;
       typename CT::value_type sum{};
-      for (int k = 0; k < depth; ++k) sum = load_a(a(m, k)) * load_b(b(n, k)) + sum;
+      for (int k = 0; k < depth; ++k)
+        sum = load_a(detail::loaded(a(m, k))) * load_b(detail::loaded(b(n, k))) + sum;
       if (reads)
-        c(m, n) = store(alpha * sum + beta * load_c(c(m, n)));
+        c(m, n) = store(alpha * sum + beta * load_c(detail::loaded(c(m, n))));
       else
         c(m, n) = store(alpha * sum);
     }

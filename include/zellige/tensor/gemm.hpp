@@ -95,7 +95,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C cons
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
   if constexpr (p.m < 0) {
     ZELLIGE_UNROLL
-    for (int v = 0; v < int(c.size()); ++v) d(v) = a(v) * b(v) + c(v);
+    for (int v = 0; v < int(c.size()); ++v) d(v) = loaded(a(v)) * loaded(b(v)) + loaded(c(v));
   } else if constexpr (p.v >= 0) {
     ZELLIGE_UNROLL
     for (int v = 0; v < int(size<0>(c)); ++v) {
@@ -114,9 +114,9 @@ ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C cons
         typename C::value_type sum = c(m, n);
         if constexpr (p.k >= 0) {
           ZELLIGE_UNROLL
-          for (int k = 0; k < int(size<1>(a)); ++k) sum = a(m, k) * b(n, k) + sum;
+          for (int k = 0; k < int(size<1>(a)); ++k) sum = loaded(a(m, k)) * loaded(b(n, k)) + sum;
         } else {
-          sum = a(m) * b(n) + sum;
+          sum = loaded(a(m)) * loaded(b(n)) + sum;
         }
         d(m, n) = sum;
       }

@@ -105,6 +105,8 @@ ZELLIGE_HOST_DEVICE constexpr auto cut_shape(S const& shape, T const& tiler, Crd
       return cut_modes<part>(shape, tiler, crd, make_seq<tuple_size_v<T>>{});
   } else if constexpr (integral<T>) {
     return cut<part>(tiler, product(shape), crd);
+  } else if constexpr (layout_like<T>) {
+    return cut<Part::every>(product(tiler.shape()), product(shape), crd);
   } else {
     return Whole{};
   }

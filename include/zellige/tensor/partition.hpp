@@ -48,14 +48,28 @@ ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
 namespace detail {
 template <class X>
 inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
+/// Coordinates and numbers may run past an end; elements may not.
+template <class It>
+inline constexpr bool has_an_end = names_memory<It>;
+template <class X>
+inline constexpr bool can_overhang = has_an_end<typename remove_cvref_t<X>::iterator>;
 
 template <Part part, class X, class L, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler, Crd const& crd) {
-  if constexpr (stands_on_memory<X>)
+  if constexpr (can_overhang<X>)
     return view(iterator_of(x), layout,
                 either(overhang_of(x), cut_layout<part>(x.layout(), layout, tiler, crd)));
   else
     return make_tensor(iterator_of(x), layout);
+}
+/// A view of part of x, which was cut by a tiler whose tiles are compact.
+template <class X, class It, class L, class T>
+ZELLIGE_HOST_DEVICE constexpr auto view_cut(X const& x, It const& it, L const& part, T const& tiler) {
+  if constexpr (can_overhang<X>)
+    return view(it, part,
+                either(overhang_of(x), cut_shape<Part::every>(x.layout().shape(), tiler, Underscore{})));
+  else
+    return make_tensor(it, part);
 }
 }  // namespace detail
 
@@ -63,7 +77,7 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   auto const layout = composition(x.layout(), tiler);
-  if constexpr (detail::stands_on_memory<X>)
+  if constexpr (detail::can_overhang<X>)
     return detail::view(detail::iterator_of(x), layout,
                         detail::either(detail::overhang_of(x), detail::reach(x.layout().shape(), tiler)));
   else

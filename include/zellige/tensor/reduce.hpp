@@ -13,7 +13,7 @@ ZELLIGE_CALLS_BACK
 template <class S, class V, class F>
 ZELLIGE_HOST_DEVICE constexpr V fold_elements(S const& x, V value, F& f) {
   ZELLIGE_UNROLL
-  for (int i = 0; i < int(x.size()); ++i) value = f(value, x(i));
+  for (int i = 0; i < int(x.size()); ++i) value = f(value, loaded(x(i)));
   return value;
 }
 }  // namespace detail
@@ -34,7 +34,8 @@ ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {
     detail::require_same_size<Algorithm::batch_reduce>(size<1>(src), dst.size());
     detail::require_whole<Algorithm::batch_reduce>(src, dst);
     ZELLIGE_UNROLL
-    for (int i = 0; i < int(dst.size()); ++i) dst(i) = detail::fold_elements(src(Underscore{}, i), dst(i), f);
+    for (int i = 0; i < int(dst.size()); ++i)
+      dst(i) = detail::fold_elements(src(Underscore{}, i), detail::loaded(dst(i)), f);
   }
 }
 

@@ -158,6 +158,18 @@ ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator
   return {byte_, bit_};
 }
 
+namespace detail {
+/// An element as a value to compute with: what a packed one holds, any other itself.
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr T const& loaded(T const& x) {
+  return x;
+}
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr remove_cvref_t<T> loaded(subbyte_reference<T> const& x) {
+  return x.get();
+}
+}  // namespace detail
+
 /// The byte in which the element begins.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(subbyte_iterator<T> const& it) {

@@ -45,6 +45,10 @@ struct swizzle_ptr {
   ZELLIGE_HOST_DEVICE static constexpr memory_ptr<M, P> apply_swizzle(memory_ptr<M, P> p) {
     return {apply_swizzle(p.p)};
   }
+  /// A pointer whose address is not a number: the emulator's.
+  template <class P>
+  requires requires(P const& p) { swizzle_address(p, SwizzleFn{}); }
+  ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) { return swizzle_address(p, SwizzleFn{}); }
 };
 
 template <class It, class SwizzleFn>

@@ -56,6 +56,8 @@ struct ZipIterator {
     return {static_cast<iter_value_t<It>>(*get<I>(iters_))...};
   }
 };
+template <class... It>
+inline constexpr bool detail::has_an_end<ZipIterator<It...>> = (has_an_end<It> || ...);
 // All in one memory, or in none.
 template <class First, class... It>
 requires(
@@ -182,9 +184,16 @@ template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
   (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
 }
-template <class... It, class... L, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts, seq<I...>) {
-  return make_tuple(make_tensor(get<I>(iters), get<I>(layouts))...);
+template <class... It, class... L, class Over, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts,
+                                         Over const& over, seq<I...>) {
+  return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
+}
+/// What hangs over any of the tensors.
+ZELLIGE_HOST_DEVICE constexpr Whole overhang_of_all() { return {}; }
+template <class A, class... B>
+ZELLIGE_HOST_DEVICE constexpr auto overhang_of_all(A const& a, B const&... b) {
+  return either(overhang_of(a), overhang_of_all(b...));
 }
 }  // namespace detail
 template <class Crd, class... L>
@@ -198,12 +207,13 @@ ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   using It = ZipIterator<remove_cvref_t<decltype(x.data())>...>;
   using L = ZipLayout<typename X::layout_type...>;
   detail::require_zippable(x...);
-  return Tensor<ViewEngine<It>, L>{{It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)}, {}},
-                                   L{make_tuple(x.layout()...)}};
+  return detail::view(It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)},
+                      L{make_tuple(x.layout()...)}, detail::overhang_of_all(x...));
 }
 template <class E, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto unzip_tensor(Tensor<E, ZipLayout<L...>> const& x) {
-  return detail::unzip(x.data().iters_, x.layout().layouts_, make_seq<int(sizeof...(L))>{});
+  return detail::unzip(x.data().iters_, x.layout().layouts_, detail::overhang_of(x),
+                       make_seq<int(sizeof...(L))>{});
 }
 
 }  // namespace zellige

@@ -15,10 +15,10 @@ struct GmmaStrides {
 
 namespace algebra {
 
-/// The strides of a K block (M or N, K) of elements of some bits, whose swizzle xors `swizzle_bits` bits of the
-/// address above the lowest four.
-ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits, bool k_major,
-                                                   long long bits) {
+/// The strides of a K block (M or N, K) of elements of some bits, whose swizzle xors `swizzle_bits` bits of
+/// the address above the lowest four.
+ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
+                                                   bool k_major, long long bits) {
   GmmaStrides r;
   r.layout_type = swizzle_bits == 0 ? 0 : 4 - swizzle_bits;
   long long const width = 1LL << swizzle_bits;
@@ -36,7 +36,9 @@ ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, 
     if (!m.is_leaf()) return t.refuse(Rule::gmma_stride, m.rank(), 1), fixed(0);
     return m.root().d;
   };
-  auto must_be = [&](Num d, long long wanted) { t.require(t.eq(d, fixed(wanted)), Rule::gmma_stride, d, fixed(wanted)); };
+  auto must_be = [&](Num d, long long wanted) {
+    t.require(t.eq(d, fixed(wanted)), Rule::gmma_stride, d, fixed(wanted));
+  };
   if (k_major) {
     must_be(stride(0, 0), width);
     if (swizzle_bits > 0) must_be(stride(1, 0), 1);

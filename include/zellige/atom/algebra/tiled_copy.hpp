@@ -9,7 +9,8 @@
 
 namespace zellige::algebra {
 
-/// (thread, value) -> tile, the tile, and the instruction's reference layout and that of source or destination.
+/// (thread, value) -> tile, the tile, and the instruction's reference layout and that of source or
+/// destination.
 struct CopyTiling {
   Value tv;
   Value tiler;
@@ -136,8 +137,7 @@ ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, 
   Num const have = size_of(t, whole[1]);
   t.require(t.le(values.root().s, have), Rule::copy_values, have, values.root().s);
   if (t.failed()) return nothing();
-  Value const tv =
-      composition(t, whole, compact_left(t, pair(number(size_of(t, whole[0])), values)));
+  Value const tv = composition(t, whole, compact_left(t, pair(number(size_of(t, whole[0])), values)));
   Value shape = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) shape.add(number(size_of(t, permutation_mnk(t, m, i))));
   return active_tiling(t, shape, tv);

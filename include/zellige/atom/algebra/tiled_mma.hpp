@@ -61,8 +61,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   int const i = m.mode_of(0), j = m.mode_of(1);
   Value const permuted =
       call(Op::logical_divide, t, layout, pair(permutation_mnk(t, m, i), permutation_mnk(t, m, j)));
-  Value const atoms = call(Op::zipped_divide, t, permuted,
-                           pair(run_of(m.shape[i].root().s), run_of(m.shape[j].root().s)));
+  Value const atoms =
+      call(Op::zipped_divide, t, permuted, pair(run_of(m.shape[i].root().s), run_of(m.shape[j].root().s)));
   Value const held = call(Op::composition, t, atoms, pair(m.tv, underscore()));
   Value const threads = pair(run_of(size_of(t, m.vmnk[i + 1])), run_of(size_of(t, m.vmnk[j + 1])));
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
@@ -77,19 +77,21 @@ ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   return composition(t, bundle(ValueKind::layout, run_of(size_of(t, vmnk)), unit()), everyone);
 }
 
-/// (thread, value) -> the part's tile. Of C, threads along K count on past the tile, as CuTe's do.
+/// (thread, value) -> the part's tile. Threads along the mode that the part lacks hold the same elements.
 ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   Value extents = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) extents.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
   Value held = thrfrg(t, compact_left(t, extents), m);
   if (t.failed()) return nothing();
   if (m.part != MmaPart::c) {
-    // Threads along the mode that the part lacks hold the same elements.
     bool const a = m.part == MmaPart::a;
     Value const along = bundle(ValueKind::layout, mode(size_of(t, m.vmnk[1]), {fixed(a ? 1 : 0)}),
                                mode(size_of(t, m.vmnk[2]), {fixed(a ? 0 : 1)}));
-    held = call(Op::composition, t, held,
-                pair(pair(underscore(), pair(along, underscore())), underscore()));
+    held = call(Op::composition, t, held, pair(pair(underscore(), pair(along, underscore())), underscore()));
+  } else if (Num const k = size_of(t, m.vmnk[3]); !k.is(1)) {
+    Value const along =
+        bundle(ValueKind::layout, mode(size_of(t, m.vmnk[2]), {fixed(1)}), mode(k, {fixed(0)}));
+    held = call(Op::composition, t, held, pair(pair(underscore(), pair(underscore(), along)), underscore()));
   }
   return call(Op::composition, t, held, pair(thread_to_vmnk(t, m.vmnk), underscore()));
 }
@@ -99,7 +101,8 @@ ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value co
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
 /// (layout, offset) of what the thread at (v, m, n, k) has.
-ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m, Value const& at) {
+ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
+                                              Value const& at) {
   Value const held = thrfrg(t, layout, m);
   if (t.failed()) return nothing();
   Value const plain = without_swizzle(held);

@@ -112,9 +112,9 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
       continue;
     }
     Num const one = fixed(1);
-    r.extent = t.add(t.add(t.mul(t.sub(r.extent, one), t.div(before, r.stride)),
-                           t.mul(t.sub(s, one), t.div(d, r.stride))),
-                     one);
+    r.extent = t.add(
+        t.add(t.mul(t.sub(r.extent, one), t.div(before, r.stride)), t.mul(t.sub(s, one), t.div(d, r.stride))),
+        one);
   }
   return r;
 }
@@ -163,13 +163,13 @@ ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value c
 }
 
 /// (thread, value) -> tile element, where the threads are the CTAs of a multicast, and the tile's extents.
-ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box, Value const& ctas) {
+ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box,
+                                           Value const& ctas) {
   Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);
   Value const inverse = right_inverse(t, r.shared);
   Value const one = composition(t, inverse, run_of(elements));
   if (t.failed()) return nothing();
-  Value const all = call(Op::tile_to_shape, t, bundle(ValueKind::layout, one),
-                         number(size_of(t, r.modes)));
+  Value const all = call(Op::tile_to_shape, t, bundle(ValueKind::layout, one), number(size_of(t, r.modes)));
   t.require(t.eq(t.mod(elements, count), fixed(0)), Rule::tma_multicast, elements, count);
   if (t.failed()) return nothing();
   Value const share = mode(count, {t.div(elements, count)});
@@ -179,15 +179,15 @@ ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value c
   return pair(bundle(ValueKind::layout, first, all), tiler);
 }
 
-/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...): how tma_partition orders
-/// it, and where CTA `cta` of `ctas` starts. `shared` is the layout of the shared-memory tile.
+/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...): how tma_partition
+/// orders it, and where CTA `cta` of `ctas` starts. `shared` is the layout of the shared-memory tile.
 ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Value const& shared, Num elements,
                                               Value const& cta, Value const& ctas) {
   Value const tile = shared[0];  // of a leaf, itself
   Value const inverse = right_inverse(t, tile);
   if (t.failed()) return nothing();
-  Value const order = call(Op::tile_to_shape, t, bundle(ValueKind::layout, inverse),
-                           number(size_of(t, tile)));
+  Value const order =
+      call(Op::tile_to_shape, t, bundle(ValueKind::layout, inverse), number(size_of(t, tile)));
   Value const split = call(Op::logical_divide, t, order, run_of(elements));
   if (t.failed()) return nothing();
   Value const plain = without_swizzle(layout);
@@ -195,8 +195,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   for (int i = 1; i < plain.rank(); ++i) tiler.add(underscore());
   Value const ordered = call(Op::composition, t, layout, tiler);
   if (t.failed()) return nothing();
-  Value const flat = call(Op::coalesce_profile, t, ordered,
-                          bundle(ValueKind::tuple, pair(number(1), number(1))));
+  Value const flat =
+      call(Op::coalesce_profile, t, ordered, bundle(ValueKind::tuple, pair(number(1), number(1))));
   Value const place = index_of(t, cta, ctas);
   if (t.failed()) return nothing();
   Num const first = t.mul(place.root().s, t.div(elements, cosize_of(t, ctas)));

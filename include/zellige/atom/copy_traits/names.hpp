@@ -1,4 +1,5 @@
-// The copy instructions as types, under CuTe's names. DefaultCopy and AutoVectorizingCopy are in tensor/copy.hpp.
+// The copy instructions as types, under CuTe's names. DefaultCopy and AutoVectorizingCopy are in
+// tensor/copy.hpp.
 #pragma once
 
 #include <zellige/atom/copy_traits/row.hpp>

@@ -1,11 +1,12 @@
-// A copy instruction as data: how many threads issue it, and which bit each of their values is, at the source,
-// at the destination, and in the reference order in which tilings count.
+// A copy instruction as data: how many threads issue it, and which bit each of their values is, at the
+// source, at the destination, and in the reference order in which tilings count.
 //
 //   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row a thread
 //   copy_layout(row, CopyPart::destination)    (_32,(_32,_4)):(_32,(_1,_1024))
 //
-// Adding an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in names.hpp.
+// Adding an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in
+// names.hpp.
 #pragma once
 
 #include <zellige/atom/mma_traits/table.hpp>
@@ -15,13 +16,13 @@ namespace zellige {
 struct CopyRow {
   enum class Kind : signed char {
     none,
-    vector,       // one thread moves `bits`
-    element,      // one thread, as many bits as an element has: the copy is widened as the layouts allow
-    shuffle1,     // pairs of threads 1 or 4 apart exchange registers, so that 2 x 2 are transposed
+    vector,    // one thread moves `bits`
+    element,   // one thread, as many bits as an element has: the copy is widened as the layouts allow
+    shuffle1,  // pairs of threads 1 or 4 apart exchange registers, so that 2 x 2 are transposed
     shuffle4,
-    rows,         // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
-    columns,      // ldmatrix.trans
-    to_rows,      // stmatrix: the other way
+    rows,     // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
+    columns,  // ldmatrix.trans
+    to_rows,  // stmatrix: the other way
     to_columns,
     in_registers,  // movmatrix
   };
@@ -136,7 +137,8 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
 }
 
 /// A layout (thread, bit) in elements: (thread, value) -> element. `wrong_for` is the row's.
-ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits, int wrong_for) {
+ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
+                                               int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));
   if (wrong_for > 0) return t.refused(Rule::copy_bytes, held.v / 8, wrong_for / 8);
   Value const values = recast(t, bits, 1, element_bits);
@@ -146,7 +148,8 @@ ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long 
   if (t.failed()) return nothing();
   return values;
 }
-ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part, long long element_bits) {
+ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part,
+                                            long long element_bits) {
   return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);
 }
 

@@ -4,8 +4,8 @@
 //   mma_shape(row)                       (_16,_8,_16)
 //   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
 //
-// A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they are
-// one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit 32 bits; four
+// A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they
+// are one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit 32 bits; four
 // threads lie along K and eight along the rows; what is left is values, first 8 rows down, then along K.
 #pragma once
 
@@ -24,8 +24,8 @@ struct MmaRow {
   Number d = Number::none, a = Number::none, b = Number::none, c = Number::none;
   Issuer issuer = Issuer::thread;
   Ending ending = Ending::none;
-  bool a_from_smem = false;     // of a warpgroup's: through a descriptor, as B always is
-  bool a_rows = true;           // of a quad pair's: each thread holds a piece of a row of A, of a column of B
+  bool a_from_smem = false;  // of a warpgroup's: through a descriptor, as B always is
+  bool a_rows = true;        // of a quad pair's: each thread holds a piece of a row of A, of a column of B
   bool b_columns = true;
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return m > 0; }
 };
@@ -43,9 +43,12 @@ ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
   return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
 }
 
-/// A fragment of (rows, depth) held by warps of 32 threads, each register of `packed` neighbours along the depth.
-ZELLIGE_ALGEBRA constexpr Value fragment(int rows, int depth, int packed, int warps, bool keep_unit, bool wrap) {
-  Value threads = bundle(ValueKind::layout, mode(fixed(4), {fixed(packed * rows)}), mode(fixed(8), {fixed(1)}));
+/// A fragment of (rows, depth) held by warps of 32 threads, each register of `packed` neighbours along the
+/// depth.
+ZELLIGE_ALGEBRA constexpr Value fragment(int rows, int depth, int packed, int warps, bool keep_unit,
+                                         bool wrap) {
+  Value threads =
+      bundle(ValueKind::layout, mode(fixed(4), {fixed(packed * rows)}), mode(fixed(8), {fixed(1)}));
   if (warps > 1) threads.add(mode(fixed(warps), {fixed(16)}));
   Value values = empty(ValueKind::layout);
   int const down = rows / 8 / warps, along = depth / (4 * packed);
@@ -61,7 +64,8 @@ ZELLIGE_ALGEBRA constexpr Value fragment(int rows, int depth, int packed, int wa
 }
 /// An operand that 128 threads see whole, in shared memory.
 ZELLIGE_ALGEBRA constexpr Value seen_by_all(int rows, int depth) {
-  Value const tile = bundle(ValueKind::layout, mode(fixed(rows), {fixed(1)}), mode(fixed(depth), {fixed(rows)}));
+  Value const tile =
+      bundle(ValueKind::layout, mode(fixed(rows), {fixed(1)}), mode(fixed(depth), {fixed(rows)}));
   return bundle(ValueKind::layout, mode(fixed(128), {fixed(0)}), tile);
 }
 
@@ -73,10 +77,10 @@ ZELLIGE_ALGEBRA constexpr Value quad_pair_operand(bool row_pieces) {
 }
 ZELLIGE_ALGEBRA constexpr Value quad_pair_result(bool wide) {
   if (!wide) return bundle(ValueKind::layout, mode(fixed(8), {fixed(1)}), mode(fixed(8), {fixed(8)}));
-  Value const threads =
-      bundle(ValueKind::layout, mode(fixed(2), {fixed(1)}), mode(fixed(2), {fixed(16)}), mode(fixed(2), {fixed(4)}));
-  Value const values =
-      bundle(ValueKind::layout, mode(fixed(2), {fixed(8)}), mode(fixed(2), {fixed(2)}), mode(fixed(2), {fixed(32)}));
+  Value const threads = bundle(ValueKind::layout, mode(fixed(2), {fixed(1)}), mode(fixed(2), {fixed(16)}),
+                               mode(fixed(2), {fixed(4)}));
+  Value const values = bundle(ValueKind::layout, mode(fixed(2), {fixed(8)}), mode(fixed(2), {fixed(2)}),
+                              mode(fixed(2), {fixed(32)}));
   return bundle(ValueKind::layout, threads, values);
 }
 

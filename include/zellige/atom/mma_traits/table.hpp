@@ -24,6 +24,7 @@ struct MmaFamily {
   MmaRow::Ending ending[2] = {};
 };
 
+// clang-format off: a line a family
 inline constexpr MmaFamily mma_families[] = {
     // SM70: every combination of majors
     {70, Issuer::quad_pair, Number::f16, {Number::f16}, {Number::f16}, {{8, 8, 4}}},
@@ -47,8 +48,10 @@ inline constexpr MmaFamily mma_families[] = {
     {80, Issuer::warp, Number::s32, {Number::u1}, {Number::u1},
      {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}, {MmaRow::Ending::xor_popc, MmaRow::Ending::and_popc}},
     // SM89
-    {89, Issuer::warp, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{16, 8, 32}}},
-    {89, Issuer::warp, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{16, 8, 32}}},
+    {89, Issuer::warp, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2},
+     {{16, 8, 32}}},
+    {89, Issuer::warp, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2},
+     {{16, 8, 32}}},
     // SM90
     {90, Issuer::warp, Number::f64, {Number::f64}, {Number::f64}, {{16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
     {90, Issuer::warp, Number::c64, {Number::c64}, {Number::c64}, {{16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
@@ -58,19 +61,30 @@ inline constexpr MmaFamily mma_families[] = {
     {90, Issuer::warpgroup, Number::f32, {Number::tf32}, {Number::tf32}, {{64, 0, 8}}},
     {90, Issuer::warpgroup, Number::s32, {Number::s8, Number::u8}, {Number::s8, Number::u8},
      {{64, 0, 32}}, {MmaRow::Ending::none, MmaRow::Ending::saturate}},
-    {90, Issuer::warpgroup, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{64, 0, 32}}},
-    {90, Issuer::warpgroup, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2}, {{64, 0, 32}}},
+    {90, Issuer::warpgroup, Number::f16, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2},
+     {{64, 0, 32}}},
+    {90, Issuer::warpgroup, Number::f32, {Number::e4m3, Number::e5m2}, {Number::e4m3, Number::e5m2},
+     {{64, 0, 32}}},
 };
+// clang-format on
 
 namespace detail {
 
+/// The N that a warpgroup's instruction has: every multiple of 8; with integers 8, 24 and the multiples of
+/// 16.
+ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
+  if (n % 8 != 0 || n < 8 || n > 256) return false;
+  return d != Number::s32 || n == 8 || n == 24 || n % 16 == 0;
+}
+
 /// Whether a family has a row of these types, shape and ending.
 ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
-  auto among = [](Number n, Number const (&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
-  if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b)) return false;
+  auto among = [](Number n, Number const(&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
+  if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b))
+    return false;
   if (r.ending != f.ending[0] && r.ending != f.ending[1]) return false;
   for (MmaShape const& s : f.shapes) {
-    bool const n_fits = s.n == r.n || (s.n == 0 && r.n % 8 == 0 && r.n >= 8 && r.n <= 256);
+    bool const n_fits = s.n == r.n || (s.n == 0 && warpgroup_n(f.d, r.n));
     if (s.m == r.m && s.k == r.k && s.m != 0 && n_fits) return true;
   }
   return false;
@@ -95,7 +109,8 @@ struct NameReader {
     NumberName const* best = nullptr;
     for (NumberName const& row : number_names) {
       NameReader trial{at};
-      if (trial.next(row.name) && (best == nullptr || NameReader{best->name}.length() < NameReader{row.name}.length()))
+      if (trial.next(row.name) &&
+          (best == nullptr || NameReader{best->name}.length() < NameReader{row.name}.length()))
         best = &row;
     }
     if (best == nullptr) return Number::none;
@@ -137,7 +152,9 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   row.k = in.number();
   if (!in.next("_")) return {};
   row.d = in.type(), row.a = in.type(), row.b = in.type();
-  row.issuer = row.arch == 70 ? Issuer::quad_pair : row.arch == 90 && row.m == 64 ? Issuer::warpgroup : Issuer::warp;
+  row.issuer = row.arch == 70                  ? Issuer::quad_pair
+               : row.arch == 90 && row.m == 64 ? Issuer::warpgroup
+                                               : Issuer::warp;
   if (row.issuer == Issuer::warpgroup) {
     row.c = row.d;
     row.a_from_smem = in.next("_SS");
@@ -171,11 +188,13 @@ constexpr void each_mma_row(F&& f) {
     for (MmaShape const& s : family.shapes) {
       bool const any_n = s.m != 0 && s.n == 0;
       for (int n = any_n ? 8 : s.n; s.m != 0 && n <= (any_n ? 256 : s.n); n += 8) {
+        if (any_n && !detail::warpgroup_n(family.d, n)) continue;
         for (Number a : family.a) {
           for (Number b : family.b) {
             for (int e = 0; e < (family.ending[0] == family.ending[1] ? 1 : 2); ++e) {
               if (a == Number::none || b == Number::none) continue;
-              MmaRow row{family.arch, s.m, short(n), s.k, family.d, a, b, family.d, family.issuer, family.ending[e]};
+              MmaRow row{family.arch, s.m, short(n), s.k,           family.d,
+                         a,           b,   family.d, family.issuer, family.ending[e]};
               int const forms = row.issuer == Issuer::quad_pair ? 4 : row.issuer == Issuer::warpgroup ? 2 : 1;
               for (int form = 0; form < forms; ++form) {
                 row.a_rows = row.issuer != Issuer::quad_pair || form % 2 == 0;

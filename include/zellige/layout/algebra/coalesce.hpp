@@ -6,12 +6,16 @@
 
 namespace zellige::algebra {
 
-/// The product of the leaves of a tuple; 1 of none.
-ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, Value const& v) {
+/// The product of the leaves of a tuple, or of the extents of a layout; 1 of none.
+ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, View v) {
   Num p = fixed(1);
   bool first = true;
-  for (ValueNode const& n : v.nodes) {
-    if (n.kids < 0) p = first ? n.s : t.mul(p, n.s), first = false;
+  ValueNode const* n = v.node;
+  for (int open = 1; open > 0; ++n) {
+    open += (n->kids > 0 ? n->kids : 0) - 1;
+    if (n->kids >= 0) continue;
+    p = first ? n->s : t.mul(p, n->s);
+    first = false;
   }
   return p;
 }
@@ -19,8 +23,7 @@ ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, Value const& v) {
 /// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the other modes stay, or
 /// go.
 template <class F>
-ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, Value const& l, Value const& tiler, bool keep_rest,
-                                        Rule rule, F f) {
+ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_rest, Rule rule, F f) {
   if (tiler.rank() > l.rank()) return t.refused(rule, tiler.rank(), l.rank());
   Value r = empty(ValueKind::layout);
   for (int i = 0; i < l.rank() && !t.failed(); ++i) {
@@ -34,61 +37,69 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, Value const& l, Value const& ti
 
 /// Merges neighbours from the last mode to the first: a mode joins the one after it when together they step
 /// evenly.
-ZELLIGE_ALGEBRA constexpr List<ValueNode> merge_modes(Tape& t, List<ValueNode> const& flat, bool keep_last) {
-  List<ValueNode> reversed;
-  if (flat.empty()) return reversed;
-  ValueNode last = flat.back();
+ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool keep_last = false) {
+  ValueNode* const n = flat.data;
+  int const end = flat.count;
+  if (end == 0) return;
+  int top = end - 1;  // the modes merged so far are n[top], n[top + 1], ...
   // Past its end a layout goes on in its last mode, which composition must therefore not lose.
-  if (keep_last && last.s.is(1)) last.s = fixed(2);
-  for (int i = flat.size() - 2; i >= 0; --i) {
-    ValueNode const& n = flat[i];
-    if (n.s.is(1)) continue;
-    if (last.s.is(1)) {
-      last = n;
-    } else if (last.s.is_static() && n.e == last.e && same(t.mul(n.s, n.d), last.d)) {
-      last.s = t.mul(n.s, last.s);
-      last.d = n.d;
+  if (keep_last && n[top].s.v == 1 && n[top].s.id == 0) n[top].s.v = 2;
+  for (int i = top - 1; i >= 0; --i) {
+    if (n[i].s.v == 1 && n[i].s.id == 0) continue;
+    ValueNode& last = n[top];
+    if (last.s.v == 1 && last.s.id == 0) {
+      last = n[i];
+    } else if (last.s.id == 0 && n[i].e == last.e && same(t.mul(n[i].s, n[i].d), last.d)) {
+      last.s = t.mul(n[i].s, last.s);
+      last.d = n[i].d;
     } else {
-      reversed.push_back(last);
-      last = n;
+      n[--top] = n[i];
     }
   }
-  if (!(last.s.is(1) && reversed.empty())) reversed.push_back(last);
-  List<ValueNode> merged;
-  for (int i = reversed.size() - 1; i >= 0; --i) merged.push_back(reversed[i]);
-  return merged;
+  if (top + 1 == end && n[top].s.v == 1 && n[top].s.id == 0) ++top;
+  flat.count = end - top;
+  for (int i = 0; top > 0 && i < flat.count; ++i) n[i] = n[i + top];
+}
+/// The leaves of l, merged; none of a layout of one element.
+ZELLIGE_ALGEBRA constexpr void append_merged(Tape& t, List<ValueNode>& flat, View l) {
+  append_leaves(flat, l);
+  merge_modes(t, flat);
 }
 
-ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, Value const& l) {
-  return layout_of(merge_modes(t, leaves_of(l), false));
+ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
+  List<ValueNode> flat;
+  append_merged(t, flat, l);
+  Value r;
+  append_layout(r.nodes, flat);
+  return r;
 }
 /// Keeps the modes of the profile apart.
-ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, Value const& l, Value const& profile) {
+ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
-  return by_mode(t, l, profile, true, Rule::rank_mismatch,
-                 [&](Value const& m, Value const& p) { return coalesce(t, m, p); });
+  return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
 /// Keeps the modes of the profile apart, and each one's last mode.
-ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, Value const& l, Value const& profile) {
-  if (!profile.is_tuple()) return layout_of(merge_modes(t, leaves_of(l), true));
+ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
+  if (!profile.is_tuple()) {
+    List<ValueNode> flat = leaves_of(l);
+    merge_modes(t, flat, true);
+    return layout_of(flat);
+  }
   return by_mode(t, l, profile, true, Rule::rank_mismatch,
-                 [&](Value const& m, Value const& p) { return coalesce_keeping_last(t, m, p); });
+                 [&](View m, View p) { return coalesce_keeping_last(t, m, p); });
 }
 /// Of a shape: products of neighbours that are both static or both dynamic.
-ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, View shape) {
   if (shape.is_leaf()) return shape;
-  List<ValueNode> merged;
-  for (ValueNode const& n : leaves_of(shape)) {
-    if (!merged.empty() && merged.back().s.is_static() == n.s.is_static()) {
-      merged.back().s = t.mul(merged.back().s, n.s);
-    } else {
-      merged.push_back(n);
-    }
-  }
-  if (merged.size() == 1) return leaf(merged[0]);
   Value r = empty(ValueKind::tuple);
-  r.nodes[0].kids = merged.size();
-  r.nodes.append(merged);
+  for (ValueNode const& n : shape) {
+    if (n.kids >= 0) continue;
+    if (r.nodes.count > 1 && r.nodes.back().s.is_static() == n.s.is_static())
+      r.nodes.back().s = t.mul(r.nodes.back().s, n.s);
+    else
+      r.add(n);
+  }
+  if (r.nodes.count == 2) return r[0];
   return r;
 }
 
@@ -99,8 +110,8 @@ ZELLIGE_ALGEBRA constexpr Value filter_zeros(Value l) {
   }
   return l;
 }
-ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, Value const& l) { return coalesce(t, filter_zeros(l)); }
-ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, Value const& l, Value const& profile) {
+ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, View l) { return coalesce(t, filter_zeros(l)); }
+ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, View l, View profile) {
   return coalesce(t, filter_zeros(l), profile);
 }
 

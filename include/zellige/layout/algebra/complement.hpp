@@ -9,12 +9,11 @@ namespace zellige::algebra {
 
 /// Rounds up. A tuple over a number uses the number up mode by mode; a number over a tuple is over its
 /// product.
-ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) {
     if (b.is_tuple()) return number(t.ceil_div(a.root().s, product_of(t, b)));
-    Num const q = t.ceil_div(a.root().s, b.root().s);
-    return number(q, a.root().e);
+    return number(t.ceil_div(a.root().s, b.root().s), a.root().e);
   }
   Value r = empty(ValueKind::tuple);
   if (b.is_tuple()) {
@@ -35,47 +34,64 @@ ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, Value const& a, Value const& b
   return r;
 }
 
-ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   Num last = fixed(0);
-  for (ValueNode const& n : l.nodes) {
+  for (ValueNode const& n : l) {
     if (n.kids < 0) last = t.add(last, t.mul(t.sub(n.s, fixed(1)), t.abs(n.d)));
   }
   return t.add(last, fixed(1));
 }
 
-ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, Value const& l, Value const& cotarget) {
-  List<ValueNode> modes = leaves_of(filter(t, l));
-  if (modes.empty() || modes[0].d.is(0)) {
-    Value const rest = coalesce_shape(t, cotarget);
-    return compact_left(t, rest);
+/// `modes`: the leaves of a layout. They are used up. The result's leaves are appended.
+ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes, View cotarget,
+                                                 List<ValueNode>& result) {
+  for (ValueNode& n : modes) {
+    if (n.d.v == 0 && n.d.id == 0) n.s = {1, 0};
   }
-  if (modes.size() > 1) {
+  merge_modes(t, modes);
+  bool const nothing_covered = modes.count == 0 || modes.data[0].d.is(0);
+  if (!nothing_covered && modes.count > 1) {
     for (ValueNode const& n : modes) {
-      if (!n.d.is_static()) return t.refused(Rule::complement_dynamic, modes.size(), 1);
+      if (n.d.id != 0) return t.refuse(Rule::complement_dynamic, modes.count, 1);
     }
   }
-  List<ValueNode> result;
-  Num covered = fixed(1);
-  while (modes.size() > 0 && !t.failed()) {
+  Num covered = {1, 0};
+  while (!nothing_covered && modes.count > 0) {
     int least = 0;
-    for (int i = 1; i < modes.size(); ++i) {
-      if (modes[i].d.v < modes[least].d.v) least = i;
+    for (int i = 1; i < modes.count; ++i) {
+      if (modes.data[i].d.v < modes.data[least].d.v) least = i;
     }
-    ValueNode const n = modes[least];
+    ValueNode const n = modes.data[least];
     Num const gap = t.div(n.d, covered);
-    t.require(t.lt(fixed(0), gap), Rule::complement_injective, n.d, covered);
-    result.push_back(mode(gap, {covered}).root());
+    t.require(t.lt({0, 0}, gap), Rule::complement_injective, n.d, covered);
+    if (t.failed()) return;
+    result.push_back({-1, ValueKind::layout, gap, covered, 0});
     covered = t.mul(n.d, n.s);
     modes.erase(least);
   }
-  if (t.failed()) return nothing();
-  Value const beyond = coalesce_shape(t, ceil_div(t, cotarget, number(covered)));
-  for (ValueNode const& n : leaves_of(compact_left(t, beyond, covered))) result.push_back(n);
-  return layout_of(merge_modes(t, result, false));
+  Value beyond;
+  if (nothing_covered)
+    beyond = coalesce_shape(t, cotarget);
+  else
+    beyond = coalesce_shape(t, ceil_div(t, cotarget, number(covered)));
+  if (t.failed()) return;
+  for (ValueNode const& n : beyond.nodes) {
+    if (n.kids >= 0) continue;
+    bool const one = n.s.is(1);
+    result.push_back({-1, ValueKind::layout, n.s, one ? fixed(0) : covered, 0});
+    if (!one) covered = t.mul(covered, n.s);
+  }
+  if (!nothing_covered) merge_modes(t, result);
 }
-ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, Value const& l) {
-  Value const size = number(cosize_of(t, filter(t, l)));
-  return complement(t, l, size);
+ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, View l, View cotarget) {
+  List<ValueNode> modes, result;
+  append_leaves(modes, l);
+  append_complement(t, modes, cotarget, result);
+  if (t.failed()) return nothing();
+  return layout_of(result);
+}
+ZELLIGE_ALGEBRA constexpr Value complement(Tape& t, View l) {
+  return complement(t, l, number(cosize_of(t, filter(t, l))));
 }
 
 }  // namespace zellige::algebra

@@ -13,64 +13,102 @@
 
 namespace zellige::algebra {
 
-/// How far the modes of B placed so far reach into each mode of A, and which way they step.
+/// How far the modes of B placed so far reach into a mode of A, of the part of A that a basis element
+/// chooses.
 struct Reach {
-  List<Num> digits;
-  Num least = fixed(0);
-  Num most = fixed(0);
-  int modes = 0;
-  bool round_up = false;  // tiles may hang over the end of a mode: see logical_divide
+  Path e;
+  int place;
+  Num digit;
 };
-
-/// One mode of B through the modes of A.
-ZELLIGE_ALGEBRA constexpr Value compose_mode(Tape& t, List<ValueNode> const& a, Num extent, Num stride,
-                                             Reach& reach) {
-  if (stride.is(0)) return mode(extent, {stride});
-  if (!extent.is(1)) {
-    ++reach.modes;
-    reach.least = t.min(reach.least, stride);
-    reach.most = t.max(reach.most, stride);
+/// Which way those modes step.
+struct Steps {
+  Path e;
+  Num least;
+  Num most;
+  int modes;
+};
+struct Reached {
+  List<Reach> digits;
+  List<Steps> steps;
+};
+ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
+  for (Steps& s : r.steps) {
+    if (s.e != e) continue;
+    ++s.modes;
+    s.least = t.min(s.least, stride);
+    s.most = t.max(s.most, stride);
+    return;
   }
-  List<ValueNode> result;
-  for (int i = 0; i + 1 < a.size() && !t.failed(); ++i) {
+  r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
+}
+ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
+  for (Reach& d : r.digits) {
+    if (d.e != e || d.place != place) continue;
+    d.digit = t.add(d.digit, more);
+    return;
+  }
+  r.digits.push_back({e, place, more});
+}
+/// Modes that step through the same part of A must not carry from one of its modes into the next.
+ZELLIGE_ALGEBRA constexpr void require_apart(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
+  for (Steps const& s : r.steps) {
+    if (s.e != e || s.modes < 2) continue;
+    for (Reach const& d : r.digits) {
+      if (d.e != e) continue;
+      Num const extent = a.data[d.place].s;
+      t.require(t.lt(d.digit, extent), Rule::composition_overlap, d.digit, extent);
+    }
+    t.require(t.le(fixed(0), t.mul(s.least, s.most)), Rule::composition_signs, s.least, s.most);
+  }
+}
+
+/// One mode of B, n, through the modes of A. `reached` is null where B has no other mode, or where its tiles
+/// may hang over the end of a mode: see logical_divide.
+ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
+                                            bool round_up, Reached* reached, List<ValueNode>& out) {
+  Num extent = n.s;
+  Num stride = n.d;
+  if (stride.v == 0 && stride.id == 0) return out.push_back({-1, ValueKind::layout, extent, stride, 0});
+  if (reached != nullptr && !extent.is(1)) note_step(t, *reached, n.e, stride);
+  int const head = out.count;
+  out.push_back({0, ValueKind::layout, {}, {}, 0});
+  for (int i = 0; i + 1 < a.count; ++i) {
+    Num const s = a.data[i].s;
     Num const step = t.abs(stride);
-    Num const& s = a[i].s;
     bool const single = extent.is(1);
     if (!single) {
       t.require(t.lt(fixed(0), step), Rule::divide_by_zero, s, step);
       Num const steps_over = t.eq(t.mod(step, s), fixed(0));
       t.require(t.either(t.either(t.lt(step, s), steps_over), t.le(extent, fixed(1))),
                 Rule::composition_stride, step, s);
-      if (t.failed()) break;
+      if (t.failed()) return;
     }
     Num const offered = t.ceil_div(s, step);
-    Num const next = t.mul(t.ceil_div(step, s), t.sign(stride));
     if (!single && !offered.is(1)) {
       Num const placed = t.min(offered, extent);
       Num const within = t.le(extent, offered);
       t.require(t.either(within, t.eq(t.mod(extent, placed), fixed(0))), Rule::composition_extent, extent,
                 placed);
-      if (!reach.round_up) {
+      if (!round_up) {
         t.require(t.either(t.either(within, t.le(s, step)), t.eq(t.mod(s, step), fixed(0))),
                   Rule::composition_crossing, step, s);
       }
-      while (reach.digits.size() <= i) reach.digits.push_back(fixed(0));
-      reach.digits[i] = t.add(reach.digits[i], t.mul(t.sub(placed, fixed(1)), step));
-      ValueNode n = a[i];
-      n.s = placed;
-      n.d = t.mul(stride, a[i].d);
-      result.push_back(n);
+      if (reached != nullptr) note_digit(t, *reached, n.e, i, t.mul(t.sub(placed, fixed(1)), step));
+      out.push_back({-1, ValueKind::layout, placed, t.mul(stride, a.data[i].d), a.data[i].e});
       extent = t.div(extent, placed);
     }
-    stride = next;
+    stride = t.mul(t.ceil_div(step, s), t.sign(stride));
   }
-  if (result.empty() || !extent.is(1)) {
-    ValueNode n = a.back();
-    n.s = extent;
-    n.d = t.mul(stride, n.d);
-    result.push_back(n);
+  if (out.count == head + 1 || !extent.is(1)) {
+    ValueNode const& last = a.data[a.count - 1];
+    out.push_back({-1, ValueKind::layout, extent, t.mul(stride, last.d), last.e});
   }
-  return layout_of(result);
+  if (out.count == head + 2) {
+    out.data[head] = out.data[head + 1];
+    out.count = head + 1;
+  } else {
+    out.data[head].kids = out.count - head - 1;
+  }
 }
 
 /// The modes along which the strides of B choose: the profile of B's codomain, all of it that B shows.
@@ -87,78 +125,89 @@ ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   }
   profile = wide;
 }
-ZELLIGE_ALGEBRA constexpr Value coprofile(Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   Value profile = number(0);
-  for (ValueNode const& n : l.nodes) {
-    if (n.kids < 0) widen(profile, n.e, 0);
+  for (ValueNode const& n : l) {
+    if (n.kids < 0 && n.e != 0) widen(profile, n.e, 0);
   }
   return profile;
 }
 
-/// The modes of B one by one; `reaches` has one Reach for each part of A that basis elements choose.
-struct Reached {
-  Path e;
-  Reach reach;
-};
-ZELLIGE_ALGEBRA constexpr Value compose_tree(Tape& t, Value const& a, Value const& b, List<Reached>& reaches,
-                                             bool round_up) {
-  if (t.failed()) return nothing();
-  if (!b.is_leaf()) {
-    Value r = empty(ValueKind::layout);
-    for (int i = 0; i < b.rank(); ++i) r.add(compose_tree(t, a, b[i], reaches, round_up));
-    return r;
-  }
-  ValueNode const n = b.root();
-  Value chosen = a;
-  for (int i = 0; i < path_length(n.e); ++i) {
-    int const m = path_index(n.e, i);
-    if (m >= chosen.rank()) return t.refused(Rule::mode_out_of_range, m, chosen.rank());
-    Value const next = chosen[m];
-    chosen = next;
-  }
-  List<ValueNode> flat = leaves_of(chosen);
-  if (flat.empty()) flat.push_back(unit().root());
-  int at = 0;
-  while (at < reaches.size() && reaches[at].e != n.e) ++at;
-  if (at == reaches.size()) reaches.push_back({n.e, {}});
-  Reach& reach = reaches[at].reach;
-  reach.round_up = round_up;
-  Value const placed = compose_mode(t, flat, n.s, n.d, reach);
-  if (reach.modes > 1 && flat.size() > 1 && !reach.round_up) {
-    for (int i = 0; i < reach.digits.size(); ++i) {
-      t.require(t.lt(reach.digits[i], flat[i].s), Rule::composition_overlap, reach.digits[i], flat[i].s);
+/// The part of A that a basis element chooses.
+ZELLIGE_ALGEBRA constexpr View chosen_by(Tape& t, View a, Path e) {
+  for (int i = 0; e != 0 && i < path_length(e); ++i) {
+    int const m = path_index(e, i);
+    if (m >= a.rank()) {
+      t.refuse(Rule::mode_out_of_range, m, a.rank());
+      return a;
     }
-    t.require(t.le(fixed(0), t.mul(reach.least, reach.most)), Rule::composition_signs, reach.least,
-              reach.most);
+    a = a[m];
   }
-  return placed;
+  return a;
 }
-ZELLIGE_ALGEBRA constexpr Value compose_layouts(Tape& t, Value const& a, Value const& b, bool round_up) {
-  List<Reached> reaches;
-  return compose_tree(t, coalesce_keeping_last(t, a, coprofile(b)), b, reaches, round_up);
+/// The result has B's tree, with a subtree for each leaf.
+ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool round_up, List<ValueNode>& out) {
+  bool plain = true;
+  bool const alone = b.is_leaf();
+  for (ValueNode const& n : b) plain = plain && (n.kids >= 0 || n.e == 0);
+  List<ValueNode> flat;
+  Reached reached;
+  Reached* const noted = alone || round_up ? nullptr : &reached;
+  if (plain) {
+    append_leaves(flat, a);
+    merge_modes(t, flat, true);
+    if (flat.count == 0) flat.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
+    for (ValueNode const& n : b) {
+      if (t.failed()) return;
+      if (n.kids >= 0)
+        out.push_back(n);
+      else
+        compose_mode(t, flat, n, round_up, flat.count > 1 ? noted : nullptr, out);
+    }
+    if (noted != nullptr && flat.count > 1) require_apart(t, flat, reached, 0);
+    return;
+  }
+  Value const kept = coalesce_keeping_last(t, a, coprofile(b));
+  for (ValueNode const& n : b) {
+    if (t.failed()) return;
+    if (n.kids >= 0) {
+      out.push_back(n);
+      continue;
+    }
+    flat = leaves_of(chosen_by(t, kept, n.e));
+    if (flat.count == 0) flat.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
+    compose_mode(t, flat, n, round_up, flat.count > 1 ? noted : nullptr, out);
+    if (noted != nullptr && flat.count > 1) require_apart(t, flat, reached, n.e);
+  }
 }
-
-ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, Value const& a, Value const& b) {
-  if (t.failed()) return nothing();
+ZELLIGE_ALGEBRA constexpr void append_composition(Tape& t, View a, View b, List<ValueNode>& out) {
   switch (b.kind()) {
     case ValueKind::underscore:
-      return a;
+      return out.append(a.node, a.node_count());
     case ValueKind::tuple:
-      return by_mode(t, a, b, false, Rule::composition_rank,
-                     [&](Value const& m, Value const& p) { return composition(t, m, p); });
+      if (b.rank() > a.rank()) return t.refuse(Rule::composition_rank, b.rank(), a.rank());
+      out.push_back({b.rank(), ValueKind::layout, {}, {}, 0});
+      for (int i = 0; i < b.rank() && !t.failed(); ++i) append_composition(t, a[i], b[i], out);
+      return;
     case ValueKind::number: {
-      Num const n = b.root().s;
-      return composition(t, a, mode(n, {fixed(1)}));
+      ValueNode const tile = mode_node(b.root().s, {fixed(1)});
+      return append_composed(t, a, {&tile}, false, out);
     }
     case ValueKind::layout:
-      return compose_layouts(t, a, b, false);
+      return append_composed(t, a, b, false, out);
     default:
-      return t.refused(Rule::not_a_layout, int(a.kind()), int(b.kind()));
+      return t.refuse(Rule::not_a_layout, int(a.kind()), int(b.kind()));
   }
+}
+ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, View a, View b) {
+  Value r;
+  if (!t.failed()) append_composition(t, a, b, r.nodes);
+  if (t.failed()) return nothing();
+  return r;
 }
 
 /// The layout over another shape of the same function: with_shape(L, s) = composition(L, s compactly).
-ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, Value const& shape, Num& current) {
+ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) {
     Num const s = shape.root().s;
     if (s.is(1)) return mode(s, {fixed(0)});
@@ -170,10 +219,10 @@ ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, Value const& shape, Num& curren
   for (int i = 0; i < shape.rank(); ++i) r.add(compact(t, shape[i], current));
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value compact_left(Tape& t, Value const& shape, Num first = fixed(1)) {
+ZELLIGE_ALGEBRA constexpr Value compact_left(Tape& t, View shape, Num first = fixed(1)) {
   return compact(t, shape, first);
 }
-ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, Value const& shape, Num& current) {
+ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) return compact(t, shape, current);
   List<Value> modes;
   for (int i = shape.rank() - 1; i >= 0; --i) modes.push_back(compact_right(t, shape[i], current));
@@ -181,7 +230,7 @@ ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, Value const& shape, Num& 
   for (int i = modes.size() - 1; i >= 0; --i) r.add(modes[i]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, View shape) {
   Num first = fixed(1);
   return compact_right(t, shape, first);
 }

@@ -4,7 +4,7 @@
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, View crd, View l) {
   if (t.failed()) return nothing();
   if (crd.is_tuple()) {
     if (l.is_leaf() || crd.rank() != l.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), l.rank());
@@ -23,7 +23,7 @@ ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const&
   if (l.is_leaf()) return number(t.mul(c, l.root().d), l.root().e);
   Value sum = number(0);
   for (int i = 0; i < l.rank() && !t.failed(); ++i) {
-    Num const extent = product_of(t, shape_of(l[i]));
+    Num const extent = product_of(t, l[i]);
     bool const last = i + 1 == l.rank();
     Num here = c;
     if (!last && !c.is(0)) here = t.mod(c, extent), c = t.div(c, extent);
@@ -35,16 +35,16 @@ ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, Value const& crd, Value const&
   }
   return sum;
 }
-ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, Value const& crd, Value const& shape, Value const& stride) {
+ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, View crd, View shape, View stride) {
   if (!same_profile(shape, stride)) return t.refused(Rule::profile_mismatch, shape.rank(), stride.rank());
   return index_of(t, crd, pair_up(shape, stride));
 }
-ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, Value const& crd, Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value crd2idx(Tape& t, View crd, View shape) {
   if (!crd.is_tuple()) return crd;
   return index_of(t, crd, compact_left(t, shape));
 }
 
-ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape, Value const& stride) {
+ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, View idx, View shape, View stride) {
   if (t.failed()) return nothing();
   if (shape.is_leaf() != stride.is_leaf() || shape.rank() != stride.rank())
     return t.refused(Rule::profile_mismatch, shape.rank(), stride.rank());
@@ -64,7 +64,7 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& 
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, View idx, View shape) {
   if (t.failed()) return nothing();
   if (shape.is_leaf() && !idx.is_tuple()) return idx;
   Value r = empty(ValueKind::tuple);
@@ -86,7 +86,7 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, Value const& idx, Value const& 
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, Value const& crd, Value const& from, Value const& to) {
+ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, View crd, View from, View to) {
   if (t.failed()) return nothing();
   if (crd.is_tuple() && !from.is_leaf() && !to.is_leaf()) {
     if (crd.rank() != from.rank() || from.rank() != to.rank())
@@ -98,7 +98,7 @@ ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, Value const& crd, Value const& 
   return idx2crd(t, crd2idx(t, crd, from), to);
 }
 /// The index with 0 for each `_`.
-ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, View l) {
   for (ValueNode& n : crd.nodes) {
     if (n.kind == ValueKind::underscore) n.kind = ValueKind::number, n.s = fixed(0);
   }

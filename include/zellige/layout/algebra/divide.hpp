@@ -8,88 +8,119 @@
 namespace zellige::algebra {
 
 /// n, of extent n, compactly.
-ZELLIGE_ALGEBRA constexpr Value as_layout(Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value as_layout(View v) {
   if (!v.is_number()) return v;
   return mode(v.root().s, {fixed(v.root().s.is(1) ? 0 : 1)});
 }
 
-ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, Value const& l, Value const& tiler) {
-  if (t.failed()) return nothing();
+/// (l o tile, l o rest), rest being what the tile misses of l.
+ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<ValueNode>& out) {
+  List<ValueNode> extents, modes, rest;
+  Value shape({0, ValueKind::tuple, {}, {}, 0}, 8);
+  append_merged(t, extents, l);
+  for (ValueNode const& n : extents) shape.add({-1, ValueKind::number, n.s, {}, 0});
+  if (extents.count == 0) shape.add({-1, ValueKind::number, {1, 0}, {}, 0});
+  append_leaves(modes, tile);
+  View const target = shape;
+  append_complement(t, modes, target.rank() == 1 ? target[0] : target, rest);
+  if (t.failed()) return;
+  Value const remaining = layout_of(rest);
+  // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may hang over its end.
+  modes.count = 0;
+  append_merged(t, modes, tile);
+  if (modes.count != 1 || !modes.data[0].d.is(1))
+    return append_composed(t, l, bundle(ValueKind::layout, tile, remaining), false, out);
+  out.push_back({2, ValueKind::layout, {}, {}, 0});
+  append_composed(t, l, tile, false, out);
+  append_composed(t, l, remaining, true, out);
+}
+ZELLIGE_ALGEBRA constexpr void append_logical_divide(Tape& t, View l, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
-      return l;
+      return out.append(l.node, l.node_count());
     case ValueKind::tuple:
-      return by_mode(t, l, tiler, true, Rule::composition_rank,
-                     [&](Value const& m, Value const& p) { return logical_divide(t, m, p); });
+      if (tiler.rank() > l.rank()) return t.refuse(Rule::composition_rank, tiler.rank(), l.rank());
+      out.push_back({l.rank(), ValueKind::layout, {}, {}, 0});
+      for (int i = 0; i < l.rank() && !t.failed(); ++i) {
+        if (i < tiler.rank())
+          append_logical_divide(t, l[i], tiler[i], out);
+        else
+          out.append(l[i].node, l[i].node_count());
+      }
+      return;
     case ValueKind::number:
-    case ValueKind::layout: {
-      Value const tile = as_layout(tiler);
-      Value const rest = complement(t, tile, shape_of(coalesce(t, l)));
-      if (t.failed()) return nothing();
-      // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may hang over its end.
-      Value const run = coalesce(t, tile);
-      if (!run.is_leaf() || !run.root().d.is(1))
-        return composition(t, l, bundle(ValueKind::layout, tile, rest));
-      Value const tile_of = composition(t, l, tile);
-      Value const rest_of = compose_layouts(t, l, rest, true);
-      if (t.failed()) return nothing();
-      return bundle(ValueKind::layout, tile_of, rest_of);
-    }
+    case ValueKind::layout:
+      return append_divided(t, l, as_layout(tiler), out);
     default:
-      return t.refused(Rule::not_a_layout, int(l.kind()), int(tiler.kind()));
+      return t.refuse(Rule::not_a_layout, int(l.kind()), int(tiler.kind()));
   }
 }
-
-/// ((a, A), (b, B), c) guided by two leaves: ((a, b), (A, B, c)).
-ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, Value const& l, Value const& guide) {
+ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, View l, View tiler) {
+  Value r;
+  if (!t.failed()) append_logical_divide(t, l, tiler, r.nodes);
   if (t.failed()) return nothing();
-  if (!guide.is(ValueKind::tuple)) {
-    if (l.is_leaf() || l.rank() != 2) return t.refused(Rule::rank_mismatch, l.rank(), 2);
-    return l;
-  }
-  if (guide.rank() > l.rank()) return t.refused(Rule::rank_mismatch, l.rank(), guide.rank());
-  Value first = empty(l.kind());
-  Value second = empty(l.kind());
-  for (int i = 0; i < l.rank(); ++i) {
-    if (i < guide.rank()) {
-      Value const pair = unzip_by(t, l[i], guide[i]);
-      if (t.failed()) return nothing();
-      first.add(pair[0]);
-      second.add(pair[1]);
-    } else {
-      second.add(l[i]);
-    }
-  }
-  return bundle(l.kind(), first, second);
+  return r;
 }
 
+/// Adds the first parts of the pairs of l to `first` and their second parts to `second`: with a guide of two
+/// leaves,
+/// ((a, A), (b, B), c) gives (a, b) and (A, B, c).
+ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List<ValueNode>& first,
+                                               List<ValueNode>& second) {
+  if (!guide.is(ValueKind::tuple)) {
+    if (l.is_leaf() || l.rank() != 2) return t.refuse(Rule::rank_mismatch, l.rank(), 2);
+    View const a = l[0], b = l[1];
+    first.append(a.node, int(b.node - a.node));
+    second.append(b.node, b.node_count());
+    return;
+  }
+  if (guide.rank() > l.rank()) return t.refuse(Rule::rank_mismatch, l.rank(), guide.rank());
+  first.push_back({guide.rank(), l.kind(), {}, {}, 0});
+  second.push_back({l.rank(), l.kind(), {}, {}, 0});
+  for (int i = 0; i < l.rank() && !t.failed(); ++i) {
+    View const m = l[i];
+    if (i < guide.rank())
+      append_unzipped(t, m, guide[i], first, second);
+    else
+      second.append(m.node, m.node_count());
+  }
+}
+ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
+  if (t.failed()) return nothing();
+  List<ValueNode> second;
+  Value r({2, l.kind(), {}, {}, 0}, 16);
+  append_unzipped(t, l, guide, r.nodes, second);
+  if (t.failed()) return nothing();
+  r.nodes.append(second);
+  return r;
+}
 /// Adds the modes of m, or m itself when it has but one.
-ZELLIGE_ALGEBRA constexpr void spread_into(Value& r, Value const& m) {
+ZELLIGE_ALGEBRA constexpr void spread_into(Value& r, View m) {
   if (m.rank() == 1) return r.add(m);
   for (int i = 0; i < m.rank(); ++i) r.add(m[i]);
 }
-ZELLIGE_ALGEBRA constexpr Value spread_rest(Value const& zipped) {
+ZELLIGE_ALGEBRA constexpr Value spread_rest(View zipped) {
   Value r = empty(zipped.kind());
   r.add(zipped[0]);
   spread_into(r, zipped[1]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value spread_both(Value const& zipped) {
+ZELLIGE_ALGEBRA constexpr Value spread_both(View zipped) {
   Value r = empty(zipped.kind());
   spread_into(r, zipped[0]);
   spread_into(r, zipped[1]);
   return r;
 }
 
-ZELLIGE_ALGEBRA constexpr Value zipped_divide(Tape& t, Value const& l, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value zipped_divide(Tape& t, View l, View tiler) {
   return unzip_by(t, logical_divide(t, l, tiler), tiler);
 }
-ZELLIGE_ALGEBRA constexpr Value tiled_divide(Tape& t, Value const& l, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value tiled_divide(Tape& t, View l, View tiler) {
   Value const z = zipped_divide(t, l, tiler);
   if (t.failed()) return nothing();
   return spread_rest(z);
 }
-ZELLIGE_ALGEBRA constexpr Value flat_divide(Tape& t, Value const& l, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value flat_divide(Tape& t, View l, View tiler) {
   Value const z = zipped_divide(t, l, tiler);
   if (t.failed()) return nothing();
   return spread_both(z);

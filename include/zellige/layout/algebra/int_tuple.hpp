@@ -4,26 +4,28 @@
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, Value const& v, Num (Tape::*op)(Num, Num)) {
+ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, View v, Num (Tape::*op)(Num, Num)) {
   Num r = fixed(0);
   bool first = true;
-  for (ValueNode const& n : v.nodes) {
+  for (ValueNode const& n : v) {
     if (n.kids < 0) r = first ? n.s : (t.*op)(r, n.s), first = false;
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value product_like(Tape& t, Value const& v, Value const& guide) {
+ZELLIGE_ALGEBRA constexpr Value product_like(Tape& t, View v, View guide) {
   if (!guide.is_tuple()) return number(product_of(t, v));
   if (v.rank() != guide.rank()) return t.refused(Rule::rank_mismatch, v.rank(), guide.rank());
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) r.add(product_like(t, v[i], guide[i]));
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value inner_product(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value inner_product(Tape& t, View a, View b) {
   if (!same_profile(a, b)) return t.refused(Rule::profile_mismatch, a.rank(), b.rank());
   Num sum = fixed(0);
-  for (int i = 0; i < a.nodes.size(); ++i) {
-    if (a.nodes[i].kids < 0) sum = t.add(sum, t.mul(a.nodes[i].s, b.nodes[i].s));
+  ValueNode const* y = b.begin();
+  for (ValueNode const& x : a) {
+    if (x.kids < 0) sum = t.add(sum, t.mul(x.s, y->s));
+    ++y;
   }
   return number(sum);
 }
@@ -37,7 +39,7 @@ ZELLIGE_ALGEBRA constexpr Num shape_div(Tape& t, Num a, Num b) {
   // Of the quotient and 1 the larger, in absolute value.
   return t.mul(t.max(t.abs(t.div(a, b)), fixed(1)), t.mul(t.sign(a), t.sign(b)));
 }
-ZELLIGE_ALGEBRA constexpr Value shape_div(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value shape_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) return number(shape_div(t, a.root().s, product_of(t, b)));
   Value r = empty(ValueKind::tuple);
@@ -58,7 +60,7 @@ ZELLIGE_ALGEBRA constexpr Value shape_div(Tape& t, Value const& a, Value const& 
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value round_up(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value round_up(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple() && !b.is_tuple()) {
     Num const n = b.root().s;
@@ -75,7 +77,7 @@ ZELLIGE_ALGEBRA constexpr Value round_up(Tape& t, Value const& a, Value const& b
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   if (!a.is_tuple()) return number(t.mul(a.root().s, product_of(t, b)));
   if (a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
   Value r = empty(ValueKind::tuple);
@@ -83,7 +85,7 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, Value const& a, Value const&
   return r;
 }
 /// (x0, x0*x1, ...), or with 1 first and the last left out.
-ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, Value const& v, Num start, bool inclusive) {
+ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {
     Num const next = t.mul(start, v[i].root().s);
@@ -94,28 +96,28 @@ ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, Value const& v, Num start, bool in
 }
 
 ZELLIGE_ALGEBRA constexpr Num negation(Tape& t, Num a) { return t.eq(a, fixed(0)); }
-ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, View a, View b) {
   if (a.is_tuple() != b.is_tuple() || a.rank() != b.rank()) return fixed(0);
   if (!a.is_tuple()) return a.root().e == b.root().e ? t.eq(a.root().s, b.root().s) : fixed(0);
   Num all = fixed(1);
   for (int i = 0; i < a.rank(); ++i) all = i == 0 ? equal(t, a[0], b[0]) : t.both(all, equal(t, a[i], b[i]));
   return all;
 }
-ZELLIGE_ALGEBRA constexpr Num lex_less(Tape& t, Value const& a, Value const& b, bool from_last) {
+ZELLIGE_ALGEBRA constexpr Num lex_less(Tape& t, View a, View b, bool from_last) {
   if (!a.is_tuple() && !b.is_tuple()) return t.lt(a.root().s, b.root().s);
   if (a.is_tuple() != b.is_tuple()) return t.refuse(Rule::rank_mismatch, a.rank(), b.rank()), fixed(0);
   Num less = fixed(a.rank() < b.rank());
   // From the least significant element to the most.
   int const both = a.rank() < b.rank() ? a.rank() : b.rank();
   for (int i = both - 1; i >= 0; --i) {
-    Value const x = a[from_last ? a.rank() - 1 - i : i];
-    Value const y = b[from_last ? b.rank() - 1 - i : i];
+    View const x = a[from_last ? a.rank() - 1 - i : i];
+    View const y = b[from_last ? b.rank() - 1 - i : i];
     Num const here = lex_less(t, x, y, from_last);
     less = t.either(here, t.both(equal(t, x, y), less));
   }
   return less;
 }
-ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, View a, View b) {
   if (!a.is_tuple() && !b.is_tuple()) return t.lt(a.root().s, b.root().s);
   if (a.is_tuple() != b.is_tuple()) return t.refuse(Rule::rank_mismatch, a.rank(), b.rank()), fixed(0);
   Num all = fixed(a.rank() <= b.rank());
@@ -124,8 +126,8 @@ ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, Value const& a, Value const& b)
   return all;
 }
 
-ZELLIGE_ALGEBRA constexpr bool congruent(Value const& a, Value const& b) { return same_profile(a, b); }
-ZELLIGE_ALGEBRA constexpr bool weakly_congruent(Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr bool congruent(View a, View b) { return same_profile(a, b); }
+ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   if (a.is_leaf()) return true;
   if (b.is_leaf() || a.rank() != b.rank()) return false;
   for (int i = 0; i < a.rank(); ++i) {
@@ -134,7 +136,7 @@ ZELLIGE_ALGEBRA constexpr bool weakly_congruent(Value const& a, Value const& b) 
   return true;
 }
 /// Every coordinate of a is one of b: the sizes agree wherever a has a leaf.
-ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);
   Num all = fixed(1);
@@ -142,7 +144,7 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, Value const& a, Value const& b
     all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
-ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   if (!b.is_tuple()) return t.eq(t.mod(product_of(t, a), product_of(t, b)), fixed(0));
   if (b.rank() > a.rank()) return fixed(0);
   Num all = fixed(1);
@@ -152,7 +154,7 @@ ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, Value const& a, Value cons
   }
   return all;
 }
-ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, Value const& zeros, Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, View zeros, View v) {
   if (zeros.is_leaf()) {
     if (!zeros.root().s.is(0)) return v;
     return number(1);

@@ -13,10 +13,13 @@ struct Counted {
   Num before;
   int place;
 };
-ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
   Num before = fixed(1);
-  for (ValueNode const& n : leaves_of(coalesce(t, l))) {
+  List<ValueNode> flat = leaves_of(l);
+  merge_modes(t, flat);
+  if (flat.empty()) flat.push_back(mode_node({1, 0}, {}));
+  for (ValueNode const& n : flat) {
     modes.push_back({n, before, modes.size()});
     before = t.mul(n.s, before);
   }
@@ -40,19 +43,20 @@ ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   return sorted;
 }
 
-ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, View l) {
   List<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
     Num const step = t.abs(c.n.d);
     if (!same(step, reached)) continue;
-    result.push_back(mode(c.n.s, {t.mul(t.sign(c.n.d), c.before)}).root());
+    result.push_back(mode_node(c.n.s, {t.mul(t.sign(c.n.d), c.before)}));
     reached = t.mul(c.n.s, step);
   }
-  return layout_of(merge_modes(t, result, false));
+  merge_modes(t, result);
+  return layout_of(result);
 }
 
-ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
   List<Counted> modes;
   int last_place = 0;
   for (Counted const& c : counted_modes(t, l)) {
@@ -62,9 +66,10 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
   // One mode that counts down: the indices are 0 and below, and so is R's domain.
   if (modes.size() == 1 && modes[0].n.e == 0 && modes[0].n.d.is_static() && modes[0].n.d.v < 0) {
     List<ValueNode> down;
-    down.push_back(mode(fixed(-modes[0].n.d.v), {fixed(0)}).root());
-    down.push_back(mode(modes[0].n.s, {t.mul(fixed(-1), modes[0].before)}).root());
-    return layout_of(merge_modes(t, down, false));
+    down.push_back(mode_node(fixed(-modes[0].n.d.v), {fixed(0)}));
+    down.push_back(mode_node(modes[0].n.s, {t.mul(fixed(-1), modes[0].before)}));
+    merge_modes(t, down);
+    return layout_of(down);
   }
   for (Counted const& c : modes) {
     if (c.n.e != 0 || !c.n.d.is_static()) return t.refused(Rule::not_static, c.n.d.v, 0);
@@ -85,7 +90,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
     // nothing carries.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
-    result.push_back(mode(gap, {before}).root());
+    result.push_back(mode_node(gap, {before}));
     below = c.n.d;
     extent = c.n.s;
     before = c.before;
@@ -97,16 +102,18 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, Value const& l) {
   Num const full = t.mul(extent, below);
   if (top != last_place || leaves_of(l).back().s.is(1))
     t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
-  result.push_back(mode(extent, {before}).root());
-  return layout_of(merge_modes(t, result, false));
+  result.push_back(mode_node(extent, {before}));
+  merge_modes(t, result);
+  return layout_of(result);
 }
 
-ZELLIGE_ALGEBRA constexpr Value nullspace(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value nullspace(Tape& t, View l) {
   List<ValueNode> result;
   for (Counted const& c : counted_modes(t, l)) {
-    if (c.n.d.is(0)) result.push_back(mode(c.n.s, {c.before}).root());
+    if (c.n.d.is(0)) result.push_back(mode_node(c.n.s, {c.before}));
   }
-  return layout_of(merge_modes(t, result, false));
+  merge_modes(t, result);
+  return layout_of(result);
 }
 
 }  // namespace zellige::algebra

@@ -4,20 +4,20 @@
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Value prepend(Value const& v, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value prepend(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), x, v);
   Value r = bundle(v.kind(), x);
   for (int i = 0; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, Value const& v, int n, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
   while (r.rank() < n) r = prepend(r, x);
   return r;
 }
 /// Modes begin..end-1; end -1 is the rank.
-ZELLIGE_ALGEBRA constexpr Value take(Tape& t, Value const& v, int begin, int end) {
+ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   if (begin < 0 || begin > end) return t.refused(Rule::mode_out_of_range, begin, v.rank());
   if (end > v.rank()) return t.refused(Rule::mode_out_of_range, end - 1, v.rank());
@@ -25,7 +25,7 @@ ZELLIGE_ALGEBRA constexpr Value take(Tape& t, Value const& v, int begin, int end
   for (int i = begin; i < end; ++i) r.add(v[i]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value group(Tape& t, Value const& v, int begin, int end) {
+ZELLIGE_ALGEBRA constexpr Value group(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   Value const inner = take(t, v, begin, end);
   if (t.failed()) return nothing();
@@ -34,11 +34,11 @@ ZELLIGE_ALGEBRA constexpr Value group(Tape& t, Value const& v, int begin, int en
   for (int i = end; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value get(Tape& t, Value const& v, int i) {
+ZELLIGE_ALGEBRA constexpr Value get(Tape& t, View v, int i) {
   if (i < 0 || i >= v.rank()) return t.refused(Rule::mode_out_of_range, i, v.rank());
   return v[i];
 }
-ZELLIGE_ALGEBRA constexpr Value replace(Tape& t, Value const& v, int at, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value replace(Tape& t, View v, int at, View x) {
   if (at < 0 || at >= v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
   if (v.is_leaf()) return x;
   Value r = empty(v.kind());
@@ -50,14 +50,14 @@ ZELLIGE_ALGEBRA constexpr Value replace(Tape& t, Value const& v, int at, Value c
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value insert(Tape& t, Value const& v, int at, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value insert(Tape& t, View v, int at, View x) {
   if (at < 0 || at > v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
   Value r = take(t, v, 0, at);
   r.add(x);
   for (int i = at; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value remove(Tape& t, Value const& v, int at) {
+ZELLIGE_ALGEBRA constexpr Value remove(Tape& t, View v, int at) {
   if (at < 0 || at >= v.rank()) return t.refused(Rule::mode_out_of_range, at, v.rank());
   Value r = empty(v.kind());
   for (int i = 0; i < v.rank(); ++i) {
@@ -65,13 +65,13 @@ ZELLIGE_ALGEBRA constexpr Value remove(Tape& t, Value const& v, int at) {
   }
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value reverse(Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value reverse(View v) {
   Value r = empty(v.kind());
   for (int i = v.rank() - 1; i >= 0; --i) r.add(v[i]);
   return r;
 }
 /// The leaves of v, in order, in the profile of another.
-ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, Value const& v, Value const& profile) {
+ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   Value r = profile;
   int next = 0;
   for (ValueNode& n : r.nodes) {
@@ -87,7 +87,7 @@ ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, Value const& v, Value const& 
   return r;
 }
 /// ((a, b), (c, d)) -> ((a, c), (b, d)).
-ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   // A flat layout is one row.
   if (v.is_leaf() || v[0].is_leaf()) return bundle(v.kind(), v);
   int const rank = v[0].rank();
@@ -104,8 +104,7 @@ ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, Value const& v) {
 }
 
 /// Slicing. Keeps the modes under a `_` of the coordinate (or those that are not), side by side.
-ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, Value const& crd, Value const& v, bool marked,
-                                           Value& kept) {
+ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marked, Value& kept) {
   if (!crd.is_tuple()) {
     if (crd.is(ValueKind::underscore) == marked) kept.add(v);
     return;
@@ -113,14 +112,14 @@ ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, Value const& crd, Value cons
   if (v.is_leaf() || crd.rank() != v.rank()) return t.refuse(Rule::rank_mismatch, crd.rank(), v.rank());
   for (int i = 0; i < crd.rank(); ++i) keep_marked(t, crd[i], v[i], marked, kept);
 }
-ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, Value const& crd, Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, View crd, View v) {
   if (crd.is(ValueKind::underscore)) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
   keep_marked(t, crd, v, true, kept);
   if (t.failed()) return nothing();
   return kept;
 }
-ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, Value const& crd, Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, View crd, View v) {
   if (crd.is_number()) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
   keep_marked(t, crd, v, false, kept);

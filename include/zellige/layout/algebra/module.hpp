@@ -12,14 +12,14 @@ ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   r.add(to_coordinate(n, e, depth + 1));
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value as_arithmetic_tuple(Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value as_arithmetic_tuple(View v) {
   if (v.is_number()) return to_coordinate(v.root().s, v.root().e, 0);
   if (v.is(ValueKind::tuple)) return retag(v, ValueKind::arithmetic);
   return v;
 }
 
 /// Tuples are added element by element, the shorter continued by zeros.
-ZELLIGE_ALGEBRA constexpr Value add(Tape& t, Value const& x, Value const& y) {
+ZELLIGE_ALGEBRA constexpr Value add(Tape& t, View x, View y) {
   if (t.failed()) return nothing();
   Value const a = as_arithmetic_tuple(x);
   Value const b = as_arithmetic_tuple(y);
@@ -47,12 +47,10 @@ ZELLIGE_ALGEBRA constexpr Value negate(Tape& t, Value v) {
   }
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, Value const& a, Value const& b) {
-  return add(t, a, negate(t, b));
-}
+ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, View a, View b) { return add(t, a, negate(t, b)); }
 
 /// One more than the largest coordinate.
-ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   if (l.is_leaf()) {
     Num const last = t.mul(t.sub(l.root().s, fixed(1)), t.abs(l.root().d));
     return number(last, l.root().e);
@@ -67,19 +65,19 @@ ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, Value const& l) {
   }
   return sum;
 }
-ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   Value v = as_arithmetic_tuple(last_of(t, l));
   for (ValueNode& n : v.nodes) {
     if (n.kids < 0) n.s = t.add(n.s, fixed(1));
   }
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value cosize(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value cosize(Tape& t, View l) {
   Value const extent = coshape(t, l);
   if (t.failed()) return nothing();
   return number(product_of(t, extent));
 }
-ZELLIGE_ALGEBRA constexpr int depth_of(Value const& v) {
+ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   int most = 0;
   for (int i = 0; !v.is_leaf() && i < v.rank(); ++i) {
     int const d = depth_of(v[i]);
@@ -88,7 +86,7 @@ ZELLIGE_ALGEBRA constexpr int depth_of(Value const& v) {
   return v.is_leaf() ? 0 : most + 1;
 }
 /// (_1@0, _1@1, ...): the strides of the identity.
-ZELLIGE_ALGEBRA constexpr Value basis_like(Value const& shape, Path e = 0) {
+ZELLIGE_ALGEBRA constexpr Value basis_like(View shape, Path e = 0) {
   if (shape.is_leaf()) return number(fixed(1), e);
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) r.add(basis_like(shape[i], extend(e, i)));

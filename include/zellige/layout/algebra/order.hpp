@@ -10,14 +10,13 @@ struct Ranked {
   Num extent;
   Num place;
 };
-ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, Value const& shape, Value const& order,
-                                              List<Ranked>& all) {
+ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
-ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value const& order,
-                                            List<Ranked> const& all, int& next) {
+ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all,
+                                            int& next) {
   if (order.is_leaf()) {
     long long const place = all[next++].place.v;
     Num start = fixed(1);
@@ -32,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, Value const& shape, Value c
   return r;
 }
 /// The mode of least order is the fastest; those of run-time order come last, in the order they stand.
-ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, Value const& shape, Value const& order) {
+ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) {
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
   if (t.failed()) return nothing();
@@ -49,33 +48,32 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, Value const& shape, Valu
   return place_modes(t, shape, order, all, next);
 }
 /// Compact, of the same shape, in the order of the strides; modes of stride 0 keep it.
-ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, View l) {
   Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
   if (t.failed()) return nothing();
-  for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.nodes[i].s;
+  for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.begin()[i].s;
   return r;
 }
 /// What a register fragment of l's values is laid out as: mode 0 first and compact, then the others by
 /// stride.
-ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, View l) {
   bool all_static = true;
-  for (ValueNode const& n : l.nodes) all_static = all_static && (n.kids >= 0 || n.s.is_static());
+  for (ValueNode const& n : l) all_static = all_static && (n.kids >= 0 || n.s.is_static());
   if (l.rank() <= 1 || !all_static) return compact_left(t, shape_of(l));
   Value first = compact_left(t, shape_of(filter_zeros(l[0])));
-  Value const modes = l[0];
-  for (int i = 0; i < first.nodes.size(); ++i) first.nodes[i].s = modes.nodes[i].s;
+  ValueNode const* const modes = l[0].begin();
+  for (int i = 0; i < first.nodes.size(); ++i) first.nodes[i].s = modes[i].s;
   Value const rest = take(t, l, 1, l.rank());
   return tiled_product(t, first, ordered_layout(t, shape_of(rest), stride_of(rest)));
 }
 
-ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
 /// The block repeated to fill a shape, blocks in the order given.
-ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, Value const& block, Value const& target,
-                                              Value const& order) {
+ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);
   Value const padded = pad_to(t, block, rank, unit());

@@ -7,49 +7,64 @@
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Value logical_product(Tape& t, Value const& block, Value const& tiler) {
-  if (t.failed()) return nothing();
+ZELLIGE_ALGEBRA constexpr void append_logical_product(Tape& t, View block, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
-      return block;
+      return out.append(block.node, block.node_count());
     case ValueKind::tuple:
-      return by_mode(t, block, tiler, true, Rule::composition_rank,
-                     [&](Value const& m, Value const& p) { return logical_product(t, m, p); });
+      if (tiler.rank() > block.rank()) return t.refuse(Rule::composition_rank, tiler.rank(), block.rank());
+      out.push_back({block.rank(), ValueKind::layout, {}, {}, 0});
+      for (int i = 0; i < block.rank() && !t.failed(); ++i) {
+        if (i < tiler.rank())
+          append_logical_product(t, block[i], tiler[i], out);
+        else
+          out.append(block[i].node, block[i].node_count());
+      }
+      return;
     case ValueKind::number:
     case ValueKind::layout: {
       Value const times = as_layout(tiler);
-      Value const room = number(t.mul(product_of(t, shape_of(block)), cosize_of(t, times)));
-      Value const rest = complement(t, block, room);
-      Value const repeated = composition(t, rest, times);
-      if (t.failed()) return nothing();
-      return bundle(ValueKind::layout, block, repeated);
+      ValueNode const room = number_node(t.mul(product_of(t, block), cosize_of(t, times)));
+      List<ValueNode> modes, rest;
+      append_leaves(modes, block);
+      append_complement(t, modes, {&room}, rest);
+      if (t.failed()) return;
+      out.push_back({2, ValueKind::layout, {}, {}, 0});
+      out.append(block.node, block.node_count());
+      return append_composed(t, layout_of(rest), times, false, out);
     }
     default:
-      return t.refused(Rule::not_a_layout, int(block.kind()), int(tiler.kind()));
+      return t.refuse(Rule::not_a_layout, int(block.kind()), int(tiler.kind()));
   }
 }
-ZELLIGE_ALGEBRA constexpr Value zipped_product(Tape& t, Value const& block, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value logical_product(Tape& t, View block, View tiler) {
+  Value r;
+  if (!t.failed()) append_logical_product(t, block, tiler, r.nodes);
+  if (t.failed()) return nothing();
+  return r;
+}
+ZELLIGE_ALGEBRA constexpr Value zipped_product(Tape& t, View block, View tiler) {
   return unzip_by(t, logical_product(t, block, tiler), tiler);
 }
-ZELLIGE_ALGEBRA constexpr Value tiled_product(Tape& t, Value const& block, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value tiled_product(Tape& t, View block, View tiler) {
   Value const z = zipped_product(t, block, tiler);
   if (t.failed()) return nothing();
   return spread_rest(z);
 }
-ZELLIGE_ALGEBRA constexpr Value flat_product(Tape& t, Value const& block, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value flat_product(Tape& t, View block, View tiler) {
   Value const z = zipped_product(t, block, tiler);
   if (t.failed()) return nothing();
   return spread_both(z);
 }
 
 /// x as a new last mode; n times until there are n modes. A leaf becomes the first of them.
-ZELLIGE_ALGEBRA constexpr Value append(Value const& v, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value append(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), v, x);
   Value r = v;
   r.add(x);
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, Value const& v, int n, Value const& x) {
+ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
   while (r.rank() < n) r = append(r, x);
@@ -57,25 +72,34 @@ ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, Value const& v, int n, Value con
 }
 
 /// Mode i of both, as mode i.
-ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, Value const& a, Value const& b) {
-  if (a.is_leaf()) return bundle(a.kind(), bundle(a.kind(), a, b));
-  if (a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
-  Value r = empty(a.kind());
-  for (int i = 0; i < a.rank(); ++i) r.add(bundle(a.kind(), a[i], b[i]));
+ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
+  if (!a.is_leaf() && a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
+  Value r({a.rank(), a.kind(), {}, {}, 0}, 16);
+  for (int i = 0; i < a.rank(); ++i) {
+    View const x = a[i], y = a.is_leaf() ? b : b[i];
+    r.nodes.push_back({2, a.kind(), {}, {}, 0});
+    r.nodes.append(x.node, x.node_count());
+    r.nodes.append(y.node, y.node_count());
+  }
   return r;
 }
 
-ZELLIGE_ALGEBRA constexpr Value blocked(Tape& t, Value const& block, Value const& tiler, bool raked) {
+ZELLIGE_ALGEBRA constexpr Value blocked(Tape& t, View block, View tiler, bool raked) {
   int const rank = block.rank() > tiler.rank() ? block.rank() : tiler.rank();
-  Value const product = logical_product(t, pad_to(t, block, rank, unit()), pad_to(t, tiler, rank, unit()));
+  Value product;
+  if (block.rank() == tiler.rank() && rank > 1)
+    product = logical_product(t, block, tiler);
+  else
+    product = logical_product(t, pad_to(t, block, rank, unit()), pad_to(t, tiler, rank, unit()));
   if (t.failed()) return nothing();
-  if (raked) return zip(t, product[1], product[0]);
-  return zip(t, product[0], product[1]);
+  View const both = product;
+  if (raked) return zip(t, both[1], both[0]);
+  return zip(t, both[0], both[1]);
 }
-ZELLIGE_ALGEBRA constexpr Value blocked_product(Tape& t, Value const& block, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value blocked_product(Tape& t, View block, View tiler) {
   return blocked(t, block, tiler, false);
 }
-ZELLIGE_ALGEBRA constexpr Value raked_product(Tape& t, Value const& block, Value const& tiler) {
+ZELLIGE_ALGEBRA constexpr Value raked_product(Tape& t, View block, View tiler) {
   return blocked(t, block, tiler, true);
 }
 

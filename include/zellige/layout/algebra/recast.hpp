@@ -33,7 +33,7 @@ ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
   }
   return l;
 }
-ZELLIGE_ALGEBRA constexpr Value recast(Tape& t, Value const& l, long long old_bits, long long new_bits) {
+ZELLIGE_ALGEBRA constexpr Value recast(Tape& t, View l, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
   long long const up = new_bits / g, down = old_bits / g;
   if (up == 1 && down == 1) return l;

@@ -21,14 +21,14 @@ struct Bits {
     return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0));
   }
 };
-ZELLIGE_ALGEBRA constexpr Bits bits_of(Value const& swizzle) {
+ZELLIGE_ALGEBRA constexpr Bits bits_of(View swizzle) {
   ValueNode const& n = swizzle.root();
   return {int(n.s.v), int(n.d.v), int(n.e)};
 }
 ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
   return leaf({-1, ValueKind::swizzle, fixed(b.bits), fixed(b.base), b.shift});
 }
-ZELLIGE_ALGEBRA constexpr Value composed(Value const& a, Value const& offset, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
@@ -54,12 +54,12 @@ ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) 
   if (b.y() != y || b.z() != z) return t.refused(Rule::swizzle_mask, y, z);
   return swizzle_value(b);
 }
-ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, View a, View b) {
   Bits const p = bits_of(a), q = bits_of(b);
   if (p.shift != q.shift) return t.refused(Rule::swizzle_shift, p.shift, q.shift);
   return make_swizzle(t, p.y() ^ q.y(), p.z() ^ q.z());
 }
-ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, Value const& s, long long n, bool up) {
+ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, bool up) {
   if (count_bits(n) != 1) return t.refused(Rule::not_divisible, n, 2);
   Bits b = bits_of(s);
   int const log = lowest_bit(n);
@@ -69,9 +69,9 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, Value const& s, long lon
 }
 
 /// Whether the layout takes each bit of the index to a bit of its own, so that it and xor commute.
-ZELLIGE_ALGEBRA constexpr bool moves_bits(Value const& l) {
+ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   long long seen = 0;
-  for (ValueNode const& n : l.nodes) {
+  for (ValueNode const& n : l) {
     if (n.kids >= 0 || n.s.is(1)) continue;
     if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v <= 0) return false;
     if (count_bits(n.s.v) != 1 || count_bits(n.d.v) != 1) return false;
@@ -82,21 +82,21 @@ ZELLIGE_ALGEBRA constexpr bool moves_bits(Value const& l) {
   return true;
 }
 /// layout o swizzle, as swizzle o layout.
-ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, Value const& l, Value const& swizzle) {
+ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzle) {
   Bits const b = bits_of(swizzle);
   if (b.bits == 0) return l;
-  bool const inside = l.is_leaf() || (b.y() | b.z()) < product_of(t, shape_of(l)).v;
+  bool const inside = l.is_leaf() || (b.y() | b.z()) < product_of(t, l).v;
   if (!moves_bits(l) || !inside) return t.refused(Rule::swizzle_mask, b.y(), b.z());
   Value const y = index_of(t, number(b.y()), l), z = index_of(t, number(b.z()), l);
   Value const moved = make_swizzle(t, y.root().s.v, z.root().s.v);
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, Value const& c, bool right) {
+ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   if (!c[0].is(ValueKind::swizzle) || !c[1].is_number() || !c[1].root().s.is(0)) {
     return t.refused(Rule::not_a_layout, int(c[0].kind()), int(c[1].kind()));
   }
-  Value const layout = c[2];
+  View const layout = c[2];
   Value inverse = unit();
   if (right)
     inverse = right_inverse(t, layout);
@@ -107,9 +107,9 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, Value const& c, bool r
 }
 
 /// The bits that a layout's indices have, when its modes use different ones; -1 when that cannot be told.
-ZELLIGE_ALGEBRA constexpr long long bits_used(Value const& l) {
+ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
-  for (ValueNode const& n : l.nodes) {
+  for (ValueNode const& n : l) {
     if (n.kids >= 0) continue;
     if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v < 0) return -1;
     long long hit = 0;
@@ -121,10 +121,10 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(Value const& l) {
 }
 /// (the sub-layout that crd keeps, the index where it starts). Where the slice moves no deciding bit together
 /// with the one it flips, what is left is an ordinary layout.
-ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, Value const& crd, Value const& c) {
-  Value const swizzle = c[0], layout = c[2];
+ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
+  View const swizzle = c[0], layout = c[2];
   bool all = true;
-  for (ValueNode const& n : crd.nodes) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
+  for (ValueNode const& n : crd) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
   Value const part = slice(t, crd, layout);
   if (t.failed()) return nothing();
   if (all) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(0));

@@ -6,6 +6,7 @@
 #include <zellige/layout/algebra/value.hpp>
 
 namespace zellige {
+namespace values {
 
 enum class Arith : signed char {
   input,
@@ -33,8 +34,8 @@ enum class Arith : signed char {
 
 struct TapeStep {
   Arith op = Arith::input;
-  Num a;
-  Num b;
+  Num a = {};
+  Num b = {};
   Refusal rule =
       {};  // of a check: if a is 0 at run time, this rule is broken (x, y: the operands' ids or values)
   Num x = {};
@@ -102,32 +103,63 @@ class Tape {
     for (int i = 0; i < inputs; ++i) steps_.push_back({});
   }
 
-  ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) { return binary(Arith::add, a, b); }
+  // Static numbers, which most are, are computed at once, in few steps: compilers charge for each.
+  ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) {
+    if (small(a, b)) return {a.v + b.v, 0};
+    return guarded(Arith::add, a, b);
+  }
   ZELLIGE_ALGEBRA constexpr Num sub(Num a, Num b) { return binary(Arith::sub, a, b); }
   ZELLIGE_ALGEBRA constexpr Num mul(Num a, Num b) {
-    return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::mul, a, b);
+    if (small(a, b)) return {a.v * b.v, 0};
+    if (a.is(0) || b.is(0)) return {0, 0};
+    return guarded(Arith::mul, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num div(Num a, Num b) {
+    if (small(a, b) && b.v != 0) return {a.v / b.v, 0};
     if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
     return a.is(0) ? fixed(0) : binary(Arith::div, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num mod(Num a, Num b) {
+    if (small(a, b) && b.v != 0) return {a.v % b.v, 0};
     if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
     return a.is(0) || b.is(1) || b.is(-1) ? fixed(0) : binary(Arith::mod, a, b);
   }
-  ZELLIGE_ALGEBRA constexpr Num min(Num a, Num b) { return binary(Arith::min, a, b); }
-  ZELLIGE_ALGEBRA constexpr Num max(Num a, Num b) { return binary(Arith::max, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num min(Num a, Num b) {
+    if (a.id == 0 && b.id == 0) return {a.v < b.v ? a.v : b.v, 0};
+    return binary(Arith::min, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num max(Num a, Num b) {
+    if (a.id == 0 && b.id == 0) return {a.v < b.v ? b.v : a.v, 0};
+    return binary(Arith::max, a, b);
+  }
   ZELLIGE_ALGEBRA constexpr Num gcd(Num a, Num b) { return binary(Arith::gcd, a, b); }
-  ZELLIGE_ALGEBRA constexpr Num abs(Num a) { return unary(Arith::abs, a); }
-  ZELLIGE_ALGEBRA constexpr Num sign(Num a) { return unary(Arith::sign, a); }
-  ZELLIGE_ALGEBRA constexpr Num lt(Num a, Num b) { return binary(Arith::lt, a, b); }
-  ZELLIGE_ALGEBRA constexpr Num le(Num a, Num b) { return binary(Arith::le, a, b); }
-  ZELLIGE_ALGEBRA constexpr Num eq(Num a, Num b) { return binary(Arith::eq, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num abs(Num a) {
+    if (a.id == 0) return {a.v < 0 ? -a.v : a.v, 0};
+    return binary(Arith::abs, a, a);
+  }
+  ZELLIGE_ALGEBRA constexpr Num sign(Num a) {
+    if (a.id == 0) return {(a.v > 0) - (a.v < 0), 0};
+    return binary(Arith::sign, a, a);
+  }
+  ZELLIGE_ALGEBRA constexpr Num lt(Num a, Num b) {
+    if (a.id == 0 && b.id == 0) return {a.v < b.v, 0};
+    return binary(Arith::lt, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num le(Num a, Num b) {
+    if (a.id == 0 && b.id == 0) return {a.v <= b.v, 0};
+    return binary(Arith::le, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num eq(Num a, Num b) {
+    if (a.id == 0 && b.id == 0) return {a.v == b.v, 0};
+    return binary(Arith::eq, a, b);
+  }
   ZELLIGE_ALGEBRA constexpr Num both(Num a, Num b) {
-    return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::conj, a, b);
+    if (a.is(0) || b.is(0)) return {0, 0};
+    return binary(Arith::conj, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num either(Num a, Num b) {
-    return is_true(a) || is_true(b) ? fixed(1) : binary(Arith::disj, a, b);
+    if ((a.id == 0 && a.v != 0) || (b.id == 0 && b.v != 0)) return {1, 0};
+    return binary(Arith::disj, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num bit_and(Num a, Num b) {
     return a.is(0) || b.is(0) ? fixed(0) : binary(Arith::bit_and, a, b);
@@ -135,7 +167,10 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr Num bit_xor(Num a, Num b) { return binary(Arith::bit_xor, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shl(Num a, Num b) { return binary(Arith::shl, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
-  ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) { return div(sub(add(a, b), fixed(1)), b); }
+  ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) {
+    if (small(a, b) && b.v != 0) return {(a.v + b.v - 1) / b.v, 0};
+    return div(sub(add(a, b), fixed(1)), b);
+  }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
   /// Refuses unless cond holds; what is not known yet is checked when it is.
@@ -157,32 +192,31 @@ class Tape {
     refuse(rule, x, y);
     return nothing();
   }
-  ZELLIGE_ALGEBRA constexpr bool failed() const { return bool(refusal_); }
+  ZELLIGE_ALGEBRA constexpr bool failed() const { return refusal_.rule != Rule::none; }
   ZELLIGE_ALGEBRA constexpr Refusal refusal() const { return refusal_; }
   ZELLIGE_ALGEBRA constexpr List<TapeStep> const& steps() const { return steps_; }
   ZELLIGE_ALGEBRA constexpr bool symbolic() const { return symbolic_; }
 
  private:
-  ZELLIGE_ALGEBRA constexpr bool known_zero(Num b) const { return b.v == 0 && (b.is_static() || !symbolic_); }
-  ZELLIGE_ALGEBRA static constexpr bool is_true(Num a) { return a.is_static() && a.v != 0; }
-  ZELLIGE_ALGEBRA constexpr Num unary(Arith op, Num a) { return record(op, a, a); }
-  ZELLIGE_ALGEBRA constexpr Num binary(Arith op, Num a, Num b) {
-    if ((a.is_static() && b.is_static()) || !symbolic_) {
-      if (op == Arith::mul || op == Arith::add) guard(op, a.v, b.v);
-    }
-    return record(op, a, b);
+  ZELLIGE_ALGEBRA static constexpr bool small(Num a, Num b) {
+    return (a.id | b.id) == 0 && (a.v | b.v) >> 31 == 0;
   }
-  ZELLIGE_ALGEBRA constexpr Num record(Arith op, Num a, Num b) {
-    bool const both_static = a.is_static() && b.is_static();
-    if (failed()) return fixed(1);
-    if (both_static) return fixed(compute(op, a.v, b.v));
+  ZELLIGE_ALGEBRA constexpr bool known_zero(Num b) const { return b.v == 0 && (b.id == 0 || !symbolic_); }
+  ZELLIGE_ALGEBRA constexpr Num guarded(Arith op, Num a, Num b) {
+    if ((a.id == 0 && b.id == 0) || !symbolic_) guard(op, a.v, b.v);
+    return binary(op, a, b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num binary(Arith op, Num a, Num b) {
+    if (refusal_.rule != Rule::none) return {1, 0};
+    if (a.id == 0 && b.id == 0) return {compute(op, a.v, b.v), 0};
     if (!symbolic_) return dynamic(compute(op, a.v, b.v));
     for (int i = 0; i < steps_.size(); ++i) {
       TapeStep const& s = steps_[i];
-      if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v) return Num{0, i};
+      if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v)
+        return expression(i);
     }
     steps_.push_back({op, a, b});
-    return Num{0, steps_.size() - 1};
+    return expression(steps_.size() - 1);
   }
   ZELLIGE_ALGEBRA constexpr void guard(Arith op, long long a, long long b) {
     constexpr long long most = 0x3fffffffffffffff;
@@ -196,4 +230,5 @@ class Tape {
   bool symbolic_ = false;
 };
 
+}  // namespace values
 }  // namespace zellige

@@ -5,27 +5,27 @@
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Value tensor(Value const& iterator, Value const& layout) {
+ZELLIGE_ALGEBRA constexpr Value tensor(View iterator, View layout) {
   return bundle(ValueKind::tensor, iterator, layout);
 }
 /// The iterator at zero in the codomain of the layout.
-ZELLIGE_ALGEBRA constexpr Value coord_tensor(Value const& layout) {
+ZELLIGE_ALGEBRA constexpr Value coord_tensor(View layout) {
   Value zero = coprofile(layout);
   for (ValueNode& n : zero.nodes) n.kind = n.kids < 0 ? ValueKind::number : ValueKind::arithmetic;
   return tensor(bundle(ValueKind::coordinates, zero), layout);
 }
-ZELLIGE_ALGEBRA constexpr Value identity_tensor(Value const& shape) {
+ZELLIGE_ALGEBRA constexpr Value identity_tensor(View shape) {
   return coord_tensor(pair_up(shape, basis_like(shape)));
 }
-ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, Value const& iterator, Value const& offset) {
+ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   Value const at = add(t, iterator[0], offset);
   if (t.failed()) return nothing();
   return bundle(iterator.kind(), at);
 }
 /// The tensor's elements that crd keeps, or the one that it names.
-ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, Value const& x, Value const& crd) {
+ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   bool sliced = false;
-  for (ValueNode const& n : crd.nodes) sliced = sliced || n.kind == ValueKind::underscore;
+  for (ValueNode const& n : crd) sliced = sliced || n.kind == ValueKind::underscore;
   Value const at = advance(t, x[0], offset_of(t, crd, x[1]));
   if (t.failed()) return nothing();
   if (!sliced) return at[0];
@@ -39,14 +39,13 @@ ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
   for (int i = 0; i < n; ++i) r.add(underscore());
   return r;
 }
-ZELLIGE_ALGEBRA constexpr Value marked_to(Value const& crd, int n) {
+ZELLIGE_ALGEBRA constexpr Value marked_to(View crd, int n) {
   Value r = crd;
   while (r.rank() < n) r.add(underscore());
   return r;
 }
 /// The tile that crd names among the tiles (inner), or what crd names in every tile (outer).
-ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& tiler, Value const& crd,
-                                          bool inner) {
+ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd, bool inner) {
   Value const zipped = zipped_divide(t, x[1], tiler);
   if (t.failed()) return nothing();
   Value const tiled = tensor(x[0], zipped);
@@ -60,11 +59,10 @@ ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, Value const& x, Value const& 
   if (inner) return tensor_call(t, tiled, bundle(ValueKind::tuple, whole, chosen));
   return tensor_call(t, tiled, bundle(ValueKind::tuple, chosen, whole));
 }
-ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, Value const& x, Value const& tiler, Value const& crd) {
+ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, View x, View tiler, View crd) {
   return partition(t, x, tiler, crd, true);
 }
-ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, Value const& x, Value const& tile,
-                                                Value const& index, Value const& projection) {
+ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, View x, View tile, View index, View projection) {
   Values const args = [&] {
     Values v;
     v.push_back(tile);

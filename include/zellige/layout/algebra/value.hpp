@@ -11,92 +11,118 @@
 
 namespace zellige {
 
-/// A growing array, usable in constant expressions.
+// Apart, so that a call with these as arguments does not consider zellige's templates for any type.
+namespace values {
+
+/// A growing array, usable in constant expressions. Compilers charge for every call there, so the bodies are
+/// straight and hot loops go over `data` themselves.
 template <class T>
-class List {
- public:
+struct List {
+  T* data = nullptr;
+  int count = 0;
+  int room = 0;
+
   ZELLIGE_ALGEBRA constexpr List() {}
-  ZELLIGE_ALGEBRA constexpr List(List const& o) { append(o); }
-  ZELLIGE_ALGEBRA constexpr List(List&& o) noexcept : data_(o.data_), size_(o.size_), room_(o.room_) {
-    o.data_ = nullptr;
-    o.size_ = o.room_ = 0;
+  ZELLIGE_ALGEBRA constexpr List(T const* from, int n)
+      : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
+    for (int i = 0; i < n; ++i) data[i] = from[i];
+  }
+  /// One element, and room for more.
+  ZELLIGE_ALGEBRA constexpr List(T const& one, int more) : data(new T[size_t(more)]), count(1), room(more) {
+    data[0] = one;
+  }
+  ZELLIGE_ALGEBRA constexpr List(List const& o)
+      : data(o.count > 0 ? new T[size_t(o.count)] : nullptr), count(o.count), room(o.count) {
+    for (int i = 0; i < count; ++i) data[i] = o.data[i];
+  }
+  ZELLIGE_ALGEBRA constexpr List(List&& o) noexcept : data(o.data), count(o.count), room(o.room) {
+    o.data = nullptr;
+    o.count = o.room = 0;
   }
   ZELLIGE_ALGEBRA constexpr List& operator=(List const& o) {
     if (this != &o) {
-      size_ = 0;
-      append(o);
+      count = 0;
+      append(o.data, o.count);
     }
     return *this;
   }
   ZELLIGE_ALGEBRA constexpr List& operator=(List&& o) noexcept {
     if (this != &o) {
-      delete[] data_;
-      data_ = o.data_, size_ = o.size_, room_ = o.room_;
-      o.data_ = nullptr;
-      o.size_ = o.room_ = 0;
+      delete[] data;
+      data = o.data, count = o.count, room = o.room;
+      o.data = nullptr;
+      o.count = o.room = 0;
     }
     return *this;
   }
-  ZELLIGE_ALGEBRA constexpr ~List() { delete[] data_; }
+  ZELLIGE_ALGEBRA constexpr ~List() { delete[] data; }
 
-  ZELLIGE_ALGEBRA constexpr int size() const { return size_; }
-  ZELLIGE_ALGEBRA constexpr bool empty() const { return size_ == 0; }
-  ZELLIGE_ALGEBRA constexpr T& operator[](int i) { return data_[i]; }
-  ZELLIGE_ALGEBRA constexpr T const& operator[](int i) const { return data_[i]; }
-  ZELLIGE_ALGEBRA constexpr T* begin() { return data_; }
-  ZELLIGE_ALGEBRA constexpr T* end() { return data_ + size_; }
-  ZELLIGE_ALGEBRA constexpr T const* begin() const { return data_; }
-  ZELLIGE_ALGEBRA constexpr T const* end() const { return data_ + size_; }
-  ZELLIGE_ALGEBRA constexpr T const& back() const { return data_[size_ - 1]; }
-  ZELLIGE_ALGEBRA constexpr T& back() { return data_[size_ - 1]; }
+  ZELLIGE_ALGEBRA constexpr int size() const { return count; }
+  ZELLIGE_ALGEBRA constexpr bool empty() const { return count == 0; }
+  ZELLIGE_ALGEBRA constexpr T& operator[](int i) { return data[i]; }
+  ZELLIGE_ALGEBRA constexpr T const& operator[](int i) const { return data[i]; }
+  ZELLIGE_ALGEBRA constexpr T* begin() { return data; }
+  ZELLIGE_ALGEBRA constexpr T* end() { return data + count; }
+  ZELLIGE_ALGEBRA constexpr T const* begin() const { return data; }
+  ZELLIGE_ALGEBRA constexpr T const* end() const { return data + count; }
+  ZELLIGE_ALGEBRA constexpr T const& back() const { return data[count - 1]; }
+  ZELLIGE_ALGEBRA constexpr T& back() { return data[count - 1]; }
 
-  ZELLIGE_ALGEBRA constexpr void reserve(int room) {
-    if (room <= room_) return;
-    int const more = room_ * 2 > room ? room_ * 2 : room;
-    T* grown = new T[static_cast<size_t>(more)]{};
-    for (int i = 0; i < size_; ++i) grown[i] = static_cast<T&&>(data_[i]);
-    delete[] data_;
-    data_ = grown;
-    room_ = more;
+  ZELLIGE_ALGEBRA constexpr void reserve(int n) {
+    if (n <= room) return;
+    int const more = room * 2 > n ? room * 2 : n;
+    T* grown = new T[size_t(more)];
+    for (int i = 0; i < count; ++i) grown[i] = static_cast<T&&>(data[i]);
+    delete[] data;
+    data = grown;
+    room = more;
   }
   ZELLIGE_ALGEBRA constexpr void push_back(T const& t) {
-    if (size_ == room_) {
-      T const kept = t;
-      reserve(size_ < 4 ? 4 : size_ + 1);
-      data_[size_++] = kept;
+    if (count < room) {
+      data[count++] = t;
     } else {
-      data_[size_++] = t;
+      T const kept = t;
+      reserve(count < 8 ? 8 : count + 1);
+      data[count++] = kept;
     }
   }
-  ZELLIGE_ALGEBRA constexpr void append(List const& o) { append(o, 0, o.size_); }
-  ZELLIGE_ALGEBRA constexpr void append(List const& o, int begin, int end) {
-    reserve(size_ + end - begin);
-    for (int i = begin; i < end; ++i) data_[size_++] = o.data_[i];
+  ZELLIGE_ALGEBRA constexpr void push_back(T&& t) {
+    if (count == room) {
+      T kept = static_cast<T&&>(t);
+      reserve(count < 8 ? 8 : count + 1);
+      data[count++] = static_cast<T&&>(kept);
+    } else {
+      data[count++] = static_cast<T&&>(t);
+    }
+  }
+  ZELLIGE_ALGEBRA constexpr void append(List const& o) { append(o.data, o.count); }
+  /// Not of itself.
+  ZELLIGE_ALGEBRA constexpr void append(T const* from, int n) {
+    if (count + n > room) reserve(count + n < 8 ? 8 : count + n);
+    for (int i = 0; i < n; ++i) data[count + i] = from[i];
+    count += n;
   }
   ZELLIGE_ALGEBRA constexpr void erase(int at) {
-    for (int i = at; i + 1 < size_; ++i) data_[i] = data_[i + 1];
-    --size_;
+    for (int i = at; i + 1 < count; ++i) data[i] = data[i + 1];
+    --count;
   }
-
- private:
-  T* data_ = nullptr;
-  int size_ = 0;
-  int room_ = 0;
 };
 
-/// A number: static when id < 0. A dynamic number has its value at run time (id 0), and at compile time,
-/// where nobody knows it, the id of the expression that will compute it.
+/// A number: static when id is 0. A dynamic number has its value at run time (id 1), and at compile time,
+/// where nobody knows it, the expression id - 1 of the tape will compute it. Num{} is the static 0.
 struct Num {
-  long long v = 0;
-  int id = -1;
-  ZELLIGE_ALGEBRA constexpr bool is_static() const { return id < 0; }
+  long long v;
+  int id;
+  ZELLIGE_ALGEBRA constexpr bool is_static() const { return id == 0; }
   /// The static number n. A dynamic number is never known to be anything.
-  ZELLIGE_ALGEBRA constexpr bool is(long long n) const { return id < 0 && v == n; }
+  ZELLIGE_ALGEBRA constexpr bool is(long long n) const { return id == 0 && v == n; }
 };
-ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return Num{v, -1}; }
-ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return Num{v, 0}; }
+ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
+ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
+/// Expression i of the tape.
+ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
 /// Surely equal: both static and the same.
-ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id < 0 && b.id < 0 && a.v == b.v; }
+ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }
 
 /// Which basis element a stride is a multiple of: 0 for a plain number, else the mode indices + 1 as bytes,
 /// the outermost highest. E<0, 1> is 0x0102.
@@ -130,11 +156,11 @@ enum class ValueKind : signed char {
 };
 
 struct ValueNode {
-  int kids = -1;  // -1: a leaf
-  ValueKind kind = ValueKind::number;
+  int kids;  // -1: a leaf
+  ValueKind kind;
   Num s;
   Num d;
-  Path e = 0;
+  Path e;
 };
 
 /// A number times a basis element: what a stride is.
@@ -143,121 +169,130 @@ struct ScaledStride {
   Path e = 0;
 };
 
+/// The nodes of a subtree, in a value that outlives it: algorithms take and pass these, and copy nothing.
+struct View {
+  ValueNode const* node;
+
+  ZELLIGE_ALGEBRA constexpr ValueNode const& root() const { return *node; }
+  ZELLIGE_ALGEBRA constexpr ValueKind kind() const { return node->kind; }
+  ZELLIGE_ALGEBRA constexpr bool is_leaf() const { return node->kids < 0; }
+  ZELLIGE_ALGEBRA constexpr bool is(ValueKind k) const { return node->kind == k; }
+  ZELLIGE_ALGEBRA constexpr bool is_layout() const { return node->kind == ValueKind::layout; }
+  ZELLIGE_ALGEBRA constexpr bool is_number() const { return node->kind == ValueKind::number; }
+  ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
+    return node->kind == ValueKind::tuple || node->kind == ValueKind::arithmetic;
+  }
+  /// The number of modes; a leaf has one, itself.
+  ZELLIGE_ALGEBRA constexpr int rank() const { return node->kids < 0 ? 1 : node->kids; }
+  ZELLIGE_ALGEBRA constexpr ValueNode const* begin() const { return node; }
+  ZELLIGE_ALGEBRA constexpr ValueNode const* end() const { return after(node); }
+  ZELLIGE_ALGEBRA constexpr int node_count() const { return int(after(node) - node); }
+  /// Mode i; mode 0 of a leaf is the leaf.
+  ZELLIGE_ALGEBRA constexpr View operator[](int mode) const {
+    if (node->kids < 0) return *this;
+    ValueNode const* at = node + 1;
+    for (; mode > 0; --mode) at = after(at);
+    return {at};
+  }
+  /// One past the subtree that starts at a node.
+  ZELLIGE_ALGEBRA static constexpr ValueNode const* after(ValueNode const* node) {
+    for (int open = 1; open > 0; ++node) open += (node->kids > 0 ? node->kids : 0) - 1;
+    return node;
+  }
+};
+
 struct Value {
   List<ValueNode> nodes;
 
-  ZELLIGE_ALGEBRA constexpr ValueNode const& root() const { return nodes[0]; }
-  ZELLIGE_ALGEBRA constexpr ValueKind kind() const { return nodes[0].kind; }
-  ZELLIGE_ALGEBRA constexpr bool is_leaf() const { return nodes[0].kids < 0; }
-  ZELLIGE_ALGEBRA constexpr bool is(ValueKind k) const { return nodes[0].kind == k; }
+  ZELLIGE_ALGEBRA constexpr Value() {}
+  ZELLIGE_ALGEBRA constexpr explicit Value(ValueNode const& root, int room = 1) : nodes(root, room) {}
+  ZELLIGE_ALGEBRA constexpr Value(View v) : nodes(v.node, v.node_count()) {}
+  ZELLIGE_ALGEBRA constexpr operator View() const { return {nodes.data}; }
+
+  ZELLIGE_ALGEBRA constexpr ValueNode const& root() const { return nodes.data[0]; }
+  ZELLIGE_ALGEBRA constexpr ValueKind kind() const { return nodes.data[0].kind; }
+  ZELLIGE_ALGEBRA constexpr bool is_leaf() const { return nodes.data[0].kids < 0; }
+  ZELLIGE_ALGEBRA constexpr bool is(ValueKind k) const { return nodes.data[0].kind == k; }
   ZELLIGE_ALGEBRA constexpr bool is_layout() const { return is(ValueKind::layout); }
   ZELLIGE_ALGEBRA constexpr bool is_number() const { return is(ValueKind::number); }
   ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
     return is(ValueKind::tuple) || is(ValueKind::arithmetic);
   }
-  /// The number of modes; a leaf has one, itself.
-  ZELLIGE_ALGEBRA constexpr int rank() const { return nodes[0].kids < 0 ? 1 : nodes[0].kids; }
-
-  /// One past the subtree that starts at a node.
-  ZELLIGE_ALGEBRA constexpr int end_of(int node) const {
-    int open = 1;
-    while (open > 0) {
-      open += (nodes[node].kids > 0 ? nodes[node].kids : 0) - 1;
-      ++node;
-    }
-    return node;
-  }
-  /// The node at which mode i starts.
-  ZELLIGE_ALGEBRA constexpr int start_of(int mode) const {
-    int node = 1;
-    for (; mode > 0; --mode) node = end_of(node);
-    return node;
-  }
-  ZELLIGE_ALGEBRA constexpr Value subtree(int node) const {
-    Value v;
-    v.nodes.append(nodes, node, end_of(node));
-    return v;
-  }
-  /// Mode i; mode 0 of a leaf is the leaf.
-  ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const {
-    if (is_leaf()) return *this;  // not a conditional expression: GCC 12 frees its copy too early
-    return subtree(start_of(mode));
-  }
+  ZELLIGE_ALGEBRA constexpr int rank() const { return nodes.data[0].kids < 0 ? 1 : nodes.data[0].kids; }
+  /// A copy; a View's modes are not.
+  ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const { return Value(View{nodes.data}[mode]); }
   /// Adds a mode at the end of an inner node.
-  ZELLIGE_ALGEBRA constexpr void add(Value const& mode) {
-    ++nodes[0].kids;
-    nodes.append(mode.nodes);
+  ZELLIGE_ALGEBRA constexpr void add(View mode) {
+    ++nodes.data[0].kids;
+    nodes.append(mode.node, mode.node_count());
+  }
+  ZELLIGE_ALGEBRA constexpr void add(ValueNode const& leaf) {
+    ++nodes.data[0].kids;
+    nodes.push_back(leaf);
   }
 };
 
-ZELLIGE_ALGEBRA constexpr Value leaf(ValueNode const& n) {
-  Value v;
-  v.nodes.reserve(1);
-  v.nodes.push_back(n);
-  return v;
+ZELLIGE_ALGEBRA constexpr Value leaf(ValueNode const& n) { return Value(n); }
+ZELLIGE_ALGEBRA constexpr ValueNode number_node(Num n, Path e = 0) {
+  return {-1, ValueKind::number, n, {}, e};
 }
-ZELLIGE_ALGEBRA constexpr Value number(Num n, Path e = 0) { return leaf({-1, ValueKind::number, n, {}, e}); }
-ZELLIGE_ALGEBRA constexpr Value number(long long n) { return number(fixed(n)); }
-ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return leaf({-1, ValueKind::boolean, n, {}, 0}); }
-ZELLIGE_ALGEBRA constexpr Value underscore() { return leaf({-1, ValueKind::underscore, {}, {}, 0}); }
-ZELLIGE_ALGEBRA constexpr Value nothing() { return leaf({-1, ValueKind::nothing, {}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr ValueNode mode_node(Num shape, ScaledStride stride) {
+  return {-1, ValueKind::layout, shape, stride.n, stride.e};
+}
+ZELLIGE_ALGEBRA constexpr Value number(Num n, Path e = 0) { return Value({-1, ValueKind::number, n, {}, e}); }
+ZELLIGE_ALGEBRA constexpr Value number(long long n) { return Value({-1, ValueKind::number, {n, 0}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return Value({-1, ValueKind::boolean, n, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value underscore() { return Value({-1, ValueKind::underscore, {}, {}, 0}); }
+ZELLIGE_ALGEBRA constexpr Value nothing() { return Value({-1, ValueKind::nothing, {}, {}, 0}); }
 /// shape:stride, a layout of one mode.
 ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
-  return leaf({-1, ValueKind::layout, shape, stride.n, stride.e});
+  return Value({-1, ValueKind::layout, shape, stride.n, stride.e});
 }
-ZELLIGE_ALGEBRA constexpr Value unit() { return mode(fixed(1), {fixed(0)}); }
+ZELLIGE_ALGEBRA constexpr Value unit() { return Value({-1, ValueKind::layout, {1, 0}, {}, 0}); }
 /// An inner node without children yet.
-ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return leaf({0, kind, {}, {}, 0}); }
-// Room for all at once: in constant expressions every growth is paid node by node.
-ZELLIGE_ALGEBRA constexpr Value inner_node(ValueKind kind, int kids, int room) {
-  Value v;
-  v.nodes.reserve(1 + room);
-  v.nodes.push_back({kids, kind, {}, {}, 0});
+ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return Value({0, kind, {}, {}, 0}, 8); }
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a) {
+  Value v({0, kind, {}, {}, 0}, 8);
+  v.add(a);
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a) {
-  Value v = inner_node(kind, 1, a.nodes.size());
-  v.nodes.append(a.nodes);
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a, View b) {
+  Value v({0, kind, {}, {}, 0}, 8);
+  v.add(a);
+  v.add(b);
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b) {
-  Value v = inner_node(kind, 2, a.nodes.size() + b.nodes.size());
-  v.nodes.append(a.nodes);
-  v.nodes.append(b.nodes);
-  return v;
-}
-ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, Value const& a, Value const& b, Value const& c) {
-  Value v = inner_node(kind, 3, a.nodes.size() + b.nodes.size() + c.nodes.size());
-  v.nodes.append(a.nodes);
-  v.nodes.append(b.nodes);
-  v.nodes.append(c.nodes);
+ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a, View b, View c) {
+  Value v({0, kind, {}, {}, 0}, 8);
+  v.add(a);
+  v.add(b);
+  v.add(c);
   return v;
 }
 /// One or the other. A conditional expression would do, but GCC 12 frees its copy too early in constant
 /// expressions.
-ZELLIGE_ALGEBRA constexpr Value choose(bool first, Value const& a, Value const& b) {
+ZELLIGE_ALGEBRA constexpr Value choose(bool first, View a, View b) {
   if (first) return a;
   return b;
 }
 /// The same tree under another name: a tuple of layouts as a layout, for one.
 ZELLIGE_ALGEBRA constexpr Value retag(Value v, ValueKind kind) {
-  v.nodes[0].kind = kind;
+  v.nodes.data[0].kind = kind;
   return v;
 }
 
-ZELLIGE_ALGEBRA constexpr bool same_profile(Value const& a, int i, Value const& b, int j) {
-  if (a.end_of(i) - i != b.end_of(j) - j) return false;
-  for (int n = a.end_of(i) - i; n > 0; --n, ++i, ++j) {
-    if (a.nodes[i].kids != b.nodes[j].kids) return false;
+ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
+  ValueNode const* p = a.node;
+  ValueNode const* q = b.node;
+  for (int open = 1; open > 0; ++p, ++q) {
+    if (p->kids != q->kids) return false;
+    open += (p->kids > 0 ? p->kids : 0) - 1;
   }
   return true;
 }
-ZELLIGE_ALGEBRA constexpr bool same_profile(Value const& a, Value const& b) {
-  return same_profile(a, 0, b, 0);
-}
 
 /// The shape of a layout, as a tuple.
-ZELLIGE_ALGEBRA constexpr Value shape_of(Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) {
     if (n.kind == ValueKind::layout)
@@ -265,48 +300,59 @@ ZELLIGE_ALGEBRA constexpr Value shape_of(Value const& l) {
   }
   return v;
 }
-ZELLIGE_ALGEBRA constexpr Value stride_of(Value const& l) {
+ZELLIGE_ALGEBRA constexpr Value stride_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.d, {}, n.e};
   return v;
 }
 /// shape:stride, of congruent tuples.
-ZELLIGE_ALGEBRA constexpr Value pair_up(Value const& shape, Value const& stride) {
+ZELLIGE_ALGEBRA constexpr Value pair_up(View shape, View stride) {
   Value v = shape;
-  for (int i = 0; i < v.nodes.size(); ++i) {
-    ValueNode& n = v.nodes[i];
+  ValueNode const* d = stride.node;
+  for (ValueNode& n : v.nodes) {
     n.kind = ValueKind::layout;
-    if (n.kids < 0) n.d = stride.nodes[i].s, n.e = stride.nodes[i].e;
+    if (n.kids < 0) n.d = d->s, n.e = d->e;
+    ++d;
   }
   return v;
 }
 
 /// The leaves, in order.
-ZELLIGE_ALGEBRA constexpr List<ValueNode> leaves_of(Value const& v) {
-  List<ValueNode> flat;
-  flat.reserve(v.nodes.size());
-  for (ValueNode const& n : v.nodes) {
-    if (n.kids < 0) flat.push_back(n);
+ZELLIGE_ALGEBRA constexpr void append_leaves(List<ValueNode>& flat, View v) {
+  ValueNode const* n = v.node;
+  for (int open = 1; open > 0; ++n) {
+    if (n->kids < 0) flat.push_back(*n);
+    open += (n->kids > 0 ? n->kids : 0) - 1;
   }
+}
+ZELLIGE_ALGEBRA constexpr List<ValueNode> leaves_of(View v) {
+  List<ValueNode> flat;
+  append_leaves(flat, v);
   return flat;
 }
 /// The leaves as the modes of one layout or tuple; a leaf stays a leaf.
-ZELLIGE_ALGEBRA constexpr Value flatten_value(Value const& v) {
+ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   if (v.is_leaf()) return v;
-  List<ValueNode> const flat = leaves_of(v);
   Value r = empty(v.kind());
-  r.nodes[0].kids = flat.size();
-  r.nodes.append(flat);
+  for (ValueNode const& n : v) {
+    if (n.kids < 0) r.add(n);
+  }
   return r;
 }
 /// Leaves as a layout: none is _1:_0, one is itself.
+ZELLIGE_ALGEBRA constexpr void append_layout(List<ValueNode>& out, List<ValueNode> const& flat) {
+  if (flat.count == 0) return out.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
+  if (flat.count > 1) out.push_back({flat.count, ValueKind::layout, {}, {}, 0});
+  out.append(flat.data, flat.count);
+}
 ZELLIGE_ALGEBRA constexpr Value layout_of(List<ValueNode> const& flat) {
-  if (flat.empty()) return unit();
-  if (flat.size() == 1) return leaf(flat[0]);
-  Value r = empty(ValueKind::layout);
-  r.nodes[0].kids = flat.size();
-  r.nodes.append(flat);
+  Value r;
+  append_layout(r.nodes, flat);
   return r;
 }
+
+}  // namespace values
+
+using namespace values;
 
 }  // namespace zellige

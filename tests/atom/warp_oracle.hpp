@@ -1,15 +1,12 @@
-// What the matrix instructions of mma_warp.hpp compute, as a pure function of the registers of a warp: the definition
-// that the emulator runs, the tests examine and the hardware is compared with. Fragments by PTX ISA's rule: a register
-// holds neighbours along K, four threads lie along K and eight along the rows, further registers go 8 rows down, then
-// along K. Host code only.
+// A second definition of the warp's matrix instructions, for comparison with the bodies (mma_body.hpp) and
+// with hardware: fragments by PTX ISA's rule written out, sums by plain loops. A register holds neighbours
+// along K, four threads lie along K and eight along the rows, further registers go 8 rows down, then along K.
 #pragma once
 
-#include <zellige/atom/bfloat16.hpp>
-#include <zellige/atom/float8.hpp>
-#include <zellige/atom/half.hpp>
 #include <zellige/atom/mma_reference.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
 
-namespace zellige::reference {
+namespace zellige::oracle {
 
 /// The kinds of operand, and how they are told apart.
 struct WarpMmaKind {
@@ -30,7 +27,8 @@ constexpr int bits_of(WarpMmaKind::Number n) {
 }
 
 /// The v-th element of thread t in an operand of `rows` rows (M or N) along K.
-constexpr WarpMmaElement warp_mma_operand(const WarpMmaKind& kind, bool pieces, int bits, int rows, int t, int v) {
+constexpr WarpMmaElement warp_mma_operand(const WarpMmaKind& kind, bool pieces, int bits, int rows, int t,
+                                          int v) {
   if (kind.quad_pairs) {
     const int q = t % 4 + t / 16 * 4;  // of the eight threads of a pair
     if (pieces) return {q, v};
@@ -77,8 +75,8 @@ inline double warp_mma_number(const unsigned char* registers, WarpMmaKind::Numbe
 }
 
 /// d = a b + c. a[t], b[t], c[t], d[t] are thread t's registers. Sums as mma_reference.hpp's; f64 by fused
-/// multiply-adds with k ascending; integers exact, modulo 2^32 or saturated; single bits count where a xor b, or a and
-/// b, is 1. A warp has four quad pairs, each with matrices of its own.
+/// multiply-adds with k ascending; integers exact, modulo 2^32 or saturated; single bits count where a xor b,
+/// or a and b, is 1. A warp has four quad pairs, each with matrices of its own.
 template <int M, int N, int K>
 [[gnu::noinline]] void warp_mma(const WarpMmaKind& kind, const void* const* a, const void* const* b,
                                 const void* const* c, void* const* d) {
@@ -109,7 +107,8 @@ template <int M, int N, int K>
         if (kind.sum == Sum::f64) __builtin_memcpy(&x, from + 8 * v, 8);
         if (kind.sum == Sum::f32) __builtin_memcpy(&f, from + 4 * v, 4), x = f;
         if (kind.sum == Sum::s32) __builtin_memcpy(&s, from + 4 * v, 4), x = s;
-        if (kind.sum == Sum::f16) __builtin_memcpy(static_cast<void*>(&h), from + 2 * v, 2), x = static_cast<float>(h);
+        if (kind.sum == Sum::f16)
+          __builtin_memcpy(static_cast<void*>(&h), from + 2 * v, 2), x = static_cast<float>(h);
         sum[row][column] = x;
       }
     }
@@ -136,9 +135,10 @@ template <int M, int N, int K>
         const double x = sum[row][column];
         const auto f = static_cast<float>(x);
         int64_t whole = static_cast<int64_t>(kind.sum == Sum::s32 ? x : 0);
-        if (kind.ending == Ending::saturate) whole = whole > 0x7fffffff ? 0x7fffffff : whole < -0x80000000LL ? -0x80000000LL : whole;
+        if (kind.ending == Ending::saturate)
+          whole = whole > 0x7fffffff ? 0x7fffffff : whole < -0x80000000LL ? -0x80000000LL : whole;
         const auto s = static_cast<int32_t>(whole);
-        const half_t h(round_to_odd(x));
+        const half_t h(reference::round_to_odd(x));
         if (kind.sum == Sum::f64) __builtin_memcpy(to + 8 * v, &x, 8);
         if (kind.sum == Sum::f32) __builtin_memcpy(to + 4 * v, &f, 4);
         if (kind.sum == Sum::s32) __builtin_memcpy(to + 4 * v, &s, 4);
@@ -148,4 +148,46 @@ template <int M, int N, int K>
   }
 }
 
-}  // namespace zellige::reference
+}  // namespace zellige::oracle
+
+namespace zellige::oracle {
+
+constexpr WarpMmaKind::Number warp_mma_number(Number n) {
+  using N = WarpMmaKind::Number;
+  switch (n) {
+    case Number::f16:
+      return N::f16;
+    case Number::e4m3:
+      return N::e4m3;
+    case Number::e5m2:
+      return N::e5m2;
+    case Number::s8:
+      return N::s8;
+    case Number::u8:
+      return N::u8;
+    case Number::s4:
+      return N::s4;
+    case Number::u4:
+      return N::u4;
+    case Number::u1:
+      return N::u1;
+    default:
+      return N::f64;
+  }
+}
+
+constexpr WarpMmaKind warp_mma_kind(MmaRow const& row) {
+  using K = WarpMmaKind;
+  return {warp_mma_number(row.a),
+          warp_mma_number(row.b),
+          row.d == Number::f16   ? K::Sum::f16
+          : row.d == Number::f32 ? K::Sum::f32
+          : row.d == Number::s32 ? K::Sum::s32
+                                 : K::Sum::f64,
+          static_cast<K::Ending>(row.ending),
+          row.issuer == Issuer::quad_pair,
+          row.a_rows,
+          row.b_columns};
+}
+
+}  // namespace zellige::oracle

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What the library costs the compiler: CPU seconds net of an empty file, and peak memory.
+
+Generates its units (headers alone, 200 distinct static expressions, 100 with run-time leaves, a tiled SGEMM kernel) and
+compiles each with the compilers found (g++, clang++, nvcc). Where the environment variable CUTLASS names a checkout of
+CUTLASS, CuTe's cost is measured in the same run, unit by unit next to ours.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import units
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CUDA = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+
+
+def commands():
+    flags = {"g++": ["-std=c++20", "-c"], "clang++": ["-std=c++20", "-c"], "nvcc": ["-std=c++20", "-arch=sm_90", "-c"]}
+    return {name: [shutil.which(name), *flags[name]] for name in flags if shutil.which(name)}
+
+
+def includes(library, compiler):
+    if library == "ours":
+        return ["-I", f"{ROOT}/include"]
+    found = ["-I", f"{os.environ['CUTLASS']}/include"]
+    if compiler != "nvcc":
+        found += ["-isystem", f"{CUDA}/include"]
+        extra = f"{CUDA}/targets/x86_64-linux/include/cccl"
+        found += ["-isystem", extra] if os.path.isdir(extra) else []
+    return found
+
+
+def measure(command):
+    """CPU seconds and the peak memory of the largest process in MiB, of a compilation and all that it starts."""
+    script = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)\n"
+        "sys.stderr.write(done.stderr[:2000])\n"
+        "sys.exit(done.returncode)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"compile_time: {' '.join(command)} failed:\n{done.stderr}")
+    seconds, memory = map(float, done.stdout.split())
+    return seconds, memory
+
+
+class Bench:
+    def __init__(self, folder, repeat):
+        self.folder, self.repeat = folder, repeat
+
+    def cost(self, compiler, command, name, library):
+        suffix = ".cu" if compiler == "nvcc" else ".cpp"
+        path = f"{self.folder}/{library}_{name.replace(' ', '_')}{suffix}"
+        with open(path, "w") as f:
+            f.write(units.unit(name, library))
+        runs = [measure([*command, *includes(library, compiler), path, "-o", "/dev/null" if compiler != "nvcc" else f"{path}.o"])
+                for _ in range(self.repeat)]
+        return statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs)
+
+    def table(self, compilers, names, libraries):
+        rows = []
+        for compiler, command in compilers.items():
+            empty, _ = self.cost(compiler, command, "empty", "ours")
+            for name in names:
+                if name in units.CUDA_ONLY and compiler != "nvcc":
+                    continue
+                row = {"compiler": compiler, "unit": name}
+                for library in libraries:
+                    seconds, memory = self.cost(compiler, command, name, library)
+                    row[library] = {"cpu_s": round(max(seconds - empty, 0.0), 3), "peak_mib": round(memory, 1)}
+                rows.append(row)
+                print(line(row), flush=True)
+        return rows
+
+
+def line(row):
+    text = f"{row['compiler']:8} {row['unit']:14} {row['ours']['cpu_s']:8.2f} s {row['ours']['peak_mib']:7.0f} MiB"
+    if "cute" in row:
+        c = row["cute"]
+        ratio = row["ours"]["cpu_s"] / c["cpu_s"] if c["cpu_s"] else float("nan")
+        text += f"   CuTe {c['cpu_s']:8.2f} s {c['peak_mib']:7.0f} MiB   ratio {ratio:5.2f}, memory {row['ours']['peak_mib'] / c['peak_mib']:4.2f}"
+    return text
+
+
+def broken_limits(rows, limits):
+    """The rows whose cost is above the committed limit, as sentences."""
+    for row in rows:
+        allowed = limits.get(row["compiler"], {}).get(row["unit"])
+        for key, unit in (("cpu_s", "CPU seconds"), ("peak_mib", "MiB")):
+            if allowed and row["ours"][key] > allowed[key]:
+                yield f"{row['compiler']}, {row['unit']}: {row['ours'][key]} {unit}, more than the {allowed[key]} allowed"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--compiler", action="append", choices=("g++", "clang++", "nvcc"), help="only this one; may be repeated")
+    p.add_argument("--unit", action="append", choices=units.UNITS, help="only this unit; may be repeated")
+    p.add_argument("--repeat", type=int, default=3, help="compilations of each unit, of which the median counts (3)")
+    p.add_argument("--json", help="where to write the figures")
+    p.add_argument("--keep", help="a folder for the generated units, which then stay")
+    p.add_argument("--check", action="store_true", help="fail where a cost is above that in limits.json")
+    a = p.parse_args()
+    compilers = {k: v for k, v in commands().items() if not a.compiler or k in a.compiler}
+    if not compilers:
+        sys.exit("compile_time: none of the compilers asked for was found")
+    libraries = ["ours"] + (["cute"] if os.environ.get("CUTLASS") else [])
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = a.keep or scratch
+        os.makedirs(folder, exist_ok=True)
+        rows = Bench(folder, a.repeat).table(compilers, a.unit or units.UNITS, libraries)
+    if a.json:
+        with open(a.json, "w") as f:
+            json.dump({"rows": rows, "repeat": a.repeat}, f, indent=1)
+            f.write("\n")
+    if a.check:
+        with open(f"{HERE}/limits.json") as f:
+            broken = list(broken_limits(rows, json.load(f)))
+        for sentence in broken:
+            print(sentence, file=sys.stderr)
+        sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()

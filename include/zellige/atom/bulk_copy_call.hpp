@@ -1,0 +1,95 @@
+// copy by bulk copies: runs of bytes between global and shared memory, without a descriptor. By one thread.
+//
+//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
+//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  and back: tma_store_arrive()
+//
+// AUTO moves the longest run that is contiguous in both at once; _G2S and _S2G are atoms of so many bits, to
+// be tiled like any other.
+#pragma once
+
+#include <zellige/atom/bulk_copy.hpp>
+#include <zellige/atom/tma_call.hpp>
+
+namespace zellige {
+
+struct SM90_BULK_COPY_G2S_OP : SM90_BULK_COPY_G2S {};
+
+/// With the barrier on which it completes.
+template <class Bits>
+struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = SM90_BULK_COPY_G2S_OP;
+  smem<uint64_t> barrier;
+};
+template <class Bits>
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto Copy_Traits<SM90_BULK_COPY_G2S, Bits>::with(Barrier&& barrier) const {
+  return Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits>{detail::barrier_pointer(barrier)};
+}
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> const& traits, TS const& src,
+                                       TD&& dst) {
+  bulk_load(instruction_address(dst.data()), instruction_address(src.data()), Bits::value / 8,
+            traits.barrier);
+}
+template <class Bits, tensor_like TS, tensor_like TD>
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> const&, TS const& src,
+                                       TD&& dst) {
+  bulk_store(instruction_address(dst.data()), instruction_address(src.data()), Bits::value / 8);
+}
+
+/// As long runs as the two layouts have in common.
+template <>
+struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
+  smem<uint64_t> barrier;
+};
+template <>
+struct Copy_Traits<SM90_BULK_COPY_AUTO> {
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const {
+    return Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>>{detail::barrier_pointer(barrier)};
+  }
+};
+
+namespace detail {
+template <tensor_like S, tensor_like D, class Move>
+ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Move const& move) {
+  static_assert(alike_in_memory<S, remove_cvref_t<D>>,
+                "SM90_BULK_COPY_AUTO: source and destination differ in type");
+  auto const run = max_common_layout(src.layout(), dst.layout());
+  constexpr int bits = size_v<remove_cvref_t<decltype(run)>> * sizeof_bits_v<typename S::value_type>;
+  static_assert(
+      bits % 128 == 0,
+      "SM90_BULK_COPY_AUTO: what is contiguous in both source and destination is no multiple of 16 bytes");
+  auto const from = zipped_divide(src, run);
+  auto const to = zipped_divide(dst, run);
+  ZELLIGE_UNROLL
+  for (int i = 0; i < int(size<1>(from)); ++i)
+    move(instruction_address(to(Underscore{}, i).data()), instruction_address(from(Underscore{}, i).data()),
+         unsigned(bits / 8));
+}
+}  // namespace detail
+
+template <tensor_like S, tensor_like D>
+ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> const& with, S const& src,
+                                D&& dst) {
+  static_assert(is_gmem_v<S> && is_smem_v<remove_cvref_t<D>>,
+                "SM90_BULK_COPY_AUTO: with a barrier it copies from global to shared memory");
+  detail::each_common_run(src, dst, [&](auto const& to, auto const& from, unsigned bytes) {
+    bulk_load(to, from, bytes, with.barrier);
+  });
+}
+template <tensor_like S, tensor_like D>
+ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO> const&, S const& src, D&& dst) {
+  static_assert(
+      is_smem_v<S> && is_gmem_v<remove_cvref_t<D>>,
+      "SM90_BULK_COPY_AUTO: without a barrier it copies from shared to global memory; .with(barrier) is "
+      "the other way");
+  detail::each_common_run(
+      src, dst, [&](auto const& to, auto const& from, unsigned bytes) { bulk_store(to, from, bytes); });
+}
+
+}  // namespace zellige

@@ -1,0 +1,68 @@
+// The warpgroup instruction for a tile: types and majors as the problem has them, the greatest N that divides
+// the tile's.
+//
+//   auto op = ss_op_selector<half_t, half_t, float, Shape<_128, _192, _64>>();    64 x 192 x 16, from smem
+//   make_tiled_mma(op, Layout<Shape<_2, _1, _1>>{})
+//
+// float stands for tfloat32, as the tensor cores take it. Every multiple of 8 is a candidate, where CuTe by
+// default looks at powers of two, 96 and 192 only.
+#pragma once
+
+#include <zellige/atom/gmma.hpp>
+
+namespace zellige {
+namespace detail {
+
+template <class T>
+inline constexpr Number gmma_number = number_of<T> == Number::f32 ? Number::tf32 : number_of<T>;
+
+ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
+  for (int n = 256; n > 8; n -= 8) {
+    if (tile_n % n == 0 && warpgroup_n(sums, n)) return n;
+  }
+  return 8;
+}
+
+template <class A, class B, class C, class TileShape, bool a_in_registers, SM90::GMMA::Major major_a,
+          SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b>
+constexpr auto select_gmma() {
+  static_assert(is_static_v<TileShape> && rank_v<TileShape> == 3,
+                "GMMA selector: the tile is a static shape (M, N, K)");
+  constexpr int m = decltype(size<0>(TileShape{}))::value, n = decltype(size<1>(TileShape{}))::value,
+                k = decltype(size<2>(TileShape{}))::value;
+  static_assert(m % 64 == 0, "GMMA selector: M of the tile is a multiple of 64");
+  static_assert(n % 8 == 0, "GMMA selector: N of the tile is a multiple of 8");
+  constexpr Number a = gmma_number<A>, b = gmma_number<B>, c = number_of<C>;
+  constexpr int bits = bits_of(a) == 0 ? 16 : bits_of(a);
+  constexpr MmaRow row{90, 64, 8, short(256 / bits), c, a, b, c, Issuer::warpgroup};
+  constexpr bool known = [](MmaRow const& r) {
+    for (MmaFamily const& f : mma_families) {
+      if (admits(f, r)) return true;
+    }
+    return false;
+  }(row);
+  static_assert(known,
+                "GMMA selector: no warpgroup instruction multiplies these types into this accumulator");
+  static_assert(k % row.k == 0, "GMMA selector: K of the tile is a multiple of 32 bytes of A");
+  return SM90::GMMA::Mma<greatest_n(c, n), c, a, b, a_in_registers, major_a, major_b, scale_a, scale_b>{};
+}
+
+}  // namespace detail
+
+namespace SM90::GMMA {
+
+/// A and B from shared memory.
+template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
+          ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
+constexpr auto ss_op_selector() {
+  return detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
+}
+/// A from registers.
+template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
+          ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
+constexpr auto rs_op_selector() {
+  return detail::select_gmma<A, B, C, TileShape_MNK, true, major_a, major_b, scale_a, scale_b>();
+}
+
+}  // namespace SM90::GMMA
+}  // namespace zellige

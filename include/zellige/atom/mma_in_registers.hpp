@@ -1,0 +1,45 @@
+// A warp's matrix instruction on registers, whichever table it is of: PTX on the device, a meeting of the
+// warp on the emulator.
+//
+//   mma_in_registers<SM80_16x8x32_S32U8S8S32_TN>(d, a, b);        d += a b
+#pragma once
+
+#include <zellige/atom/fragment_registers.hpp>
+#include <zellige/atom/mma_atom.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/mma_body.hpp>
+#endif
+
+namespace zellige {
+
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+namespace detail {
+/// d += a b by the instruction Op, of mma.hpp or of mma_traits/names.hpp.
+template <class Op>
+ZELLIGE_CALL void mma_in_registers(typename Op::DRegisters& d, typename Op::ARegisters const& a,
+                                   typename Op::BRegisters const& b) {
+#if defined(ZELLIGE_EMULATE)
+  if constexpr (requires { typename Op::Accumulator; }) {
+    mma<Op>(d, a, b);
+  } else {
+    using In = reference::MmaIn<Op>;
+    using Out = reference::MmaOut<Op>;
+    In mine;
+    __builtin_memcpy(mine.a, a, sizeof(mine.a));
+    __builtin_memcpy(mine.b, b, sizeof(mine.b));
+    __builtin_memcpy(mine.c, d, sizeof(mine.c));
+    auto const compute = [](In const* in, Out* out) {
+      emulate::count(emulate::Counter::mma);
+      reference::mma_body<Op>(in, out);
+    };
+    Out const result = emulate::meet<In, Out>(mine, compute, Op::name);
+    __builtin_memcpy(d, result.d, sizeof(result.d));
+  }
+#else
+  Op::call(d, a, b);
+#endif
+}
+}  // namespace detail
+#endif
+
+}  // namespace zellige
