@@ -1,5 +1,6 @@
 // Tensors and all their algorithms.
 #pragma once
+#include <cute/algorithm/tensor_algorithms.hpp>
 #include <cute/arch/copy_sm80.hpp>
 #include <cute/atom/mma_atom.hpp>
 #include <cute/numeric/complex.hpp>

@@ -345,7 +345,10 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 Result evaluate_expression(std::string_view text) {
   if (text.size() > most_text) fail("the expression has {} characters, more than {}", text.size(), most_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
-    throw ExpressionError(fmt::format("{}\n{}", why, marked(text, begin, end)));
+    // What is known only at run time limits what CuTe's algebra can say; users often know the number.
+    const bool unknown = why.find("run-time") != std::string::npos;
+    throw ExpressionError(fmt::format("{}{}\n{}", why, unknown ? " (plain numbers are run-time ones: write _2 for a known 2)" : "",
+                                      marked(text, begin, end)));
   };
   try {
     return Expression(text).result();

@@ -88,12 +88,11 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
                                     : bug == Bug::expects_too_much ? bytes + 16
                                                                    : bytes);
           const unsigned place = bug == Bug::a_loaded_to_the_wrong_place ? (stage + 1) % S::stages : stage;
-          tma_load_2d(a + place * (S::tile_m * S::tile_k), map_a, full + stage,
-                      int(step * S::tile_k),  // <load a>
-                      int(tile / tiles_n * S::tile_m));
-          tma_load_2d(b + stage * (S::tile_n * S::tile_k), map_b, full + stage,
-                      int(step * S::tile_k),  // <load b>
-                      int(tile % tiles_n * S::tile_n));
+          const auto a_tile = a + place * (S::tile_m * S::tile_k),
+                     b_tile = b + stage * (S::tile_n * S::tile_k);
+          const int at_k = int(step * S::tile_k), at_m = int(tile / tiles_n * S::tile_m);
+          tma_load_2d(a_tile, map_a, full + stage, at_k, at_m);                             // <load a>
+          tma_load_2d(b_tile, map_b, full + stage, at_k, int(tile % tiles_n * S::tile_n));  // <load b>
           if (++stage == S::stages) stage = 0, phase ^= 1;
         }
       }

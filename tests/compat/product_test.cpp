@@ -120,4 +120,15 @@ TEST(CompatProduct, Reductions) {
   EXPECT_EQ(values[1], (complex<float>(3, 4)));
 }
 
+TEST(CompatProduct, LazyTransformComputesWhenAsked) {
+  using namespace cute;
+  int values[] = {1, 2, 3, 4}, calls = 0;
+  Tensor x = make_tensor(&values[0], Shape<_2, _2>{});
+  Tensor squares = cute::lazy::transform(x, [&](int v) { return ++calls, v * v; });
+  EXPECT_EQ(calls, 0);
+  values[3] = 5;
+  EXPECT_EQ(squares(1, 1), 25);
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace

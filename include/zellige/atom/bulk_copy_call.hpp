@@ -55,21 +55,27 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-template <tensor_like S, tensor_like D, class Move>
-ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Move const& move) {
+/// A load where there is a barrier, else a store.
+template <tensor_like S, tensor_like D, class... Barrier>
+ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(alike_in_memory<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
   auto const run = max_common_layout(src.layout(), dst.layout());
   constexpr int bits = size_v<remove_cvref_t<decltype(run)>> * sizeof_bits_v<typename S::value_type>;
-  static_assert(
-      bits % 128 == 0,
-      "SM90_BULK_COPY_AUTO: what is contiguous in both source and destination is no multiple of 16 bytes");
+  static_assert(bits % 128 == 0,
+                "SM90_BULK_COPY_AUTO: what is contiguous in both source and destination is no multiple of 16 "
+                "bytes");
   auto const from = zipped_divide(src, run);
   auto const to = zipped_divide(dst, run);
   ZELLIGE_UNROLL
-  for (int i = 0; i < int(size<1>(from)); ++i)
-    move(instruction_address(to(Underscore{}, i).data()), instruction_address(from(Underscore{}, i).data()),
-         unsigned(bits / 8));
+  for (int i = 0; i < int(size<1>(from)); ++i) {
+    auto const target = instruction_address(to(Underscore{}, i).data());
+    auto const source = instruction_address(from(Underscore{}, i).data());
+    if constexpr (sizeof...(Barrier) == 1)
+      bulk_load(target, source, unsigned(bits / 8), barrier...);
+    else
+      bulk_store(target, source, unsigned(bits / 8));
+  }
 }
 }  // namespace detail
 
@@ -78,18 +84,15 @@ ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>>
                                 D&& dst) {
   static_assert(is_gmem_v<S> && is_smem_v<remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: with a barrier it copies from global to shared memory");
-  detail::each_common_run(src, dst, [&](auto const& to, auto const& from, unsigned bytes) {
-    bulk_load(to, from, bytes, with.barrier);
-  });
+  detail::each_common_run(src, dst, with.barrier);
 }
 template <tensor_like S, tensor_like D>
 ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO> const&, S const& src, D&& dst) {
   static_assert(
       is_smem_v<S> && is_gmem_v<remove_cvref_t<D>>,
-      "SM90_BULK_COPY_AUTO: without a barrier it copies from shared to global memory; .with(barrier) is "
-      "the other way");
-  detail::each_common_run(
-      src, dst, [&](auto const& to, auto const& from, unsigned bytes) { bulk_store(to, from, bytes); });
+      "SM90_BULK_COPY_AUTO: without a barrier it copies from shared to global memory; .with(barrier) "
+      "is the other way");
+  detail::each_common_run(src, dst);
 }
 
 }  // namespace zellige

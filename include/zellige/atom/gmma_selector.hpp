@@ -23,9 +23,16 @@ ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   return 8;
 }
 
+ZELLIGE_ALGEBRA constexpr bool any_family_admits(MmaRow const& row) {
+  for (MmaFamily const& f : mma_families) {
+    if (admits(f, row)) return true;
+  }
+  return false;
+}
+
 template <class A, class B, class C, class TileShape, bool a_in_registers, SM90::GMMA::Major major_a,
           SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b>
-constexpr auto select_gmma() {
+ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
   static_assert(is_static_v<TileShape> && rank_v<TileShape> == 3,
                 "GMMA selector: the tile is a static shape (M, N, K)");
   constexpr int m = decltype(size<0>(TileShape{}))::value, n = decltype(size<1>(TileShape{}))::value,
@@ -35,13 +42,7 @@ constexpr auto select_gmma() {
   constexpr Number a = gmma_number<A>, b = gmma_number<B>, c = number_of<C>;
   constexpr int bits = bits_of(a) == 0 ? 16 : bits_of(a);
   constexpr MmaRow row{90, 64, 8, short(256 / bits), c, a, b, c, Issuer::warpgroup};
-  constexpr bool known = [](MmaRow const& r) {
-    for (MmaFamily const& f : mma_families) {
-      if (admits(f, r)) return true;
-    }
-    return false;
-  }(row);
-  static_assert(known,
+  static_assert(any_family_admits(row),
                 "GMMA selector: no warpgroup instruction multiplies these types into this accumulator");
   static_assert(k % row.k == 0, "GMMA selector: K of the tile is a multiple of 32 bytes of A");
   return SM90::GMMA::Mma<greatest_n(c, n), c, a, b, a_in_registers, major_a, major_b, scale_a, scale_b>{};
@@ -54,13 +55,13 @@ namespace SM90::GMMA {
 /// A and B from shared memory.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
-constexpr auto ss_op_selector() {
+ZELLIGE_HOST_DEVICE constexpr auto ss_op_selector() {
   return detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
 }
 /// A from registers.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
-constexpr auto rs_op_selector() {
+ZELLIGE_HOST_DEVICE constexpr auto rs_op_selector() {
   return detail::select_gmma<A, B, C, TileShape_MNK, true, major_a, major_b, scale_a, scale_b>();
 }
 

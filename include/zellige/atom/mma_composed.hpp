@@ -92,12 +92,13 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
     int ra[1], rb[1];
     load_registers(ra, a);
     load_registers(rb, b);
-    d(0) = __dp4a(ra[0], rb[0], sum);
-    return;
-  }
+    sum = __dp4a(ra[0], rb[0], sum);
+  } else
 #endif
-  ZELLIGE_UNROLL
-  for (int i = 0; i < int(size(a)); ++i) sum += int(a(i)) * int(b(i));
+  {
+    ZELLIGE_UNROLL
+    for (int i = 0; i < int(size(a)); ++i) sum += int(a(i)) * int(b(i));
+  }
   d(0) = sum;
 }
 #endif

@@ -116,9 +116,16 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = v.nodes[i];
   return p;
 }
+// Behind a class's `type`, and with no argument left to its default: nvcc writes types out for the host's
+// compiler, which inside a template takes a defaulted one for dependent.
+template <class S, class D>
+struct planned_layout_type {
+  using type = Layout<S, D>;
+};
 template <class P>
 using planned_layout =
-    Layout<typename static_part<P, 0, false>::type, typename static_part<P, 0, true>::type>;
+    typename planned_layout_type<typename static_part<P, 0, false, (at<P>::kids(0) >= 0)>::type,
+                                 typename static_part<P, 0, true, (at<P>::kids(0) >= 0)>::type>::type;
 
 }  // namespace detail
 }  // namespace zellige
