@@ -13,6 +13,8 @@ get_property(rooms GLOBAL PROPERTY ZELLIGE_ROOMS)
 set_target_properties(zellige_headers PROPERTIES EXPORT_NAME headers)
 install(TARGETS zellige_headers ${rooms} EXPORT zellige_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/zellige)
 install(DIRECTORY include/zellige DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+# CuTe's header names are put where only those who ask for them find them: -I PREFIX/include/zellige/compat.
+install(DIRECTORY compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zellige/compat)
 # The rooms' own headers, under a folder of theirs: #include "graph/graph.hpp" is found by the target's include path.
 foreach(room ${rooms})
   string(REPLACE zellige_ "" folder ${room})

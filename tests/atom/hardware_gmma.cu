@@ -38,7 +38,9 @@ __global__ void __launch_bounds__(128)
   for (int i = 0; i < R; ++i) d[i] = c[me * R + i];
   uint32_t a[4];
   for (int i = 0; i < 4; ++i) a[i] = ra[me][i];
-  const Input mine = in[blockIdx.x];
+  Input mine = in[blockIdx.x];
+  mine.a += smem_address(tile) >> 4;  // the descriptors count from the image's first byte
+  mine.b += smem_address(tile) >> 4;
   wgmma_fence_operand(d);
   wgmma_fence();
   if constexpr (SS)

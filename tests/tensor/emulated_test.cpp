@@ -1,9 +1,10 @@
 // Kernels written with tensors, every thread of them run by the emulator: no finding, the right values, and
 // accesses as wide as the layouts allow. The same text is what nvcc would compile.
-#include <zellige/tensor.hpp>
-#include <zellige/tensor/debug.hpp>  // behind the emulator's names of the running thread
-
 #include "../emulate/kernel.hpp"
+
+// Behind the emulator's names of the running thread, which debug.hpp asks for.
+#include <zellige/tensor.hpp>
+#include <zellige/tensor/debug.hpp>
 
 namespace zellige::emulate {
 namespace {
