@@ -202,34 +202,32 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return write_for(fiber(t), lane, p, bytes);
 }
 
-void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
+// The rows of `matrices` 8x8 matrices, each checked by `access` as the 16 bytes of its lane.
+template <class Row>
+void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
+                 Row (*access)(Fiber&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   for (unsigned m = 0; m < matrices; ++m) {
     std::uint32_t at[8];
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned row = m * 8 + i;
-      safe[row] = read_for(f, row, rows[row], 16);
+      safe[row] = access(f, row, rows[row], 16);
       at[i] = std::uint32_t(rows[row].p - b.memory);
     }
-    b.counters[Counter::ldmatrix_wavefronts] += wavefronts(at, nullptr, 8, 16);
-    ++b.counters[Counter::ldmatrix_wavefronts_ideal];
+    b.counters[passes] += wavefronts(at, nullptr, 8, 16);
+    ++b.counters[ideal];
   }
 }
 
+void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
+  matrix_rows(t, rows, matrices, safe, read_for, Counter::ldmatrix_wavefronts,
+              Counter::ldmatrix_wavefronts_ideal);
+}
+
 void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
-  for (unsigned m = 0; m < matrices; ++m) {
-    std::uint32_t at[8];
-    for (unsigned i = 0; i < 8; ++i) {
-      const unsigned row = m * 8 + i;
-      safe[row] = write_for(f, row, rows[row], 16);
-      at[i] = std::uint32_t(rows[row].p - b.memory);
-    }
-    b.counters[Counter::stmatrix_wavefronts] += wavefronts(at, nullptr, 8, 16);
-    ++b.counters[Counter::stmatrix_wavefronts_ideal];
-  }
+  matrix_rows(t, rows, matrices, safe, write_for, Counter::stmatrix_wavefronts,
+              Counter::stmatrix_wavefronts_ideal);
 }
 
 void poisoned(Thread& t) {
