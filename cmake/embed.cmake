@@ -9,13 +9,14 @@ if(CMAKE_SCRIPT_MODE_FILE)
   set(rows "")
   foreach(header ${headers})
     file(READ ${ROOT}/${header} text)
-    string(APPEND rows "    {\"${header}\", R\"zellige(${text})zellige\"},\n")
+    string(APPEND rows "    {\"${header}\", R\"zellige(${text})zellige\"sv},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT [[
 #include "run/headers.hpp"
 
 namespace zellige::run {
 namespace {
+using namespace std::string_view_literals;  // their lengths are known without counting
 constexpr Header table[] = {
 @rows@    {"", ""}};
 }

@@ -14,7 +14,7 @@ inline void answer(char const* id, std::string const& text) {
     else
       std::cout << c;
   }
-  std::cout << '\n';
+  std::cout << '\n' << std::flush;
 }
 template <class F>
 void record(char const* id, F f) {

@@ -1,16 +1,7 @@
 """The C++ expression that each operation of the corpus stands for, from its arguments alone."""
 import operations_atoms
 from notation import expression as x
-
-TYPES = {"half": "half_t", "bfloat16": "bfloat16_t", "int8": "signed char", "int4": "int4_t", "uint128": "uint128_t",
-         "int2": "int2_t", "int1": "int1_t", "uint1": "uint1_t", "uint2": "uint2_t", "uint4": "uint4_t",
-         "uint8": "unsigned char", "int16": "short", "tfloat32": "tfloat32_t", "int64": "long long",
-         "float": "float", "double": "double", "int": "int", "int32": "int", "uint32": "unsigned"}
-
-
-def ctype(name):
-    return TYPES.get(name.removesuffix("_t"), name)
-
+from operations_atoms import ctype
 
 # Functions whose arguments are all values: op -> name.
 CALLS = {

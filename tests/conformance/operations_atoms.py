@@ -8,11 +8,13 @@ class NotInTheTables(ValueError):
     """An instruction of an architecture that the tables leave out."""
 
 
-TYPES = {"half": "half_t", "bfloat16": "bfloat16_t", "int8": "signed char", "uint8": "unsigned char", "int16": "short",
-         "uint16": "unsigned short", "int": "int", "int32": "int", "uint32": "unsigned", "int64": "long long",
-         "uint64": "unsigned long long", "float": "float", "double": "double", "tfloat32": "tfloat32_t",
-         "tf32": "tfloat32_t", "int4": "int4_t", "uint4": "uint4_t", "uint1": "uint1_t", "uint128": "uint128_t",
-         "float_e4m3": "float_e4m3_t", "float_e5m2": "float_e5m2_t", "e4m3": "float_e4m3_t", "e5m2": "float_e5m2_t"}
+TYPES = {"half": "half_t", "bfloat16": "bfloat16_t", "bf16": "bfloat16_t", "int8": "signed char",
+         "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short", "int": "int", "int32": "int",
+         "uint32": "unsigned", "int64": "long long", "uint64": "unsigned long long", "float": "float",
+         "double": "double", "tfloat32": "tfloat32_t", "tf32": "tfloat32_t", "int1": "integer_subbyte<1, true>",
+         "uint1": "uint1_t", "int2": "int2_t", "uint2": "uint2_t", "int4": "int4_t", "uint4": "uint4_t",
+         "uint128": "uint128_t", "float_e4m3": "float_e4m3_t", "float_e5m2": "float_e5m2_t", "e4m3": "float_e4m3_t",
+         "e5m2": "float_e5m2_t"}
 GMMA = "SM90::GMMA"
 OPS = ("mma_traits", "copy_traits", "copy_atom_print", "tiled_mma_", "tiled_copy_", "cotiled_copy", "tma_", "gmma_desc")
 

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 #include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/float8.hpp>
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/tfloat32.hpp>
 #include <zellige/layout/gmma_atoms.hpp>
@@ -12,5 +13,3 @@
 #include "answer.hpp"
 
 using namespace zellige;
-
-using int1_t = integer_subbyte<1, true>;

@@ -29,6 +29,6 @@ int main() {
       else
         std::cout << c;
     }
-    std::cout << '\n';
+    std::cout << '\n' << std::flush;
   }
 }

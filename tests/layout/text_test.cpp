@@ -41,6 +41,18 @@ TEST(Text, RefusalsNameOperationRuleAndNumbers) {
   }
 }
 
+TEST(Text, ValuesByAFormula) {
+  EXPECT_EQ(evaluate("print_tensor_values", {"int", "_4:_1", "i%3*2-1"}), "   -1\n    1\n    3\n   -1\n");
+  EXPECT_EQ(evaluate("print_tensor_values", {"int8", "(_2,_2):(_1,_2)", "i*5"}), "  0  10\n  5  15\n");
+  EXPECT_EQ(evaluate("print_tensor_values", {"uint64_t", "_2:_1", "i+7"}), "    7\n    8\n");
+  try {
+    evaluate("print_tensor_values", {"int", "_4:_1", "i/3"});
+    FAIL();
+  } catch (LayoutError const& e) {
+    EXPECT_STREQ(e.what(), "formula \"i/3\": numbers, i, +, -, * and % are understood, character 2 is not");
+  }
+}
+
 TEST(Text, DrawsTables) {
   EXPECT_EQ(evaluate("print_layout", {"(2,2):(2,1)"}),
             "(2,2):(2,1)\n      0   1 \n    +---+---+\n 0  | 0 | 1 |\n    +---+---+\n 1  | 2 | 3 |\n    "

@@ -39,6 +39,11 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) {
   return invoke<Op::filter_zeros>(l);
 }
+/// Extents of 1 where a profile has zeros.
+template <layout_like L, int_tuple P>
+ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l, P const& profile) {
+  return invoke<Op::filter_zeros_profile>(l, profile);
+}
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(A const& zeros, B const& t) {
   return invoke<Op::filter_zeros_tuple>(zeros, t);

@@ -1,6 +1,10 @@
 // What the compilers disagree about, and nothing else: host g++ and clang++, nvcc, and NVRTC.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Zellige is C++20: compile with -std=c++20 (nvcc's own default is C++17)"
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define ZELLIGE_HOST_DEVICE __host__ __device__
 #define ZELLIGE_DEVICE __device__
@@ -49,6 +53,15 @@ inline constexpr bool is_same_v = false;
 template <class T>
 inline constexpr bool is_same_v<T, T> = true;
 
+#if defined(__CUDACC_RTC__)
+// As the compiler has it: no class for each type.
+template <class T>
+using remove_cvref_t = __remove_cvref(T);
+template <class T>
+struct remove_cvref {
+  using type = __remove_cvref(T);
+};
+#else
 template <class T>
 struct remove_cvref {
   using type = T;
@@ -63,6 +76,7 @@ template <class T>
 struct remove_cvref<T&&> : remove_cvref<T> {};
 template <class T>
 using remove_cvref_t = typename remove_cvref<T>::type;
+#endif
 
 template <bool B, class T, class F>
 struct conditional {

@@ -98,9 +98,45 @@ ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
 }
 }  // namespace detail
 
+namespace detail {
+// Of a static shape, as a type: a class for each node, no function.
+template <class S>
+inline constexpr long long static_extent_v = -1;
+template <auto v>
+inline constexpr long long static_extent_v<C<v>> = v;
+template <class... S>
+inline constexpr long long static_extent_v<tuple<S...>> =
+    ((static_extent_v<S> >= 0) && ...) ? (1 * ... * static_extent_v<S>) : -1;
+
+template <bool left, long long... extent>
+ZELLIGE_HOST_DEVICE consteval long long steps_over(int mode) {
+  long long steps = 1;
+  int at = 0;
+  ((steps *= (left ? at < mode : at > mode) ? extent : 1, ++at), ...);
+  return steps;
+}
+template <bool left, class S, long long current, class Modes>
+struct compact_static;
+template <bool left, auto v, long long current>
+struct compact_static<left, C<v>, current, seq<>> {
+  using type = C<(v == 1 ? 0 : int(current))>;
+};
+template <class S>
+using modes_of = make_seq<(is_tuple_v<S> ? tuple_size_v<S> : 0)>;
+template <bool left, class... S, long long current, int... I>
+struct compact_static<left, tuple<S...>, current, seq<I...>> {
+  using type = tuple<typename compact_static<left, S, current * steps_over<left, static_extent_v<S>...>(I),
+                                             modes_of<S>>::type...>;
+};
+}  // namespace detail
+
 template <class Major, class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
-  return get<0>(detail::compact<Major>(shape, current));
+  constexpr long long extent = detail::static_extent_v<S>;
+  if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
+    return typename detail::compact_static<is_same_v<Major, LayoutLeft>, S, 1, detail::modes_of<S>>::type{};
+  else
+    return get<0>(detail::compact<Major>(shape, current));
 }
 template <class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_col_major(S const& shape, Cur const& current = {}) {

@@ -31,6 +31,7 @@ inline constexpr OpName op_names[] = {
     {"filter", Op::filter},
     {"filter_profile", Op::filter_profile},
     {"filter_zeros", Op::filter_zeros},
+    {"filter_zeros_profile", Op::filter_zeros_profile},
     {"logical_divide", Op::logical_divide},
     {"zipped_divide", Op::zipped_divide},
     {"tiled_divide", Op::tiled_divide},
@@ -171,13 +172,71 @@ inline Op find_op(std::string_view name) {
   }
   return op;
 }
+inline int least_arguments(Op op) {
+  switch (op) {
+    case Op::coalesce:
+    case Op::coalesce_shape:
+    case Op::complement1:
+    case Op::right_inverse:
+    case Op::left_inverse:
+    case Op::nullspace:
+    case Op::filter:
+    case Op::filter_zeros:
+    case Op::max_alignment:
+    case Op::make_layout_left:
+    case Op::make_layout_right:
+    case Op::make_layout_concat:
+    case Op::make_layout_like:
+    case Op::make_fragment_like:
+    case Op::make_identity_layout:
+    case Op::size:
+    case Op::cosize:
+    case Op::coshape:
+    case Op::coprofile:
+    case Op::rank:
+    case Op::depth:
+    case Op::shape:
+    case Op::stride:
+    case Op::as_arithmetic_tuple:
+    case Op::make_basis_like:
+    case Op::neg:
+    case Op::abs:
+    case Op::product:
+    case Op::product_each:
+    case Op::sum:
+    case Op::gcd:
+    case Op::max:
+    case Op::min:
+    case Op::flatten:
+    case Op::flatten_to_tuple:
+    case Op::reverse:
+    case Op::zip1:
+    case Op::wrap:
+    case Op::unwrap:
+    case Op::identity:
+      return 1;
+    case Op::take:
+    case Op::group:
+    case Op::replace:
+    case Op::insert:
+    case Op::crd2crd:
+      return 3;
+    default:
+      return 2;
+  }
+}
+[[noreturn]] inline void too_few_arguments(std::string_view op, std::size_t given) {
+  throw LayoutError(std::string(op) + ": " + std::to_string(given) + " arguments are too few",
+                    {Rule::not_a_layout, 0, 0});
+}
 inline long long bits_of_type(std::string_view type) {
   constexpr std::pair<char const*, int> known[] = {
-      {"bool", 8},      {"int8", 8},    {"uint8", 8},     {"float8", 8},  {"fp8", 8},       {"e4m3", 8},
-      {"e5m2", 8},      {"half", 16},   {"bfloat16", 16}, {"bf16", 16},   {"int16", 16},    {"uint16", 16},
-      {"float", 32},    {"tf", 32},     {"tfloat32", 32}, {"int", 32},    {"int32", 32},    {"uint32", 32},
-      {"unsigned", 32}, {"double", 64}, {"int64", 64},    {"uint64", 64}, {"uint128", 128}, {"int4", 4},
-      {"uint4", 4},     {"int2", 2},    {"uint2", 2},     {"uint1", 1},   {"int1", 1}};
+      {"bool", 8},       {"char", 8},      {"int8", 8},    {"uint8", 8},     {"float8", 8},  {"fp8", 8},
+      {"e4m3", 8},       {"e5m2", 8},      {"half", 16},   {"bfloat16", 16}, {"bf16", 16},   {"int16", 16},
+      {"uint16", 16},    {"float", 32},    {"tf32", 32},   {"tfloat32", 32}, {"int", 32},    {"int32", 32},
+      {"uint32", 32},    {"unsigned", 32}, {"double", 64}, {"int64", 64},    {"uint64", 64}, {"uint128", 128},
+      {"int4", 4},       {"uint4", 4},     {"int2", 2},    {"uint2", 2},     {"uint1", 1},   {"int1", 1},
+      {"float_e4m3", 8}, {"float_e5m2", 8}};
   if (type.ends_with("_t")) type.remove_suffix(2);
   for (auto [name, bits] : known) {
     if (type == name) return bits;
@@ -213,7 +272,11 @@ inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::stri
     return v;
   };
   done = true;
-  if (op == "make_coord_tensor") return coord_tensor(arg(0));
+  if (op == "make_coord_tensor") {
+    Value const layout = arg(0);
+    coshape(t, layout);  // refuses strides that are of no one module
+    return t.failed() ? nothing() : coord_tensor(layout);
+  }
   if (op == "make_identity_tensor") return identity_tensor(arg(0));
   if (op == "tensor_eval" || op == "tensor_slice") return tensor_call(t, arg(0), arg(1));
   if (op == "local_tile" || op == "inner_partition")
@@ -273,7 +336,7 @@ inline Value evaluate_tensor(Tape& t, std::string_view op, std::vector<std::stri
 }  // namespace detail
 
 /// Evaluates one operation on values in CuTe's notation. Throws LayoutError when it is refused or unknown.
-inline std::string evaluate(std::string_view op, std::vector<std::string> const& args) {
+inline std::string evaluate(std::string_view op, std::vector<std::string> const& args) try {
   auto refuse_if = [&](Tape const& t) {
     if (t.failed()) throw LayoutError(std::string(op) + ": " + to_text(t.refusal()), t.refusal());
   };
@@ -297,6 +360,7 @@ inline std::string evaluate(std::string_view op, std::vector<std::string> const&
     for (std::size_t i = 0; i + (mode.empty() ? 0 : 1) < args.size(); ++i) v.push_back(parse_value(args[i]));
     if (!mode.empty()) v[0] = algebra::get(t, v[0], int(std::stol(std::string(mode))));
     refuse_if(t);
+    if (v.size() < detail::least_arguments(o)) detail::too_few_arguments(op, args.size());
     result = apply(o, t, v);
     if (!t.failed() && (name == "t_compact_col_major" || name == "t_compact_row_major"))
       result = stride_of(result);
@@ -304,6 +368,8 @@ inline std::string evaluate(std::string_view op, std::vector<std::string> const&
   }
   refuse_if(t);
   return to_text(result);
+} catch (std::out_of_range const&) {
+  detail::too_few_arguments(op, args.size());
 }
 
 }  // namespace zellige

@@ -282,10 +282,36 @@ struct zero_mark {
 };
 }  // namespace detail
 
+namespace detail {
+template <class D>
+inline constexpr bool has_plain_strides_v = integral<D>;
+template <class... D>
+inline constexpr bool has_plain_strides_v<tuple<D...>> = (has_plain_strides_v<D> && ...);
+
+template <class... C, class S, class D, int... I>
+ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, D const& stride, seq<I...>) {
+  return (... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd),
+                        get<nth_true<!is_underscore_v<C>...>(I)>(shape),
+                        get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
+}
+/// The index of a coordinate, each `_` a 0. Plain strides take nothing from a 0.
+template <class Crd, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
+  if constexpr (is_flat_v<Crd> && has_plain_strides_v<D> && misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
+    constexpr int named = marked_count<false, Crd>;
+    if constexpr (named == 0)
+      return Int<0>{};
+    else
+      return offset_flat(crd, shape, stride, make_seq<named>{});
+  } else {
+    return crd2idx(transform_leaf(crd, zero_mark{}), shape, stride);
+  }
+}
+}  // namespace detail
 /// (the sub-layout that crd keeps, the index at which it starts).
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, Layout<S, D> const& l) {
-  return make_tuple(slice(crd, l), crd2idx(transform_leaf(crd, detail::zero_mark{}), l.shape(), l.stride()));
+  return make_tuple(slice(crd, l), detail::slice_offset(crd, l.shape(), l.stride()));
 }
 /// (the layout, the index of crd): the layout seen from crd.
 template <class Crd, class S, class D>

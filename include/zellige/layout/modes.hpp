@@ -103,16 +103,16 @@ template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);
 }
-template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
+template <class A>
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
   return invoke<Op::gcd>(a);
 }
-template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
+template <class A>
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
   return invoke<Op::max>(a);
 }
-template <tuple_like A>
-ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
+template <class A>
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
   return invoke<Op::min>(a);
 }
 

@@ -1,5 +1,6 @@
 // Layouts and tensors drawn as text: tables, LaTeX. Host only.
 #pragma once
+#include <cctype>
 #include <cstdio>
 #include <zellige/layout/algebra/tensors.hpp>
 #include <zellige/layout/text.hpp>
@@ -135,12 +136,19 @@ inline std::string layout_latex(Value const& l) {
 }
 
 namespace detail {
-/// A sum of products of numbers and i.
+/// A sum of products of numbers and i; `%` is the remainder of whole numbers.
 inline double formula_at(std::string const& f, double i) {
   std::size_t at = 0;
+  auto wrong = [&] {
+    throw LayoutError("formula \"" + f + "\": numbers, i, +, -, * and % are understood, character " +
+                          std::to_string(at + 1) + " is not",
+                      {Rule::not_a_layout, static_cast<long long>(at), 0});
+  };
   auto factor = [&] {
     if (at < f.size() && f[at] == 'i') return ++at, i;
     std::size_t used = 0;
+    if (at == f.size() || !(std::isdigit(static_cast<unsigned char>(f[at])) || f[at] == '.' || f[at] == '-'))
+      wrong();
     double const x = std::stod(f.substr(at), &used);
     at += used;
     if (at < f.size() && f[at] == 'f') ++at;
@@ -148,12 +156,19 @@ inline double formula_at(std::string const& f, double i) {
   };
   auto term = [&] {
     double p = factor();
-    while (at < f.size() && f[at] == '*') ++at, p *= factor();
+    while (at < f.size() && (f[at] == '*' || f[at] == '%')) {
+      bool const product = f[at++] == '*';
+      double const q = factor();
+      if (!product && q == 0) wrong();
+      p = product ? p * q : double(static_cast<long long>(p) % static_cast<long long>(q));
+    }
     return p;
   };
   double sum = term();
   while (at < f.size()) {
-    bool const minus = f[at++] == '-';
+    bool const minus = f[at] == '-';
+    if (!minus && f[at] != '+') wrong();
+    ++at;
     sum += minus ? -term() : term();
   }
   return sum;
@@ -162,14 +177,20 @@ inline double formula_at(std::string const& f, double i) {
 /// The values that a formula in i gives the elements of a type, as print_tensor prints them.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;
+  std::string const kind = type.ends_with("_t") ? type.substr(0, type.size() - 2) : type;
+  bool const small =
+      kind == "int8" || kind == "uint8" || kind == "int16" || kind == "uint16" || kind == "char";
+  bool const whole = kind.starts_with("int") || kind.starts_with("uint") || kind == "unsigned";
   auto cell = [&](Value const& crd) {
     double const x = detail::formula_at(formula, std::stod(detail::element(t, l, crd)));
     char text[64];
-    if (type.starts_with("int"))
+    if (small)  // no width of their own
+      std::snprintf(text, sizeof text, "  %lld", static_cast<long long>(x));
+    else if (whole)
       std::snprintf(text, sizeof text, "%5lld", static_cast<long long>(x));
-    else if (type == "double")
+    else if (kind == "double")
       std::snprintf(text, sizeof text, "%11.3e", x);
-    else if (type == "float")
+    else if (kind == "float")
       std::snprintf(text, sizeof text, "%10.2e", x);
     else
       std::snprintf(text, sizeof text, "%8.2f", x);

@@ -86,6 +86,18 @@ ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) 
   return at;
 }
 
+/// Whether the shapes (or the strides) of a node and all below it are static.
+template <int n, int m>
+ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bool stride) {
+  int at = node;
+  for (int open = 1; open > 0; ++at) {
+    ValueNode const& v = p.nodes[at];
+    if (v.kids < 0 && (stride ? v.d.id : v.s.id) != 0) return false;
+    open += (v.kids > 0 ? v.kids : 0) - 1;
+  }
+  return true;
+}
+
 // Device functions may not name a plan's value; they may call these.
 template <class P>
 struct at {
@@ -114,6 +126,9 @@ struct at {
   ZELLIGE_ALGEBRA static consteval int step_x_id(int i) { return P::value.steps[i].x.id - 1; }
   ZELLIGE_ALGEBRA static consteval int step_y_id(int i) { return P::value.steps[i].y.id - 1; }
   ZELLIGE_ALGEBRA static consteval int child(int node, int i) { return child_of(P::value, node, i); }
+  ZELLIGE_ALGEBRA static consteval bool is_static(int node, bool stride) {
+    return static_below(P::value, node, stride);
+  }
 };
 
 /// The run-time numbers: inputs first, then each expression as it is computed. Every slot has its width.
@@ -270,6 +285,41 @@ ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   else
     return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
+// The type of a result without run-time leaves, made without a function: that halves the compiler's work.
+template <class P, class S, bool stride, int node>
+struct static_parts;
+template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
+struct static_part {
+  using type = typename static_parts<P, make_seq<P::value.nodes[node].kids>, stride, node>::type;
+};
+template <class P, int... I, bool stride, int node>
+struct static_parts<P, seq<I...>, stride, node> {
+  using type = tuple<typename static_part<P, child_of(P::value, node, I), stride>::type...>;
+};
+template <long long v, bool fits = fits_int(v)>
+struct static_number {
+  using type = C<int(v)>;
+};
+template <long long v>
+struct static_number<v, false> {
+  using type = C<v>;
+};
+template <class T, class Path>
+struct static_basis;
+template <class T, int... N>
+struct static_basis<T, seq<N...>> {
+  using type = ScaledBasis<T, N...>;
+};
+template <long long v, long long e>
+struct static_element : static_basis<typename static_number<v>::type, typename path_seq<e>::type> {};
+template <long long v>
+struct static_element<v, 0> : static_number<v> {};
+template <class P, int node>
+struct static_part<P, node, false, false> : static_element<P::value.nodes[node].s.v, 0> {};
+template <class P, int node>
+struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
+};
+
 template <class P, int node, bool stride, int n>
 ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s);
 template <class P, int node, bool stride, int n, int... I>
@@ -279,7 +329,9 @@ ZELLIGE_STEP constexpr auto make_parts(Slots<n> const& s, seq<I...>) {
 template <class P, int node, bool stride, int n>
 ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
   using A = at<P>;
-  if constexpr (A::kids(node) >= 0) {
+  if constexpr (A::is_static(node, stride)) {
+    return typename static_part<P, node, stride, (A::kids(node) >= 0)>::type{};
+  } else if constexpr (A::kids(node) >= 0) {
     return make_parts<P, node, stride>(s, make_seq<A::kids(node)>{});
   } else {
     constexpr int id = stride ? A::d_id(node) : A::s_id(node);
@@ -330,41 +382,6 @@ ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
                                 make_result<P, A::child(node, 2)>(s));
   }
 }
-
-// The type of a result without run-time leaves, made without a function: that halves the compiler's work.
-template <class P, class S, bool stride, int node>
-struct static_parts;
-template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
-struct static_part {
-  using type = typename static_parts<P, make_seq<P::value.nodes[node].kids>, stride, node>::type;
-};
-template <class P, int... I, bool stride, int node>
-struct static_parts<P, seq<I...>, stride, node> {
-  using type = tuple<typename static_part<P, child_of(P::value, node, I), stride>::type...>;
-};
-template <long long v, bool fits = fits_int(v)>
-struct static_number {
-  using type = C<int(v)>;
-};
-template <long long v>
-struct static_number<v, false> {
-  using type = C<v>;
-};
-template <class T, class Path>
-struct static_basis;
-template <class T, int... N>
-struct static_basis<T, seq<N...>> {
-  using type = ScaledBasis<T, N...>;
-};
-template <long long v, long long e>
-struct static_element : static_basis<typename static_number<v>::type, typename path_seq<e>::type> {};
-template <long long v>
-struct static_element<v, 0> : static_number<v> {};
-template <class P, int node>
-struct static_part<P, node, false, false> : static_element<P::value.nodes[node].s.v, 0> {};
-template <class P, int node>
-struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
-};
 
 template <class P, class... T>
 ZELLIGE_STEP constexpr auto execute(T const&... args) {

@@ -56,6 +56,8 @@ template <auto operation, long long numerator, long long denominator>
 ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
+template <auto operation, long long operand, long long operands>
+ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_a_plain_one_is_needed() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 
@@ -140,6 +142,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     division_by_zero<op, x, y>();
   else if constexpr (rule == Rule::not_a_layout)
     an_operand_is_of_the_wrong_kind<op, x, y>();
+  else if constexpr (rule == Rule::composed_operand)
+    an_operand_is_a_composed_layout_where_a_plain_one_is_needed<op, x, y>();
   else if constexpr (rule == Rule::overflow)
     the_result_does_not_fit_64_bits<op, x, y>();
   else if constexpr (rule == Rule::copy_threads)

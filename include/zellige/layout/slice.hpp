@@ -28,12 +28,39 @@ requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0) struct misfit<tuple<C
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);
 
+// Most coordinates have no tuple inside: what they keep is told at once.
+template <class Crd>
+inline constexpr bool is_flat_v = false;
+template <class... C>
+inline constexpr bool is_flat_v<tuple<C...>> = (!is_tuple_v<C> && ...);
+/// The modes with a `_`, or those without.
+template <bool marked, class Crd>
+inline constexpr int marked_count = 0;
+template <bool marked, class... C>
+inline constexpr int marked_count<marked, tuple<C...>> = (0 + ... + int(is_underscore_v<C> == marked));
+template <bool... is>
+ZELLIGE_HOST_DEVICE consteval int nth_true(int n) {
+  int at = 0, found = -1;
+  ((found = is && n-- == 0 ? at : found, ++at), ...);  // always assigned: nvcc warns of what has no effect
+  return found;
+}
+template <bool marked, class... C, class T, int... I>
+ZELLIGE_STEP constexpr auto select_flat(tuple<C...> const&, T const& t, seq<I...>) {
+  if constexpr (__is_empty(T))
+    return tuple<tuple_element_t<nth_true<(is_underscore_v<C> == marked)...>(I), T>...>{};
+  else
+    return make_tuple(get<nth_true<(is_underscore_v<C> == marked)...>(I)>(t)...);
+}
+
 template <bool keep_marked, class Crd, class T>
 ZELLIGE_HOST_DEVICE constexpr auto select_marked(Crd const& crd, T const& t) {
   if constexpr (tuple_like<Crd>) {
     static_assert(tuple_like<T>, "slice: the coordinate is a tuple where the layout has a single mode");
     static_assert(tuple_size_v<Crd> == tuple_size_v<T>, "slice: coordinate and layout differ in rank");
-    return select_each<keep_marked>(crd, t, make_seq<tuple_size_v<Crd>>{});
+    if constexpr (is_flat_v<Crd>)
+      return select_flat<keep_marked>(crd, t, make_seq<marked_count<keep_marked, Crd>>{});
+    else
+      return select_each<keep_marked>(crd, t, make_seq<tuple_size_v<Crd>>{});
   } else if constexpr (is_underscore_v<Crd> == keep_marked) {
     return make_tuple(t);
   } else {

@@ -93,6 +93,13 @@ template <class T>
 inline constexpr bool is_tuple_v = is_own_tuple_v<T> || foreign_tuple<T>::size >= 0;
 template <class T>
 inline constexpr bool is_tuple_v<T const> = is_tuple_v<T>;
+// By far the most often asked; the class foreign_tuple of each would cost.
+template <class... T>
+inline constexpr bool is_tuple_v<tuple<T...>> = true;
+template <auto v>
+inline constexpr bool is_tuple_v<C<v>> = false;
+template <>
+inline constexpr bool is_tuple_v<int> = false;
 template <class T>
 struct is_tuple : bool_constant<is_tuple_v<remove_cvref_t<T>>> {};
 template <class T>
@@ -115,14 +122,36 @@ struct first<A, R...> {
   using type = A;
 };
 }  // namespace detail
-template <int I, class T>
-struct tuple_element {
-  using type = typename decltype(detail::find_numbered<I>(
-      detail::numbered_elements(*static_cast<T const*>(nullptr))))::type;
+namespace detail {
+template <int I, class T, bool foreign>
+struct element_apart {
+  using type = typename decltype(find_numbered<I>(numbered_elements(*static_cast<T const*>(nullptr))))::type;
 };
 template <int I, class T>
-requires(foreign_tuple<T>::size > I) struct tuple_element<I, T> {
+struct element_apart<I, T, true> {
   using type = typename foreign_tuple<T>::template element<I>;
+};
+}  // namespace detail
+template <int I, class T>
+struct tuple_element : detail::element_apart<I, T, (foreign_tuple<T>::size > I)> {};
+template <int I, class... T>
+struct tuple_element<I, tuple<T...>> : detail::element_apart<I, tuple<T...>, false> {};
+// The first few without a search.
+template <class A, class... R>
+struct tuple_element<0, tuple<A, R...>> {
+  using type = A;
+};
+template <class A, class B, class... R>
+struct tuple_element<1, tuple<A, B, R...>> {
+  using type = B;
+};
+template <class A, class B, class C, class... R>
+struct tuple_element<2, tuple<A, B, C, R...>> {
+  using type = C;
+};
+template <class A, class B, class C, class D, class... R>
+struct tuple_element<3, tuple<A, B, C, D, R...>> {
+  using type = D;
 };
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
@@ -145,7 +174,7 @@ requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cv
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
-    using Element = tuple_element_t<I, tuple<T...>>;
+    using Element = typename tuple_element<I, tuple<T...>>::type;
     if constexpr (__is_empty(Element))
       return Element{};
     else
@@ -157,7 +186,7 @@ ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
-    using Element = tuple_element_t<I, tuple<T...>>;
+    using Element = typename tuple_element<I, tuple<T...>>::type;
     if constexpr (__is_empty(Element))
       return Element{};
     else
@@ -169,7 +198,7 @@ ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>& t) {
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>&& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
-    using Element = tuple_element_t<I, tuple<T...>>;
+    using Element = typename tuple_element<I, tuple<T...>>::type;
     if constexpr (__is_empty(Element))
       return Element{};
     else

@@ -43,8 +43,12 @@ struct ViewEngine {
   using memory = typename detail::memory_of<It>::type;
   using overhang = Over;
 
+  [[no_unique_address]] Over over = {};  // first, as tensor.hpp says of the layout
   It storage = {};
-  [[no_unique_address]] Over over = {};
+
+  ViewEngine() = default;
+  ZELLIGE_HOST_DEVICE constexpr ViewEngine(It const& it, Over const& record = {})
+      : over(record), storage(it) {}
   ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
   ZELLIGE_HOST_DEVICE constexpr It& begin() { return storage; }
 };

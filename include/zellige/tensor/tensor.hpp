@@ -23,8 +23,15 @@ struct Tensor {
   static constexpr bool tensor_tag = true;
   static constexpr int rank = LayoutT::rank;
 
-  EngineT engine_;
+  // The layout first: of a class that ends in a member without an address of its own, nvcc 13's code
+  // generator has another size than its front end and the host compiler, and a kernel would read its
+  // parameters wrongly.
   [[no_unique_address]] LayoutT layout_;
+  EngineT engine_;
+
+  Tensor() = default;
+  ZELLIGE_HOST_DEVICE constexpr Tensor(EngineT const& engine, LayoutT const& layout)
+      : layout_(layout), engine_(engine) {}
 
   ZELLIGE_HOST_DEVICE constexpr Tensor const& tensor() const { return *this; }
   ZELLIGE_HOST_DEVICE constexpr EngineT& engine() { return engine_; }

@@ -16,7 +16,14 @@ ZELLIGE_ALGEBRA constexpr bool acts_on_inner(Op op) {
     case Op::zipped_divide:
     case Op::tiled_divide:
     case Op::flat_divide:
+    case Op::logical_product:
+    case Op::zipped_product:
+    case Op::tiled_product:
+    case Op::flat_product:
+    case Op::blocked_product:
+    case Op::raked_product:
     case Op::tile_to_shape:
+    case Op::zip1:
     case Op::take:
     case Op::group:
     case Op::get:
@@ -85,8 +92,11 @@ ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) 
       Num const index = t.add(c[1].root().s, index_of(t, a[1], c[2]).root().s);
       return number(swizzled(t, bits_of(c[0]), index));
     }
-    default:
-      return t.refused(Rule::not_a_layout, int(op), int(ValueKind::composed));
+    default: {
+      int which = 0;
+      while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;
+      return t.refused(Rule::composed_operand, which + 1, a.size());
+    }
   }
 }
 /// Common runs of a composed layout and another are runs within which no swizzle acts.

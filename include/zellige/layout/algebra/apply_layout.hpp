@@ -1,5 +1,6 @@
 // The operations on layouts, by number: the algebra, and the making of layouts.
 #pragma once
+#include <zellige/layout/algebra/int_tuple.hpp>
 #include <zellige/layout/algebra/op.hpp>
 #include <zellige/layout/algebra/order.hpp>
 #include <zellige/layout/algebra/recast.hpp>
@@ -33,6 +34,11 @@ ZELLIGE_ALGEBRA constexpr Value apply_algebra(Op op, Tape& t, Values const& a) {
       return filter(t, a[0], a[1]);
     case Op::filter_zeros:
       return filter_zeros(a[0]);
+    case Op::filter_zeros_profile: {
+      Value const shape = filter_zeros(t, a[1], shape_of(a[0]));
+      if (t.failed()) return nothing();
+      return pair_up(shape, stride_of(a[0]));
+    }
     case Op::logical_divide:
       return logical_divide(t, a[0], a[1]);
     case Op::zipped_divide:

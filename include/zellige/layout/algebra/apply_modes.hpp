@@ -11,6 +11,13 @@ ZELLIGE_ALGEBRA constexpr Value extra(Values const& a, View padded) {
   if (padded.is_layout()) return unit();
   return number(1);
 }
+/// x in the place of every leaf.
+ZELLIGE_ALGEBRA constexpr Value repeat_like(View v, View x) {
+  if (v.is_leaf()) return x;
+  Value r = empty(v.kind());
+  for (int i = 0; i < v.rank(); ++i) r.add(repeat_like(v[i], x));
+  return r;
+}
 ZELLIGE_ALGEBRA constexpr int small(View v) { return int(v.root().s.v); }
 
 ZELLIGE_ALGEBRA constexpr Value apply_modes(Op op, Tape& t, Values const& a) {
@@ -75,13 +82,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_modes(Op op, Tape& t, Values const& a) {
       }
       return v;
     }
-    case Op::repeat_like: {
-      Value r = a[0];
-      for (ValueNode& n : r.nodes) {
-        if (n.kids < 0) n = a[1].root();
-      }
-      return r;
-    }
+    case Op::repeat_like:
+      return repeat_like(a[0], a[1]);
     default:
       return t.refused(Rule::not_a_layout, int(op), 0);
   }

@@ -156,8 +156,11 @@ ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
 }
 ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, View zeros, View v) {
   if (zeros.is_leaf()) {
-    if (!zeros.root().s.is(0)) return v;
-    return number(1);
+    Value r = v;
+    for (ValueNode& n : r.nodes) {
+      if (n.kids < 0 && zeros.root().s.is(0)) n.s = fixed(1);
+    }
+    return r;
   }
   if (zeros.rank() != v.rank()) return t.refused(Rule::rank_mismatch, zeros.rank(), v.rank());
   Value r = empty(ValueKind::tuple);

@@ -17,6 +17,7 @@ enum class Op : short {
   filter,
   filter_profile,
   filter_zeros,
+  filter_zeros_profile,
   logical_divide,
   zipped_divide,
   tiled_divide,

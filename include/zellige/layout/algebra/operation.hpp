@@ -34,7 +34,7 @@ ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
       inner[0] = a[0][2];
       Value const r = apply(op, t, inner);
       if (t.failed() || queries_inner(op)) return r;
-      return composed(a[0][0], a[0][1], r);
+      return behind(a[0][0], a[0][1], r);
     }
     return apply_composed(op, t, a);
   }

@@ -31,6 +31,7 @@ enum class Rule : signed char {
   not_static,            // x: the value (0 when unknown), y: 0
   divide_by_zero,        // x: numerator, y: 0
   not_a_layout,          // an operand is of the wrong kind
+  composed_operand,      // x: which operand, from 1, y: how many there are
   overflow,              // x, y: the operands
   sizes_differ,          // x, y: the sizes
   copy_threads,          // x: threads of the tiled copy, y: of its instruction
@@ -103,7 +104,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::swizzle_bits:
       return "the masks have {x} and {y} bits; they must have as many";
     case Rule::swizzle_mask:
-      return "the layout does not take the swizzle's masks {x} and {y} to bits";
+      return "no swizzle has the masks {x} and {y}: as many adjacent bits in each, none in both";
     case Rule::basis_sum:
       return "elements of ranks {x} and {y} belong to different modules and cannot be added";
     case Rule::not_static:
@@ -112,6 +113,8 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "{x} is divided by {y}";
     case Rule::not_a_layout:
       return "an operand is of the wrong kind ({x}, {y})";
+    case Rule::composed_operand:
+      return "operand {x} of {y} is a composed layout, and the operation takes plain layouts there";
     case Rule::sizes_differ:
       return "tensors of sizes {x} and {y}: they must be the same";
     case Rule::copy_threads:

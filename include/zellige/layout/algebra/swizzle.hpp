@@ -31,6 +31,13 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
+/// The layout behind a swizzle; one of no bits is the identity.
+ZELLIGE_ALGEBRA constexpr Value behind(View swizzle, View offset, View l) {
+  bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
+  bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
+  if (none && at_0) return l;
+  return composed(swizzle, offset, l);
+}
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
 }
@@ -51,7 +58,7 @@ ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) 
   if (y == 0) return swizzle_value({0, 0, 0});
   int const ty = lowest_bit(y), tz = lowest_bit(z);
   Bits const b{count_bits(y), ty < tz ? ty : tz, ty - tz};
-  if (b.y() != y || b.z() != z) return t.refused(Rule::swizzle_mask, y, z);
+  if (b.y() != y || b.z() != z || (y & z) != 0) return t.refused(Rule::swizzle_mask, y, z);
   return swizzle_value(b);
 }
 ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, View a, View b) {
@@ -127,7 +134,13 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   for (ValueNode const& n : crd) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
   Value const part = slice(t, crd, layout);
   if (t.failed()) return nothing();
-  if (all) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(0));
+  if (all) return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(0));
+  if (!swizzle.is(ValueKind::swizzle)) {
+    // layout o offset o layout: what is skipped is skipped before the left one.
+    Value const from = add(t, c[1], offset_of(t, crd, layout));
+    if (t.failed()) return nothing();
+    return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));
+  }
   Num start = offset_of(t, crd, layout).root().s;
   if (!c[1].is_number()) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(start));
   start = t.add(c[1].root().s, start);
@@ -165,7 +178,13 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
       return bundle(ValueKind::tuple, plain, number(swizzled(t, b, start)));
     }
   }
-  return bundle(ValueKind::tuple, composed(swizzle, number(start), part), number(0));
+  // What no swizzled bit is in may be added after the swizzle.
+  Value const skipped = dice(t, crd, layout);
+  if (t.failed()) return nothing();
+  long long const moved = bits_used(skipped);
+  if (c[1].root().s.is(0) && used >= 0 && moved >= 0 && (moved & (used | b.y() | b.z())) == 0)
+    return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start));
+  return bundle(ValueKind::tuple, behind(swizzle, number(start), part), number(0));
 }
 
 }  // namespace zellige::algebra

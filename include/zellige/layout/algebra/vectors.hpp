@@ -6,20 +6,41 @@
 namespace zellige::algebra {
 
 /// The indices, from 0 on, at which a and b have the same run of consecutive results.
+/// Whether every number of a layout is static.
+ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
+  for (ValueNode const& n : l) {
+    if (n.kids < 0 && !(n.s.is_static() && n.d.is_static())) return false;
+  }
+  return true;
+}
+/// The first mode of a o inverse where it is n:1 and n is static, else one element. Of run-time numbers
+/// nothing is asked that the answer does not rest on.
+ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
+  Tape trial = t;
+  Value const common = coalesce(trial, composition(trial, a, inverse));
+  if (trial.failed()) {
+    if (!all_static(a) || !all_static(inverse)) return unit();
+    t = trial;
+    return nothing();
+  }
+  ValueNode const first = common[0].root();
+  if (!first.d.is(1) || first.e != 0 || !first.s.is_static()) return unit();
+  t = trial;
+  return common[0];
+}
 ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
-  Value const common = coalesce(t, composition(t, a, inverse));
   if (t.failed()) return nothing();
-  Value const first = common[0];
-  if (!first.root().d.is(1) || first.root().e != 0) return unit();
-  return composition(t, inverse, first);
+  Value const run = common_run(t, a, inverse);
+  if (t.failed() || run.root().d.is(0)) return run;
+  return composition(t, inverse, run);
 }
 ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
-  Value const common = coalesce(t, composition(t, a, right_inverse(t, b)));
+  Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
-  Value const first = common[0];
-  if (!first.root().d.is(1) || first.root().e != 0) return number(1);
-  return number(first.root().s);
+  Value const run = common_run(t, a, inverse);
+  if (t.failed()) return nothing();
+  return number(run.root().s);
 }
 /// The largest n such that the layout is made of aligned runs of n, run-time strides and shapes being
 /// multiples of it.
