@@ -14,16 +14,13 @@ Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
 void fence_proxy(Thread& t, bool init) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
-  Warp& w = *f.its_warp;
   f.init_fenced |= init;
   const std::uint16_t me = std::uint16_t(b.first_thread + f.index);
   for (auto& [at, barrier] : b.mbarriers)
     if (barrier.made_by == me) barrier.fenced = true;
   if (init) return;
-  // What this warp knows of is visible to the asynchronous proxy from now on, for whoever hears of it.
-  b.release(w);
-  for (unsigned i = 0; i < b.cluster.warps(); ++i)
-    w.clock.visible[i] = std::max(w.clock.visible[i], w.clock.time[i]);
+  // What this thread knows of is visible to the asynchronous proxy from now on, for whoever hears of it.
+  b.fence(f);
 }
 
 unsigned smem_address(Thread& t, Place p) {
@@ -99,6 +96,7 @@ MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site si
 void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Block* there;
+  fiber(t).home->check_time(fiber(t), site);
   if (MBarrier* b = barrier_at(fiber(t), p, rank, "arrives at", site, there))
     there->mbarrier_arrive(fiber(t), *b, count, bytes, site);
 }
@@ -129,13 +127,16 @@ void cp_async_mbarrier_arrive(Thread& t, Place p) {
     there->mbarrier_arrive(f, *b, 1, 0, site);
 }
 
-void check_map(Thread& t, const TmaMap* map, unsigned rank) {
-  transfer::check_map(fiber(t), map, rank, "prefetch", ZELLIGE_SITE());
+void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
+  const Site site = ZELLIGE_SITE();
+  if (transfer::check_map(fiber(t), map, rank, "prefetch", site) && at)
+    transfer::check_coordinates(fiber(t), *map, at, false, "tma_prefetch", site);
 }
 void tma_load(Thread& t, const TmaMap* map, Place to, Place barrier, unsigned rank, const int* at,
               const std::uint16_t* offsets, unsigned mask) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
+  f.home->check_time(f, site);
   if (transfer::check_map(f, map, rank, "tma_load", site))
     transfer::tma_load(f, *map, to, barrier, at, offsets, mask, site);
 }
@@ -143,6 +144,7 @@ void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const in
                bool im2col) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
+  f.home->check_time(f, site);
   if (!transfer::check_map(f, map, rank, "tma_store", site)) return;
   if (map->im2col != im2col) {
     f.home->report(
@@ -186,17 +188,31 @@ void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), ca
 void wgmma_fence(Thread& t) {
   Fiber& f = fiber(t);
   if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
-  f.in_flight->wgmma_fenced = true;
+  f.together_at = ZELLIGE_SITE();
+  f.home->wgmma_fence(f);
 }
 void wgmma_commit(Thread& t) {
   Fiber& f = fiber(t);
   if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  ++f.together[1];
+  f.together_at = ZELLIGE_SITE();
   ++f.in_flight->wgmma_committed;
   f.in_flight->wgmma_open = false;
 }
 void wgmma_wait(Thread& t, unsigned pending) { fiber(t).home->wgmma_wait(fiber(t), pending, ZELLIGE_SITE()); }
 void setmaxnreg(Thread& t, unsigned registers, bool more) {
   fiber(t).home->set_registers(fiber(t), registers, more, ZELLIGE_SITE());
+}
+
+void griddep_wait(Thread& t) { fiber(t).home->griddep_wait(fiber(t)); }
+void check_descriptor(Thread& t, const char* field, unsigned bytes) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->report(
+      f, Kind::instruction, nullptr, site,
+      fmt::format("at \1, {} of {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below "
+                  "{}",
+                  f.home->spell(f.index), f.home->spell_block(f.home->linear), field, bytes, 1u << 18));
 }
 
 }  // namespace
@@ -228,7 +244,9 @@ const AsyncEngine& async_engine() {
                                         .wgmma_fence = wgmma_fence,
                                         .wgmma_commit = wgmma_commit,
                                         .wgmma_wait = wgmma_wait,
-                                        .setmaxnreg = setmaxnreg};
+                                        .setmaxnreg = setmaxnreg,
+                                        .griddep_wait = griddep_wait,
+                                        .check_descriptor = check_descriptor};
   return table;
 }
 

@@ -14,6 +14,7 @@ void Block::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   launch_ = &launch;
   peers = cluster.size() > 1 ? &cluster : nullptr;
+  fences = &cluster.fences;
   threads_ = config.block.x * config.block.y * config.block.z;
   warps_ = (threads_ + 31) / 32;
   first_warp = rank * warps_;
@@ -42,6 +43,7 @@ void Block::begin(std::uint64_t linear_index) {
   touches.clear();
   acquired.clear();
   live_ = threads_;
+  random_ = config.schedule ? config.schedule * 0x9E3779B97F4A7C15ull + linear : 0;
   ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
   current_warp_ = 0;
   for (Barrier& b : barrier_) b.arrived = b.warps = 0;
@@ -59,6 +61,8 @@ void Block::begin(std::uint64_t linear_index) {
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
     std::fill(std::begin(warp.clock.visible), std::end(warp.clock.visible), 1u);
     warp.least = warp.synced = 1;
+    warp.ahead = 0;
+    warp.left_first = nullptr;
   }
   dim3 position{0, 0, 0};
   for (unsigned i = 0; i < threads_; ++i) {
@@ -77,6 +81,8 @@ void Block::begin(std::uint64_t linear_index) {
     f.watch_poison = false;
     f.state = Fiber::State::ready;
     f.arrived_at_cluster = f.init_fenced = false;
+    std::fill(std::begin(f.together), std::end(f.together), 0u);
+    f.site = {};
     f.copies.clear();
     f.group_ends.clear();
     f.landed_copies = f.landed_groups = 0;
@@ -88,6 +94,22 @@ void Block::begin(std::uint64_t linear_index) {
   }
 }
 
+// Any warp that is ready, any of its lanes.
+Fiber* Block::next_at_random() {
+  const auto any = [&](std::uint32_t bits) {
+    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+    for (unsigned skip = unsigned((random_ >> 32) % unsigned(std::popcount(bits))); skip; --skip) bits &= bits - 1;
+    return unsigned(std::countr_zero(bits));
+  };
+  Warp& w = warp_[any(ready_warps_)];
+  const unsigned lane = any(w.ready);
+  w.ready &= ~(1u << lane);
+  if (!w.ready) ready_warps_ &= ~(1u << w.local);
+  Fiber& f = stacks_.fiber(w.local * 32 + lane);
+  f.state = Fiber::State::ready;
+  return &f;
+}
+
 void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
 }
@@ -95,7 +117,12 @@ void Block::end() {
 void Block::start(Transfer t) {
   arrived(t);
   Fiber& f = static_cast<Fiber&>(self());
-  f.home->launch_->body(*f.home->launch_);
+  try {
+    f.home->launch_->body(*f.home->launch_);
+  } catch (...) {
+    f.home->cluster.error = std::current_exception();
+  }
+  if (f.home->cluster.error) f.home->abandon(f);
   f.home->finish(f);
 }
 
@@ -104,6 +131,10 @@ void Block::finish(Fiber& f) {
   if (f.in_flight) finish_stores(f, ~0u);
   f.state = Fiber::State::returned;
   w.returned |= 1u << f.lane;
+  if (!w.left_first)
+    w.left_first = &f;
+  else
+    check_together(f, *w.left_first);
   --live_;
   --cluster.live;
   if (w.synced_lanes && (w.synced_lanes | w.returned | ~w.sync_mask) == ~0u) {

@@ -38,10 +38,17 @@ struct Warp {
   unsigned index = 0, local = 0;  // in its cluster, in its block
   std::uint32_t lanes = 0;        // that exist
   std::uint32_t ready = 0, returned = 0;
-  Clock clock{};
+  Clock clock{};  // what all of its lanes know
   std::uint32_t least = 0;
   std::uint32_t synced = 0;  // when its lanes were last in order, see Actor
+  // Lanes that know more than the others, by a wait or a fence of their own; until the warp is in order
+  // again.
+  std::uint32_t ahead = 0;
+  std::unique_ptr<Clock[]> own;
+  std::uint32_t own_synced[32] = {};
   AccessLog log;
+
+  const Fiber* left_first = nullptr;  // of those that have returned
 
   std::uint32_t met = 0;  // lanes at the meeting
   const char* what = nullptr;
@@ -56,6 +63,7 @@ struct Barrier {
   unsigned arrived = 0, expected = 0;
   std::uint32_t warps = 0;  // with a thread waiting
   std::uint32_t waiting[32] = {};
+  std::uint32_t come[32] = {};  // waiting or not
   Clock heard{};  // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
@@ -112,11 +120,26 @@ class Block {
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, bool running, Site);
+  void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
+  void wgmma_fence(Fiber&);
+  /// Whether a lane has come to such an instruction more often than another one of its warp.
+  void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
+  void griddep_wait(Fiber&);
+  /// An access to global memory by a thread that does not know of a griddep_wait.
+  void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);
   void finish_stores(Fiber&, std::uint32_t groups);
-  void hear(Warp&, const Clock&);  // the warp now knows what that clock knows
+  // What a thread knows (lanes.cpp).
+  const Clock& known(const Fiber& f) const {
+    return f.its_warp->ahead >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
+  }
+  void hear(Fiber&, const Clock&);  // the thread now knows what that clock knows
+  void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
+  void fence(Fiber&);   // what it knows of is visible to the asynchronous proxy
   void release(Warp&);  // what its threads have done so far can be told; what follows has a new time
+  void share(Warp&, std::uint32_t lanes);  // what these know, all do
+  void common(unsigned warpgroup, Clock&) const;  // what all threads of a warpgroup know
   void arrive_at_registers();
 
   /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block
@@ -126,22 +149,33 @@ class Block {
 
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
-    return {&w.clock,
+    const bool ahead = w.ahead >> f.lane & 1;
+    return {ahead ? &w.own[f.lane] : &w.clock,
             w.least,
             w.clock.time[w.index],
             std::uint16_t(first_thread + f.index),
             std::uint16_t(w.index),
             std::uint32_t(site),
-            w.synced,
+            ahead ? w.own_synced[f.lane] : w.synced,
             peers,
             std::uint16_t(first_warp),
-            acquired.empty() ? nullptr : &acquired};
+            acquired.empty() ? nullptr : &acquired,
+            fences};
   }
   /// The view of that name that holds the byte at `at`; null if none.
   const Region* region(std::uint16_t id, std::size_t at) const {
     for (const auto& r : regions_)
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
     return nullptr;
+  }
+  const Region* first_region(std::uint16_t id) const {
+    for (const auto& r : regions_)
+      if (r->id == id) return r.get();
+    return nullptr;
+  }
+  Fiber* fiber_at(std::uintptr_t stack) const {
+    const bool mine = stack >= stacks_.low(0) && stack < stacks_.high(threads_ - 1);
+    return mine ? &stacks_.fiber(unsigned((stack - stacks_.low(0)) / stack_bytes)) : nullptr;
   }
   Fiber& thread(unsigned i) const { return stacks_.fiber(i); }
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
@@ -160,6 +194,7 @@ class Block {
   Counters& counters;
   Findings& findings;
   const Peers* peers = nullptr;
+  Fences* fences = nullptr;         // the cluster's
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
   std::uint64_t linear = 0;
@@ -178,6 +213,7 @@ class Block {
   bool any_ready() const { return ready_warps_ != 0; }
   Fiber* next();
   void suspend(Fiber&, Fiber::State, Site);
+  void check_time(Fiber&, Site);  // where the launch's is over, nobody goes on
   void make_ready(Warp&, std::uint32_t lanes);
   bool unstick();  // false: the block is given up
   bool report_meeting();
@@ -186,6 +222,9 @@ class Block {
  private:
   static void start(Transfer);
   void finish(Fiber&);
+  Fiber* next_at_random();
+  Clock& get_ahead(Fiber&);
+  void catch_up(Warp&);
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
@@ -206,11 +245,13 @@ class Block {
   std::uint32_t registers_[32] = {}, pool_ = 0;  // a thread of each warp has; nobody has
   std::uint32_t ready_warps_ = 0;
   unsigned current_warp_ = 0;
+  std::uint64_t random_ = 0;  // of the launch's schedule; 0: in order
 };
 
 // The warp that ran last goes on as long as it can: its lanes are to meet.
 inline Fiber* Block::next() {
   if (!ready_warps_) return nullptr;
+  if (random_) return next_at_random();
   if (!(ready_warps_ >> current_warp_ & 1)) {
     const std::uint32_t later = ready_warps_ & ~((2u << current_warp_) - 1);
     current_warp_ = unsigned(std::countr_zero(later ? later : ready_warps_));

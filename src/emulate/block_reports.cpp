@@ -167,7 +167,11 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;
-  for (unsigned w = 1; w < warps_; ++w) known.join(warp_[w].clock, cluster.agents());
+  for (unsigned w = 0; w < warps_; ++w) {
+    known.join(warp_[w].clock, cluster.agents());
+    for (std::uint32_t left = warp_[w].ahead; left; left &= left - 1)
+      known.join(warp_[w].own[std::countr_zero(left)], cluster.agents());
+  }
   for (const auto& [warp, t] : touches) {
     if (t.epoch < known.time[warp]) continue;
     const Fiber& other = cluster.block(warp / warps_).thread(t.thread % (warps_ * 32));

@@ -110,8 +110,9 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && !all_written(state.flags + at, bytes))
     clash(f, f.index, p, bytes, "reads", site, {What::unwritten});
+  Block& b = *f.home;
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, false, site);
   if (!state.races) return;
-  const Block& b = *f.home;
   if (Clash c = state.races->read(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
     f.home->clash_of_global(f, p, bytes, false, site, c);
   }
@@ -121,8 +122,9 @@ inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags) std::memset(state.flags + at, 1, bytes);
+  Block& b = *f.home;
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, true, site);
   if (!state.races) return;
-  const Block& b = *f.home;
   if (Clash c = state.races->write(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
     f.home->clash_of_global(f, p, bytes, true, site, c);
   }
@@ -133,6 +135,7 @@ std::uint32_t awaited(const Fiber& f) { return f.its_warp->lanes & ~f.its_warp->
 const void* read(Thread& t, Place p, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
+  f.home->check_time(f, site);
   if (!admit(f, f.index, p, bytes, false, site, bytes)) return poison;
   Block& b = *f.home;
   if (p.region->space == Space::shared) {
@@ -152,6 +155,7 @@ const void* read(Thread& t, Place p, unsigned bytes) {
 void* write(Thread& t, Place p, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
+  f.home->check_time(f, site);
   if (!admit(f, f.index, p, bytes, true, site, bytes)) return sink;
   Block& b = *f.home;
   if (p.region->space == Space::shared) {
@@ -246,6 +250,7 @@ void poisoned(Thread& t) {
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
+  f.home->check_time(f, site);
   Block& b = *f.home;
   if (valid > bytes) {
     b.report(f, Kind::instruction, dst.region->name, site,
@@ -308,12 +313,14 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && !all_written(state.flags + at, 4))
     clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + 4, true, site);
   Warp& w = *f.its_warp;
   b.release(w);
+  const Actor a = b.actor(f, site.address);
   Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}};
   for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
     const unsigned other = b.first_warp + i;
-    mine.times.push_back(other == w.index ? std::min(w.clock.time[other], w.synced) : w.clock.time[other]);
+    mine.times.push_back(a.heard(other));
   }
   std::uint32_t before = 0;
   std::vector<Arrival> others = state.races->arrivals.arrive(at, mine, [&] {

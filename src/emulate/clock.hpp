@@ -28,6 +28,11 @@ struct Clock {
     std::copy(other.time, other.time + agents, time);
     std::copy(other.visible, other.visible + std::min(agents, max_warps), visible);
   }
+  void meet(const Clock& other, unsigned agents) {  // what both know
+    for (unsigned a = 0; a < agents; ++a) time[a] = std::min(time[a], other.time[a]);
+    const unsigned warps = std::min(agents, max_warps);
+    for (unsigned w = 0; w < warps; ++w) visible[w] = std::min(visible[w], other.visible[w]);
+  }
   void clear(unsigned agents) {
     std::fill(time, time + agents, 0u);
     std::fill(visible, visible + max_warps, 0u);
@@ -45,6 +50,9 @@ struct Peers {
 
 struct Acquisition;  // arrivals.hpp
 
+/// When each thread of a cluster has passed a fence to the asynchronous proxy, in its warp's time.
+using Fences = std::vector<std::vector<std::uint32_t>>;
+
 /// Who accesses, and what it has heard of. Threads and warps are numbered through the cluster.
 struct Actor {
   const Clock* clock;
@@ -59,9 +67,19 @@ struct Actor {
   std::uint16_t first_warp = 0;  // of its block
   const std::vector<Acquisition>* acquired =
       nullptr;  // what its block has learnt of others by atomic counters
+  const Fences* fences = nullptr;
 
   std::uint32_t heard(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
+  }
+  /// Whether an ordinary write that is in order has passed a fence since, and that fence is in order too.
+  bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
+    const unsigned w = writer / 32;
+    if (write_epoch < clock->visible[w]) return true;
+    if (!fences) return false;
+    const std::vector<std::uint32_t>& its = (*fences)[writer];
+    const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
+    return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < least || other_thread == thread || other_epoch < heard(other_thread / 32);

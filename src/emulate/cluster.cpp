@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "emulate/crash.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -43,8 +44,15 @@ bool Cluster::run(std::uint64_t linear) {
   const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y,
                       z = linear / across / down * c.z;
   agents_ = warps_;
+  previous = agents_++;
+  waits_for_previous = launch_->config->programmatic;
+  early.clear();
+  error = nullptr;
+  expired = false;
   time_ = 1;
   ops.assign(1, {});
+  fences.resize(warps_ * 32);
+  for (auto& f : fences) f.clear();
   landings_.clear();
   abandoned = false;
   live = arrived = 0;
@@ -58,6 +66,7 @@ bool Cluster::run(std::uint64_t linear) {
   }
   current_ = 0;
   polled = 0;
+  const Watch watch(*this, launch_->config->seconds);
   while (live) {
     Fiber* f = next();
     if (!f) {
@@ -66,7 +75,13 @@ bool Cluster::run(std::uint64_t linear) {
     }
     switch_context(scheduler, f->context);
     if (abandoned) break;
+    if (expired) {
+      report_all(Finding::Kind::endless, fmt::format("within {} seconds of", launch_->config->seconds));
+      break;
+    }
   }
+  if (error) std::rethrow_exception(error);
+  report_early();
   for (auto& b : blocks_) b->end();
   return !live;
 }
@@ -93,6 +108,7 @@ bool Cluster::land_one() {
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
   const auto found = block.mbarriers.find(op.barrier);
   if (found == block.mbarriers.end() || !found->second.valid) return true;
+  if (landing.after_wait) found->second.heard.time[previous] = 1;
   op.agent = found->second.agent;
   op.epoch = found->second.ended;
   block.mbarrier_complete(found->second, landing.bytes);
@@ -129,7 +145,7 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
   f.cluster_phase = barrier_phase_;
   if (release || f.init_fenced) {
     b.release(*f.its_warp);
-    heard_.join(f.its_warp->clock, agents_);
+    heard_.join(b.known(f), agents_);
   }
   ++arrived;
   if (arrived == live) complete();
@@ -147,7 +163,7 @@ void Cluster::wait(Fiber& f, Site site) {
   // its phase over.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
-  b.hear(*f.its_warp, released_);
+  b.hear(f, released_);
 }
 
 void Cluster::complete() {
@@ -173,13 +189,28 @@ bool Cluster::unstick() {
   for (auto& b : blocks_)
     if (b->report_meeting()) return false;
   if (size() == 1 && blocks_[0]->unstick()) return true;
-  RawFinding raw{Finding::Kind::deadlock, "", "of", {}, blocks_[0]->linear};
+  report_all(Finding::Kind::deadlock, "of");
+  return false;
+}
+
+void Cluster::report_all(Finding::Kind kind, std::string head) {
+  RawFinding raw{kind, "", std::move(head), {}, blocks_[0]->linear};
   unsigned ranges = 0;
   std::uintptr_t first_site = 0;
   for (auto& b : blocks_)
     if (b->live()) b->report_deadlock(raw, ranges, first_site);
-  if (findings.fresh(Finding::Kind::deadlock, nullptr, first_site)) findings.add(std::move(raw));
-  return false;
+  if (findings.fresh(kind, nullptr, first_site)) findings.add(std::move(raw));
+}
+
+Fiber* Cluster::fiber_at(std::uintptr_t stack) {
+  for (auto& b : blocks_)
+    if (Fiber* f = b->fiber_at(stack)) return f;
+  return nullptr;
+}
+
+void Cluster::report_early() {
+  if (waits_for_previous)
+    for (RawFinding& f : early) findings.add(std::move(f));
 }
 
 }  // namespace zellige::emulate

@@ -4,6 +4,7 @@
 // Copies land when no thread can go on, the oldest first: whoever forgets to wait reads old bytes.
 #pragma once
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Landing {
   std::uint32_t bytes = 0;  // that the mbarrier is told of
   std::shared_ptr<const std::vector<unsigned char>> data;
   std::shared_ptr<const std::vector<std::uint32_t>> to;  // byte offset of each chunk
+  bool after_wait = false;                               // issued after griddep_wait
 };
 
 class Cluster final : public Peers {
@@ -41,7 +43,9 @@ class Cluster final : public Peers {
     return std::uint32_t(ops.size() - 1);
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
-  void joined(Block&);  // a block's last thread has returned
+  void joined(Block&);                               // a block's last thread has returned
+  Fiber* fiber_at(std::uintptr_t stack);             // whose stack that is; null: nobody's
+  void report_all(Finding::Kind, std::string head);  // where every thread is
 
   void arrive(Fiber&, bool release, Site);
   void wait(Fiber&, Site);
@@ -51,8 +55,17 @@ class Cluster final : public Peers {
   Counters counters;
   Findings findings;
   std::vector<AsyncOp> ops;  // [0] is nobody
+  Fences fences;             // of its threads
   void* scheduler = nullptr;
   bool abandoned = false;
+  volatile bool expired = false;  // its time is over
+  std::exception_ptr error;       // thrown on a fiber's stack
+
+  // Programmatic dependent launch: the agent whose time is 1 for whoever knows of a griddep_wait; accesses
+  // before it are findings once it is clear that the launch is one.
+  std::uint32_t previous = 0;
+  bool waits_for_previous = false;
+  std::vector<RawFinding> early;
 
   // The barrier of the cluster.
   unsigned arrived = 0, live = 0;  // threads
@@ -64,6 +77,7 @@ class Cluster final : public Peers {
   bool wake_pollers();
   void complete();
   bool unstick();
+  void report_early();
 
   const LaunchState* launch_ = nullptr;
   std::vector<std::unique_ptr<Block>> blocks_;
@@ -77,8 +91,13 @@ class Cluster final : public Peers {
 [[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {
   f.state = state;
   f.site = site;
-  Fiber* other = next();
+  Fiber* other = cluster.expired ? nullptr : next();
   switch_context(f.context, other ? other->context : cluster.scheduler);
+}
+
+inline void Block::check_time(Fiber& f, Site site) {
+  if (cluster.expired) [[unlikely]]
+    suspend(f, Fiber::State::ready, site);
 }
 
 }  // namespace zellige::emulate

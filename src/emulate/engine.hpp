@@ -32,6 +32,9 @@ struct Finding {
     fence,        // ordinary writes that the asynchronous proxy reads without a fence
     accumulator,  // registers that a wgmma still owns are used
     departed,     // shared memory of a block that may have left its cluster
+    dependency,   // global memory before griddep_wait
+    crash,        // the kernel's own code divided by zero, or touched memory that it does not have
+    endless,      // no end within the launch's time
   };
   Kind kind{};
   std::string tensor;   // "" where no tensor is concerned
@@ -45,6 +48,7 @@ struct Parameter {
   Buffer* buffer = nullptr;
   bool writes = false;
   std::vector<unsigned char> bytes;
+  bool constant = false;  // no kernel of the stream writes it: it may be read before griddep_wait
 
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
   /// `map` is a TmaDescriptor made for the emulator (atom/make_tma_descriptor.hpp).
@@ -68,6 +72,13 @@ struct LaunchConfig {
   int workers = 0;          // 0: one a core
   dim3 cluster{1, 1, 1};    // blocks
   std::vector<Parameter> parameters{};  // instead of arguments and writes
+  /// By programmatic dependent launch: it starts while the kernel before still runs. Until griddep_wait
+  /// nothing may be written, and nothing read but `constant` parameters. Where false, a kernel that calls
+  /// griddep_wait may read.
+  bool programmatic = false;
+  /// Threads run in an order that this number makes; 0: lane by lane, warp by warp. Equal numbers, equal runs.
+  unsigned schedule = 0;
+  double seconds = 0;      // CPU time for a cluster of blocks, then it is given up; 0: any
   unsigned registers = 0;  // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
 };
 

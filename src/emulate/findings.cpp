@@ -34,6 +34,12 @@ std::string_view name(Finding::Kind kind) {
       return "accumulators in flight";
     case Finding::Kind::departed:
       return "too early an end of";
+    case Finding::Kind::dependency:
+      return "missing griddep_wait";
+    case Finding::Kind::crash:
+      return "crash";
+    case Finding::Kind::endless:
+      return "no end";
   }
   return "";
 }

@@ -28,9 +28,18 @@ struct StoreInFlight {
 struct Accumulators {
   unsigned char* d = nullptr;
   std::uint32_t bytes = 0, group = 0;
-  bool running = false;  // else: as the last wait delivered it
+  bool running = false;  // else: as the last wait delivered it, or
+  bool fenced = false;   // as the last fence found it
   std::uintptr_t site = 0;
   std::vector<unsigned char> content;
+};
+
+/// The four registers of a first operand: a wgmma reads them until it is waited for.
+struct OperandRegisters {
+  const std::uint32_t* a = nullptr;
+  std::uint32_t content[4] = {}, group = 0;  // as the wgmma, or a later fence, found them
+  bool running = false;
+  std::uintptr_t site = 0;
 };
 
 struct InFlight {
@@ -43,6 +52,7 @@ struct InFlight {
   bool wgmma_fenced = false, wgmma_open = false;  // open: issued since the last commit
   std::uintptr_t last_wgmma = 0;
   std::vector<Accumulators> accumulators;
+  std::vector<OperandRegisters> operands;
 };
 
 }  // namespace zellige::emulate

@@ -115,7 +115,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   }
   Warp& w = *f.its_warp;
   own.release(w);
-  b.heard.join(w.clock, cluster.agents());
+  b.heard.join(own.known(f), cluster.agents());
   b.pending -= count;
   mbarrier_complete(b, 0);
 }
@@ -136,7 +136,7 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
       later.push_back(f);
       continue;
     }
-    hear(*f->its_warp, b.released);
+    f->home->hear(*f, b.released);
     f->home->make_ready(*f->its_warp, 1u << f->lane);
   }
   b.waiting.swap(later);
@@ -144,20 +144,20 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
 
 bool Block::mbarrier_poll(Fiber& f, MBarrier& b, unsigned parity, Site site) {
   if ((b.phase & 1) != (parity & 1)) {
-    hear(*f.its_warp, b.released);
+    f.home->hear(f, b.released);
     return true;
   }
   f.mbarrier = &b;
   f.parity = parity & 1;
   f.home->suspend(f, Fiber::State::polling, site);
   if ((b.phase & 1) == (parity & 1)) return false;
-  hear(*f.its_warp, b.released);
+  f.home->hear(f, b.released);
   return true;
 }
 
 void Block::mbarrier_wait(Fiber& f, MBarrier& b, unsigned parity, Site site) {
   ++counters[Counter::mbarrier_wait];
-  if ((b.phase & 1) != (parity & 1)) return hear(*f.its_warp, b.released);
+  if ((b.phase & 1) != (parity & 1)) return f.home->hear(f, b.released);
   f.mbarrier = &b;
   f.parity = parity & 1;
   b.waiting.push_back(&f);

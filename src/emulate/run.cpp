@@ -90,7 +90,7 @@ struct Memory {
         }
         if (p.writes && !state->races) state->races = &shadows.emplace_back(p.buffer->bytes());
         regions.push_back({p.buffer->name().c_str(), p.buffer->data(), p.buffer->bytes(), Space::global,
-                           p.writes, 0, state});
+                           p.writes, 0, state, p.constant});
         argument.region = &regions.back();
       }
       if (p.bytes.empty()) continue;

@@ -197,7 +197,7 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
     if (cell.region == 0) return {What::unwritten};
     if (cell.in_flight) return {What::in_flight, cell.writer, 0, cell.write_site};
     if (!a.after(cell.write_epoch, cell.writer)) return {What::written, cell.writer, 0, cell.write_site};
-    if (cell.write_epoch >= a.clock->visible[cell.writer / 32])
+    if (!a.fenced(cell.write_epoch, cell.writer))
       return {What::unfenced, cell.writer, 0, cell.write_site};
     return {};
   });
@@ -212,7 +212,7 @@ Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, 
         found = {What::in_flight, cell.writer, 0, cell.write_site};
       else if (!a.after(cell.write_epoch, cell.writer))
         found = {What::written, cell.writer, 0, cell.write_site};
-      else if (cell.write_epoch >= a.clock->visible[cell.writer / 32])
+      else if (!a.fenced(cell.write_epoch, cell.writer))
         found = {What::unfenced, cell.writer, 0, cell.write_site};
     }
     if (!found) found = unordered_read(cell, a);
@@ -227,6 +227,10 @@ Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, 
 
 const SharedShadow::Cell& SharedShadow::cell_at(std::size_t at) const {
   return granules_[at / 16].split ? cells_[at / 2] : granules_[at / 16];
+}
+Clash SharedShadow::written_as(std::size_t at) const {
+  const Cell& cell = cell_at(at);
+  return {What::other_tensor, cell.writer, cell.region, cell.write_site};
 }
 std::uint16_t SharedShadow::region_at(std::size_t at) const { return cell_at(at).region; }
 bool SharedShadow::written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const {

@@ -31,6 +31,8 @@ class SharedShadow {
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
   /// As which tensor the bytes were last written; 0: never.
   std::uint16_t region_at(std::size_t at) const;
+  /// The clash of who takes them for another tensor's.
+  Clash written_as(std::size_t at) const;
   /// Whether the bytes at `at` were last written by that thread at that time.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
 

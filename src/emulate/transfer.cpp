@@ -66,6 +66,7 @@ struct Load {
   std::uint32_t chunk;
   unsigned swizzle;
   std::shared_ptr<std::vector<unsigned char>> data;
+  const Box* box = nullptr;  // of a tensor: where its bytes lie
 };
 
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
@@ -74,7 +75,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   const std::uint32_t at = std::uint32_t(to.p - own.memory), bytes = std::uint32_t(load.data->size());
   const std::uint32_t bar = std::uint32_t(barrier.p - own.memory);
   auto places = std::make_shared<std::vector<std::uint32_t>>();
-  for (std::uint32_t i = 0; i < bytes; i += load.chunk) places->push_back(swizzled(at + i, load.swizzle));
+  for (std::uint32_t i = 0; i < bytes; i += load.chunk)
+    places->push_back(swizzled(at + (load.box ? load.box->place(i) : i), load.swizzle));
   if (barrier.region->space != Space::shared || barrier.region->shadow != &own) {
     refuse(f, Kind::instruction, *barrier.region, site,
            fmt::format("the mbarrier of a {} must be in the block's own shared memory", load.verb));
@@ -114,7 +116,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
       }
     }
     own.counters[Counter::tma_load_bytes] += bytes;
-    cluster.queue({op, load.chunk, bytes, load.data, places});
+    cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0});
   }
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }
@@ -136,7 +138,7 @@ InFlight& in_flight(Fiber& f) {
 
 // A store reads shared memory now; what it read lands at its thread's wait.
 void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
-                 StoreInFlight store, Site site) {
+                 const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
   Cluster& cluster = b.cluster;
   InFlight& mine = in_flight(f);
@@ -150,7 +152,7 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
   store.data.resize(bytes);
   const std::uint32_t at = std::uint32_t(from.p - b.memory);
   for (std::uint32_t i = 0; i < bytes; i += 16) {
-    const std::uint32_t p = swizzled(at + i, swizzle);
+    const std::uint32_t p = swizzled(at + (box ? box->place(i) : i), swizzle);
     std::memcpy(store.data.data() + i, b.memory + p, 16);
     Clash c = b.shadow.proxy_read(p, 16, a);
     const Clash other = b.async.read_by(store.op, p, a, cluster.ops);
@@ -183,6 +185,14 @@ bool check_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Sit
   return true;
 }
 
+bool check_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, const char* what, Site site) {
+  const std::string error = coordinate_error(map, at, stores);
+  if (!error.empty())
+    refuse(f, Kind::instruction, *map.region, site,
+           fmt::format("in the {} of tensor {}, {}", what, map.region->name, error));
+  return error.empty();
+}
+
 void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at,
               const std::uint16_t* offsets, unsigned mask, Site site) {
   if (map.im2col != (offsets != nullptr)) {
@@ -192,17 +202,16 @@ void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* a
                     map.region->name, map.im2col ? "im2col" : "tiled"));
     return;
   }
+  if (!check_coordinates(f, map, at, false, "tma_load", site)) return;
   const Box box = box_of(map, at, offsets);
-  if (!admit(f, to, box.bytes, Space::shared, 128, "copies by tma_load into", site)) return;
-  auto data = std::make_shared<std::vector<unsigned char>>(box.bytes, map.nan_fill ? 0xFF : 0);
-  for (const BoxRun& run : box.runs) {
-    read_global(f, *map.region, run.from, run.bytes, site);
-    std::memcpy(data->data() + run.to, map.region->begin + run.from, run.bytes);
-  }
+  if (!admit(f, to, box.place(box.bytes - 1) + 1, Space::shared, 128, "copies by tma_load into", site))
+    return;
+  for (const BoxRun& run : box.runs) read_global(f, *map.region, run.from, run.bytes, site);
+  auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, box, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
   issue(f,
         {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle,
-         std::move(data)},
+         std::move(data), &box},
         to, barrier, ranks, site);
 }
 
@@ -265,12 +274,15 @@ void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place b
 }
 
 void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, Site site) {
+  if (!check_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site))
+    return;
   const Box box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
-  if (!admit(f, from, box.bytes, Space::shared, 128, verb, site)) return;
+  if (!admit(f, from, box.place(box.bytes - 1) + 1, Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
-  for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, run.bytes});
-  issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, std::move(store), site);
+  // Whole chunks are written, also where the tensor's last one is not whole.
+  for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, (run.bytes + 15) / 16 * 16});
+  issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }
 
 void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduction, Element element,
@@ -280,7 +292,7 @@ void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduct
   if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;
   StoreInFlight store{to.region, reduction, element, 0, 0, {}, {}, {}};
   store.pieces.push_back({std::uint64_t(to.p - to.region->begin), 0, bytes});
-  issue_store(f, OpKind::bulk_store, "stores by bulk_store", from, bytes, 0, std::move(store), site);
+  issue_store(f, OpKind::bulk_store, "stores by bulk_store", from, bytes, 0, nullptr, std::move(store), site);
 }
 
 void commit(Fiber& f) { ++in_flight(f).stores_committed; }
@@ -290,7 +302,7 @@ void wait(Fiber& f, unsigned pending, bool read) {
   const std::uint32_t groups = mine.stores_committed > pending ? mine.stores_committed - pending : 0;
   if (groups > mine.stores_read) {
     mine.stores_read = groups;
-    if (mine.store_agent) f.its_warp->clock.time[mine.store_agent] = groups + 1;
+    if (mine.store_agent) f.home->hear(f, mine.store_agent, groups + 1);
   }
   if (!read) f.home->finish_stores(f, groups);
 }

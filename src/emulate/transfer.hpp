@@ -9,6 +9,9 @@ namespace zellige::emulate::transfer {
 /// Whether these are the bytes of a map for tensors of `rank` dimensions (0: any); says so if not.
 bool check_map(Fiber&, const TmaMap*, unsigned rank, const char* what, Site);
 
+/// Whether the hardware takes the coordinates (box.hpp); says so if not.
+bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const char* what, Site);
+
 void tma_load(Fiber&, const TmaMap&, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
               unsigned mask, Site);
 void tma_store(Fiber&, const TmaMap&, Place from, const int* at, Reduction, Site);

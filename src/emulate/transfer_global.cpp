@@ -73,6 +73,7 @@ void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, S
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   const auto from = std::ptrdiff_t(at);
   if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has refused such a map
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, r, from, from + std::ptrdiff_t(bytes), false, site);
   if (state.flags && std::memchr(state.flags + at, 0, bytes))
     b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site, {Clash::What::unwritten});
   if (!state.races) return;
@@ -85,6 +86,8 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   if (state.flags) std::memset(state.flags + at, 1, bytes);
+  if (!b.known(f).time[b.cluster.previous])
+    b.early(f, r, std::ptrdiff_t(at), std::ptrdiff_t(at + bytes), true, site);
   if (!state.races) return;
   const Place p{r.begin + at, &r};
   if (Clash c = state.races->write(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))
@@ -108,7 +111,14 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
       continue;
     }
     for (const StoreInFlight::Piece& piece : s.pieces) {
-      if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) continue;
+      if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) {
+        report(f, Finding::Kind::out_of_bounds, r.name, s.site,
+               fmt::format(
+                   "on global tensor {}: the store by TMA that {} of {} issued at \1 writes bytes {}..{}, "
+                   "in whole chunks of 16; the tensor has {}",
+                   r.name, spell(f.index), spell_block(linear), piece.to, piece.to + piece.bytes, r.bytes));
+        continue;
+      }
       if (s.reduction == Reduction::none) {
         transfer::write_global(f, r, piece.to, piece.bytes, s.site);
         std::memcpy(r.begin + piece.to, s.data.data() + piece.from, piece.bytes);

@@ -48,6 +48,7 @@ namespace zellige::emulate {
 }
 
 void Block::complete_sync_warp(Warp& w) {
+  share(w, w.synced_lanes);
   w.synced_lanes = 0;
   w.log.flush(counters);
   w.clock.time[w.index] = w.synced = cluster.tick();
@@ -86,9 +87,11 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     abandon(f);
   }
   Barrier& b = barrier_[id];
+  const unsigned w = f.its_warp->local;
   if (!b.arrived) {
     b.warps = 0;
-    b.heard.clear(cluster.agents());
+    std::fill(std::begin(b.come), std::end(b.come), 0u);
+    b.heard.clear(max_agents);
     b.expected = expected;
     b.first = site;
     b.first_thread = f.index;
@@ -104,6 +107,11 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
                        spell_block(linear), spell(f.index), spell(b.first_thread)),
            b.first.address, true);
   }
+  if (b.come[w] >> f.lane & 1)
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format("in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
+                       spell_block(linear), spell(f.index), id, expected));
+  b.come[w] |= 1u << f.lane;
   ++b.arrived;
   return b;
 }
@@ -116,20 +124,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   b.waiting[w.local] |= 1u << f.lane;
   f.barrier = id;
   if (b.arrived < b.expected) return suspend(f, Fiber::State::at_barrier, site);
+  share(w, 1u << f.lane);
   b.waiting[w.local] &= ~(1u << f.lane);
   complete(b);
-}
-
-void Block::release(Warp& w) {
-  w.clock.time[w.index] = cluster.tick();
-  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
-}
-
-// What the warp's own lanes told is in order for them too.
-void Block::hear(Warp& w, const Clock& told) {
-  w.clock.join(told, cluster.agents());
-  w.synced = std::max(w.synced, told.time[w.index]);
-  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
 }
 
 // Who arrives without waiting goes on in a time of its own: what it does from now on is not covered.
@@ -137,7 +134,7 @@ void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
   release(w);
-  b.heard.join(w.clock, cluster.agents());
+  b.heard.join(known(f), cluster.agents());
   if (b.arrived == b.expected) complete(b);
 }
 
@@ -147,6 +144,7 @@ void Block::complete(Barrier& b) {
   Clock& joined = b.heard;
   for (std::uint32_t left = b.warps; left; left &= left - 1) {
     Warp& w = warp_[std::countr_zero(left)];
+    share(w, b.waiting[w.local]);
     w.clock.time[w.index] = now;
     joined.join(w.clock, agents);
   }

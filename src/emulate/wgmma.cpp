@@ -59,6 +59,8 @@ struct OperandReader {
   std::uint32_t op;
   Site site;
   const char* which;
+  const Actor& a;            // the warpgroup
+  std::uint16_t tensor = 0;  // of which the descriptor was made; 0: not known
   bool swizzle_told = false;
 
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
@@ -72,13 +74,22 @@ struct OperandReader {
                       which, b.spell(f.index), b.spell_block(b.linear), at, at + 16, b.shared_bytes));
       return nothing;
     }
-    const Actor a = b.actor(f, site.address);
+    if (tensor && !b.region(tensor, at)) {
+      const Region& r = *b.first_region(tensor);
+      const std::ptrdiff_t from = b.memory + at - r.begin;
+      b.report(f, Kind::out_of_bounds, r.name, site,
+               fmt::format(
+                   "on shared tensor {}: {} of {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}",
+                   r.name, b.spell(f.index), b.spell_block(b.linear), from, from + 16, r.bytes));
+      return nothing;
+    }
     Clash c = b.shadow.proxy_read(at, 16, a);
+    if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);
     const Clash other = b.async.read_by(op, at, a, b.cluster.ops);
     if (!c) c = other;
     if (c) {
       Region r;
-      const std::uint16_t id = b.shadow.region_at(at);
+      const std::uint16_t id = tensor ? tensor : b.shadow.region_at(at);
       const Region* named = b.region(id, at);
       if (!named) {
         r.name = "", r.begin = b.memory, r.bytes = b.shared_bytes, r.space = Space::shared, r.shadow = &b;
@@ -108,6 +119,7 @@ struct OperandReader {
   void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
             std::vector<unsigned char>& out) {
     const unsigned swizzle = gmma_swizzle(descriptor);
+    tensor = gmma_tensor(descriptor);
     out.resize(rows * k * size);
     if (!mn_major) {
       for (unsigned r = 0; r < rows; ++r)
@@ -158,6 +170,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   if (++m.arrived < 128) return suspend(f, Fiber::State::in_wgmma, site);
   m.arrived = 0;
 
+  for (unsigned i = 1; i < 128; ++i)
+    if (i % 32) check_together(stacks_.fiber(g * 128 + i), stacks_.fiber(g * 128 + i / 32 * 32));
   ++counters[Counter::wgmma];
   const WgmmaCall& first = *m.call[0];
   for (unsigned i = 1; i < 128; ++i) {
@@ -180,12 +194,20 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
   const std::uint32_t op =
       cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
+  // What the operands' bytes must be in order for is the whole warpgroup: it knows what all of its threads
+  // know.
+  Clock all;
+  common(g, all);
+  Actor group_actor = a;
+  group_actor.clock = &all;
+  group_actor.least = all.least(cluster.warps());
+  group_actor.thread = group_actor.warp = 0xFFFF;
   std::vector<unsigned char> ta, tb;
   if (!first.ra)
-    OperandReader{*this, leader, op, site, "A"}.read(first.a, first.a_mn, 64, first.k, first.element_bytes,
-                                                     ta);
-  OperandReader{*this, leader, op, site, "B"}.read(first.b, first.b_mn, first.n, first.k, first.element_bytes,
-                                                   tb);
+    OperandReader{*this, leader, op, site, "A", group_actor}.read(first.a, first.a_mn, 64, first.k,
+                                                                  first.element_bytes, ta);
+  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, first.k,
+                                                                first.element_bytes, tb);
 
   std::uint32_t ra[128][4];
   const void* c[128];
@@ -204,8 +226,10 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     acc->bytes = m.call[i]->d_bytes;
     acc->group = group;
     acc->running = true;
+    acc->fenced = false;
     acc->site = site.address;
     its.wgmma_open = true;
+    if (m.call[i]->ra) take_operand(g_fiber, m.call[i]->ra, group, site);
     c[i] = d[i] = acc->content.data();
   }
   first.body({first.ra ? nullptr : ta.data(), first.ra ? ra : nullptr, tb.data(), c, d, first.n,
@@ -234,34 +258,114 @@ void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCal
                "them; wgmma_commit and wgmma_wait come first",
                who()),
            acc->site);
-  } else if (!its.wgmma_fenced && !running) {
-    if (!acc) {
+  } else if (!running && !acc) {
+    if (!its.wgmma_fenced)
       report(
           f, Kind::accumulator, nullptr, site,
           fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
                       "lies between",
                       who()));
-    } else if (acc->bytes == call.d_bytes && std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
-      report(f, Kind::accumulator, nullptr, site,
-             fmt::format("{}: at \1 a wgmma takes registers that have been written since the wgmma at \2 was "
-                         "waited for, and no wgmma_fence lies between",
-                         who()),
-             acc->site);
-    }
+  } else if (!running && acc->bytes == call.d_bytes && (acc->fenced || !its.wgmma_fenced) &&
+             std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format("{}: at \1 a wgmma takes registers that have been written since {}", who(),
+                       acc->fenced ? "the last wgmma_fence; it must come after what writes them"
+                                   : "the wgmma at \2 was waited for, and no wgmma_fence lies between"),
+           acc->site);
   }
 }
 
+void Block::check_together(const Fiber& f, const Fiber& other) {
+  static constexpr const char* names[] = {"wgmma_fence", "wgmma_commit", "wgmma_wait", "setmaxnreg"};
+  for (unsigned i = 0; i < 4; ++i) {
+    if (f.together[i] == other.together[i]) continue;
+    if (!findings.fresh(Kind::divergence, names[i], 0)) return;
+    const bool before = other.together[i] < f.together[i];
+    const Fiber &more = before ? f : other, &less = before ? other : f;
+    findings.add(
+        {Kind::divergence,
+         "",
+         fmt::format(
+             "in warp {} of {}: thread {} has come to {} {} times at \1, thread {} {} times; all lanes of a "
+             "warp come to it together",
+             f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i], less.index,
+             less.together[i]),
+         {walk(more, more.together_at)},
+         linear});
+    return;
+  }
+}
+
+// What a fence finds in registers is what the next wgmma must find there.
+void Block::wgmma_fence(Fiber& f) {
+  InFlight& its = *f.in_flight;
+  ++f.together[0];
+  its.wgmma_fenced = true;
+  for (Accumulators& a : its.accumulators) {
+    if (a.running) continue;
+    a.content.assign(a.d, a.d + a.bytes);
+    a.fenced = true;
+  }
+  for (OperandRegisters& o : its.operands)
+    if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
+}
+
+// The first operand in registers: written before the fence, and left alone until the wait.
+void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
+  InFlight& its = *f.in_flight;
+  OperandRegisters* o = nullptr;
+  for (OperandRegisters& known : its.operands)
+    if (known.a == registers) o = &known;
+  const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
+  const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
+  if (o && o->running && changed) {
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format(
+               "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, "
+               "which may still read them; wgmma_commit and wgmma_wait come first",
+               who()),
+           o->site);
+  } else if (o ? !o->running && changed : !its.wgmma_fenced) {
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format(
+               "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no "
+               "wgmma_fence lies between",
+               who()));
+  }
+  if (!o) o = &its.operands.emplace_back();
+  o->a = registers;
+  std::memcpy(o->content, registers, sizeof(o->content));
+  o->group = group;
+  o->running = true;
+  o->site = site.address;
+}
+
 void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
+  ++f.together[2];
+  f.together_at = site;
   if (!f.in_flight) return;
   InFlight& mine = *f.in_flight;
   const std::uint32_t done = mine.wgmma_committed > pending ? mine.wgmma_committed - pending : 0;
   if (done <= mine.wgmma_done) return;
   mine.wgmma_done = done;
   const std::uint32_t agent = wgmma_agent_[f.index / 128];
-  if (agent) f.its_warp->clock.time[agent] = std::max(f.its_warp->clock.time[agent], done + 1);
+  if (agent) hear(f, agent, done + 1);
+  for (OperandRegisters& o : mine.operands) {
+    if (!o.running || o.group > done) continue;
+    o.running = false;
+    mine.wgmma_fenced = false;
+    if (std::memcmp(o.content, o.a, sizeof(o.content)) == 0) continue;
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format(
+               "of {} of {}: the registers of the first operand of the wgmma at \2 have been written (or are "
+               "no longer there) before its wait at \1",
+               spell(f.index), spell_block(linear)),
+           o.site);
+    std::memcpy(o.content, o.a, sizeof(o.content));
+  }
   for (Accumulators& a : mine.accumulators) {
     if (!a.running || a.group > done) continue;
-    a.running = false;
+    a.running = a.fenced = false;
     mine.wgmma_fenced = false;
     if (!poisoned(a.d, a.bytes)) {
       report(f, Kind::accumulator, nullptr, site,
@@ -284,6 +388,8 @@ void Block::arrive_at_registers() {
 
 // Registers a thread, times 32 lanes: a warp that gives some up makes room for another.
 void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
+  ++f.together[3];
+  f.together_at = site;
   const unsigned w = f.its_warp->local;
   if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
     if (threads_ % 128)

@@ -36,6 +36,7 @@ TmaTensor draw(std::mt19937& random, bool im2col) {
       }
     }
     t.channels = static_cast<int>(t.box[0]), t.pixels = within(random, 1, 20);
+    t.swizzle = static_cast<SwizzleMode>(random() % 4);
     for (int d = 0; im2col && d < t.rank - 2; ++d)
       t.lower[d] = within(random, -2, 0), t.upper[d] = within(random, -1, 2);
     if (tma_descriptor_error(t, 0).empty()) return t;
@@ -79,7 +80,8 @@ std::vector<int64_t> places(const TmaTensor& t, const int* at, const uint16_t* o
   std::vector<std::vector<int64_t>> pixels;
   const int dims = t.rank - 2;
   std::vector<int64_t> p(dims);
-  for (int64_t n = at[t.rank - 1]; n < at[t.rank - 1] + 30 && pixels.size() < 4000; ++n) {
+  for (int64_t n = at[t.rank - 1]; n < at[t.rank - 1] + 90 && pixels.size() < 4000;
+       n += t.element_stride[t.rank - 1]) {
     const std::function<void(int)> loop = [&](int d) {
       if (d < 0) {
         auto q = p;
@@ -129,6 +131,10 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
     const auto size = static_cast<std::size_t>(tma_element_bytes(t.element));
     ASSERT_EQ(box.bytes, want.size() * size) << trial;
     EXPECT_EQ(box.bytes, static_cast<std::size_t>(tma_box_bytes(t))) << trial;
+    const auto line = static_cast<std::size_t>(t.box[0]) * size;
+    for (std::size_t b = 0; b < box.bytes; ++b)  // lines begin at spans
+      ASSERT_EQ(box.place(b),
+                b / line * (t.swizzle == SwizzleMode::none ? line : 16u << int(t.swizzle)) + b % line);
     std::vector<int64_t> got(want.size(), -1);
     for (const auto& run : box.runs)
       for (unsigned b = 0; b < run.bytes; b += size)
@@ -139,7 +145,7 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
 
 // A tile goes in and comes out again, elsewhere.
 __global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid_constant__ TmaDescriptor to,
-                        int x, int y, unsigned bytes, gmem<half_t> seen) {
+                        int x, int to_x, int y, unsigned bytes, gmem<half_t> seen) {
   const auto tile = shared<half_t>("tile", 0, 64 * 16);
   const auto full = shared<uint64_t>("full", 2048, 1);
   if (threadIdx.x == 0) {
@@ -153,7 +159,7 @@ __global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid
   for (unsigned i = threadIdx.x; i < 64 * 16; i += blockDim.x) seen[i] = tile[i];
   __syncthreads();
   if (threadIdx.x == 0) {
-    tma_store_2d(to, tile, x, y);
+    tma_store_2d(to, tile, to_x, y);
     tma_store_commit();
     tma_store_wait<0>();
   }
@@ -174,15 +180,17 @@ TEST(HopperCopy, EdgesAreZeroInsideAndUntouchedOutside) {
     config.parameters.emplace_back(make_tma_descriptor_emulated(t, big.bytes()), big, false);
     config.parameters.emplace_back(make_tma_descriptor_emulated(t, out.bytes()), out, true);
     config.parameters.emplace_back(-8);
+    config.parameters.emplace_back(64);
     config.parameters.emplace_back(14);
     config.parameters.emplace_back(64u * 16 * 2);
     config.parameters.emplace_back(seen, true);
     EXPECT_EQ(text(emulate::run(entry<carries>, config)), "");
     for (int r = 0; r < 24; ++r)
-      for (int c = 0; c < 104; ++c)
-        EXPECT_EQ(elements<half_t>(out)[r * 104 + c],
-                  r >= 14 && c < 56 ? elements<half_t>(big)[r * 104 + c] : half_t(-1.0f))
-            << r << " " << c;
+      for (int c = 0; c < 104; ++c) {
+        const bool stored = r >= 14 && c >= 64 && c < 96;
+        const half_t value = c < 72 ? half_t(0.0f) : elements<half_t>(big)[r * 104 + c - 72];
+        EXPECT_EQ(elements<half_t>(out)[r * 104 + c], stored ? value : half_t(-1.0f)) << r << " " << c;
+      }
     for (int r = 0; r < 16; ++r) {
       for (int c = 0; c < 64; ++c) {
         const unsigned place = swizzled(mode, static_cast<unsigned>(r * 128 + c * 2)) / 2;
@@ -404,6 +412,14 @@ __global__ void misuses(const __grid_constant__ TmaDescriptor map, gmem<float> y
   }
   if (how == 8) tma_load_im2col_3d(tile, map, full, 0, 0, 0, 0);  // <not im2col>
   if (how == 9) mbarrier_wait(full + 1, 0);                       // <beyond>
+  if (how == 10) tma_load_2d(tile, map, full, -2, 0);             // <no chunk's start>
+  if (how == 11) tma_store_2d(map, tile, 4, -1);                  // <before the start>
+  if (how == 12) tma_prefetch_2d(map, 6, 0);                      // <prefetch off a chunk>
+  if (how == 13) {
+    tma_store_2d(map, tile, 0, 14);  // <whole chunks>
+    tma_store_commit();
+    tma_store_wait<0>();
+  }
 }
 TEST(HopperCopy, MisusesAreNamed) {
   const std::string t0 = "thread 0 (warp 0) of block (0,0,0)", i = "instruction at ";
@@ -426,12 +442,23 @@ TEST(HopperCopy, MisusesAreNamed) {
           ": the descriptor of a prefetch is not one that the launch passes as a parameter",
       i + at("not im2col") + ", " + t0 + ": a tma_load of 3 dimensions with a descriptor of 2, for tensor x",
       "out of bounds on shared tensor full: " + t0 + " waits at an mbarrier at bytes 8..16 at " +
-          at("beyond") + "; the tensor has 8"};
-  for (int how = 0; how < 10; ++how) {
-    Buffer x = filled<float>("x", 256, [](std::size_t) { return 1.0f; }), y("y", 1024);
+          at("beyond") + "; the tensor has 8",
+      i + at("no chunk's start") + ", " + t0 +
+          ": in the tma_load of tensor x, coordinate 0 is -2, byte -8 of its line; it must be a multiple of "
+          "16 bytes",
+      i + at("before the start") + ", " + t0 +
+          ": in the tma_store of tensor x, coordinate 1 is -1; a store's must not be negative",
+      i + at("prefetch off a chunk") + ", " + t0 +
+          ": in the tma_prefetch of tensor x, coordinate 0 is 6, byte 24 of its line; it must be a multiple "
+          "of 16 bytes",
+      "out of bounds on global tensor x: the store by TMA that " + t0 + " issued at " + at("whole chunks") +
+          " writes bytes 960..1024, in whole chunks of 16; the tensor has 1016"};
+  for (int how = 0; how < 14; ++how) {
+    Buffer x = filled<float>("x", how == 13 ? 254 : 256, [](std::size_t) { return 1.0f; }), y("y", 1024);
     TmaTensor t{
         .name = "x", .element = TmaElement::f32, .extent = {16, 16}, .stride = {0, 64}, .box = {16, 4}};
     if (how == 3) t.box[1] = 2;
+    if (how == 13) t.extent[0] = 14, t.box[1] = 2;
     LaunchConfig config{.grid = {1}, .block = {1}, .shared_bytes = 512, .workers = 1};
     config.parameters.emplace_back(make_tma_descriptor_emulated(t, x.bytes()), x, true);
     config.parameters.emplace_back(y, true);

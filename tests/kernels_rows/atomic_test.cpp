@@ -2,6 +2,7 @@
 #include "zellige/atom/atomic.hpp"
 
 #include "kernel_trial.hpp"
+#include "zellige/atom/griddepcontrol.hpp"
 
 namespace zellige {
 namespace {
@@ -55,6 +56,7 @@ TEST(AtomicIncrement, OnlyWhatABarrierOrderedIsReleased) {
 }
 
 void counts_only(gmem<unsigned> counter, gmem<unsigned> before) {
+  griddep_wait();
   before[blockIdx.x * 64 + threadIdx.x] = atomic_increment(counter, 2);
 }
 TEST(AtomicIncrement, Wraps) {

@@ -31,7 +31,7 @@ void check(const Attention& s, float spread = 1.0f) {
   config.grid = {unsigned(s.splits), unsigned(units), unsigned(s.batches)}, config.block = {Plan::threads};
   config.cluster = {s.splits == 1 ? 1u : Plan::cluster, 1, 1}, config.shared_bytes = Plan::bytes;
   config.parameters = {q.in(), k.in(), v.in(), o.out(), partial.out(), counters.out(), shape};
-  EXPECT_EQ(all_messages(emulate::run(kernel_entry<decode_attention<Plan>>, config)), "");
+  EXPECT_EQ(all_messages(trial(kernel_entry<decode_attention<Plan>>, config)), "");
   for (unsigned i = 0; i < counters.count; ++i) EXPECT_EQ(counters.data()[i], 0u);
   for (int b = 0; b < s.batches; ++b)
     for (int h = 0; h < s.heads_q; ++h) {

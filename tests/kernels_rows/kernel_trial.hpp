@@ -43,6 +43,18 @@ struct Device {
   emulate::Parameter out() { return {buffer, true}; }
 };
 
+/// As all of them may be launched: while the kernel before still runs.
+inline emulate::Report trial(void (*entry)(emulate::Launch&), emulate::LaunchConfig config) {
+  config.programmatic = true;
+  config.seconds = 60;
+  return emulate::run(entry, config);
+}
+/// A parameter that no kernel of the stream writes: weights.
+inline emulate::Parameter never_written(emulate::Parameter p) {
+  p.constant = true;
+  return p;
+}
+
 struct Shape3 {
   emulate::dim3 grid, block;
   unsigned shared_bytes;
@@ -53,7 +65,7 @@ emulate::Report launch(const Shape3& shape, std::vector<emulate::Parameter> para
   emulate::LaunchConfig config;
   config.grid = shape.grid, config.block = shape.block, config.shared_bytes = shape.shared_bytes;
   config.parameters = std::move(parameters);
-  return emulate::run(kernel_entry<Kernel>, config);
+  return trial(kernel_entry<Kernel>, config);
 }
 
 inline std::string all_messages(const emulate::Report& report) {

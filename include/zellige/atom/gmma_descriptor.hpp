@@ -98,6 +98,9 @@ ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
     zellige::detail::refuse<Op::identity, Strides::rule(), Strides::x(), Strides::y()>();
   else
     d.desc_ = Strides::word() | (zellige::detail::shared_address(x.data()) >> 4 & 0x3fff);
+#if defined(ZELLIGE_EMULATE)
+  d.desc_ |= emulate::tensor_bits(instruction_address(zellige::raw_tile(x.data())));
+#endif
   return d;
 }
 

@@ -11,6 +11,9 @@ namespace zellige {
 /// 0 none, 1, 2, 3: 32, 64, 128 bytes, as SwizzleMode counts; the descriptor counts down.
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
+/// On the emulator: the number of the tensor that the descriptor was made of; 0 where it is not known.
+constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
+
 /// Operand A: mn is the row m; B: the column n. Lines of the swizzle's span run along the major dimension;
 /// eight lines make an atom. Without a swizzle an atom is 8 lines of 16 bytes. The swizzle permutes chunks by
 /// the address itself.

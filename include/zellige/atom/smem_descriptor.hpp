@@ -29,7 +29,9 @@ ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsig
 
 ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride, SwizzleMode mode) {
 #if defined(ZELLIGE_EMULATE)
-  return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode);
+  emulate::check_descriptor("the leading stride", leading);
+  emulate::check_descriptor("the stride", stride);
+  return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode) | emulate::tensor_bits(tile);
 #else
   return smem_descriptor_bits(smem_address(tile), leading, stride, mode);
 #endif
@@ -37,6 +39,9 @@ ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsign
 
 /// The descriptor of what begins so many bytes later, a multiple of 16.
 ZELLIGE_ANYWHERE constexpr uint64_t advance(uint64_t descriptor, unsigned bytes) {
+#if defined(ZELLIGE_EMULATE)
+  if (!__builtin_is_constant_evaluated()) emulate::check_descriptor("the step", bytes);
+#endif
   return descriptor + (bytes >> 4);
 }
 

@@ -47,7 +47,7 @@ struct AsyncEngine {
   bool (*mbarrier_test_wait)(Thread&, Place, unsigned parity);
   void (*mbarrier_wait)(Thread&, Place, unsigned parity);
   void (*cp_async_mbarrier_arrive)(Thread&, Place);
-  void (*check_map)(Thread&, const TmaMap*, unsigned rank);
+  void (*check_map)(Thread&, const TmaMap*, unsigned rank, const int* at);
   void (*tma_load)(Thread&, const TmaMap*, Place to, Place barrier, unsigned rank, const int* at,
                    const std::uint16_t* offsets, unsigned mask);
   void (*tma_store)(Thread&, const TmaMap*, Place from, unsigned rank, const int* at, Reduction, bool im2col);
@@ -63,6 +63,8 @@ struct AsyncEngine {
   void (*wgmma_commit)(Thread&);
   void (*wgmma_wait)(Thread&, unsigned pending);
   void (*setmaxnreg)(Thread&, unsigned registers, bool more);
+  void (*griddep_wait)(Thread&);
+  void (*check_descriptor)(Thread&, const char* field, unsigned bytes);
 };
 
 #define ZELLIGE_ASYNC(call, ...) \
@@ -73,6 +75,15 @@ ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
 ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
 /// The place of an own byte in shared memory, as descriptors hold it.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
+/// Descriptors count in units of 16 bytes; what they cannot hold is a finding.
+ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
+  if (bytes % 16 == 0 && bytes < 1u << 18) return;
+  ZELLIGE_ASYNC(check_descriptor, field, bytes);
+}
+/// The tensor of a tile, in bits that the hardware does not look at: reads of wgmma beyond it are found.
+ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
+  return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
+}
 /// Where a swizzle of shared memory's addresses puts what `p` points to.
 template <class T, class Swizzle>
 ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
@@ -105,7 +116,7 @@ ZELLIGE_INLINE void mbarrier_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbar
 ZELLIGE_INLINE void cp_async_mbarrier_arrive(Place b) { ZELLIGE_ASYNC(cp_async_mbarrier_arrive, b); }
 
 ZELLIGE_INLINE void check_tma_descriptor(const void* map) {
-  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0);
+  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0, nullptr);
 }
 ZELLIGE_INLINE void tma_load(const void* map, Place to, Place barrier, unsigned rank, const int* at,
                              const std::uint16_t* offsets, unsigned mask) {
@@ -115,8 +126,8 @@ ZELLIGE_INLINE void tma_store(const void* map, Place from, unsigned rank, const 
                               bool im2col) {
   ZELLIGE_ASYNC(tma_store, static_cast<const TmaMap*>(map), from, rank, at, reduction, im2col);
 }
-ZELLIGE_INLINE void tma_prefetch(const void* map, unsigned rank, const int*) {
-  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), rank);
+ZELLIGE_INLINE void tma_prefetch(const void* map, unsigned rank, const int* at) {
+  ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), rank, at);
 }
 ZELLIGE_INLINE void bulk_load(Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
   ZELLIGE_ASYNC(bulk_load, to, from, bytes, barrier, mask);
@@ -142,8 +153,8 @@ ZELLIGE_INLINE void wgmma_commit() { ZELLIGE_ASYNC(wgmma_commit); }
 ZELLIGE_INLINE void wgmma_wait(unsigned pending) { ZELLIGE_ASYNC(wgmma_wait, pending); }
 ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(setmaxnreg, registers, more); }
 
-// Kernels of one launch are run one after the other, each to its end: there is nothing to wait for.
-ZELLIGE_INLINE void griddep_wait() {}
+// Launches are run one after the other, each to its end; what a kernel touches before it has waited is a finding.
+ZELLIGE_INLINE void griddep_wait() { ZELLIGE_ASYNC(griddep_wait); }
 ZELLIGE_INLINE void griddep_launch_dependents() {}
 
 #undef ZELLIGE_ASYNC

@@ -24,6 +24,7 @@ struct Region {
   bool writable = true;
   std::uint16_t id = 0;    // shared: one id a name
   void* shadow = nullptr;  // the engine's
+  bool constant = false;   // global: no kernel of the stream writes it
 };
 
 /// pointer<void> without its type's baggage, for calls into the engine.

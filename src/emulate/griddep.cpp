@@ -1,0 +1,25 @@
+// Programmatic dependent launch: what a kernel touches while the one before it may still run.
+#include "emulate/cluster.hpp"
+
+namespace zellige::emulate {
+
+void Block::griddep_wait(Fiber& f) {
+  cluster.waits_for_previous = true;
+  hear(f, cluster.previous, 1);
+}
+
+// The first of each kind and tensor is kept until it is known that the launch is one that must wait.
+void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
+                  Site site) {
+  if (!writes && (r.constant || !launch_->config->programmatic)) return;
+  const void* key = reinterpret_cast<const unsigned char*>(&r) + (writes ? 1 : 0);
+  if (!findings.fresh(Finding::Kind::dependency, key, 0)) return;
+  RawFinding raw{Finding::Kind::dependency, r.name, "", {walk(f, site)}, linear};
+  raw.text =
+      fmt::format("for global tensor {}: {} of {} {} bytes {}..{} at \1, and the kernel before may not {}",
+                  r.name, spell(f.index), spell_block(linear), writes ? "writes" : "reads", from, to,
+                  writes ? "be done with them" : "have written them yet");
+  cluster.early.push_back(std::move(raw));
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,93 @@
+// What the lanes of a warp know. They share a clock; a lane that waits or fences by itself gets a copy of its
+// own, and what it has learnt becomes the warp's when all lanes have learnt it, or when the warp is in order
+// again.
+#include <bit>
+
+#include "emulate/cluster.hpp"
+
+namespace zellige::emulate {
+
+Clock& Block::get_ahead(Fiber& f) {
+  Warp& w = *f.its_warp;
+  if (!w.own) w.own = std::make_unique<Clock[]>(32);
+  if (!(w.ahead >> f.lane & 1)) {
+    w.own[f.lane].assign(w.clock, max_agents);  // agents to come are not heard of
+    w.own_synced[f.lane] = w.synced;
+    w.ahead |= 1u << f.lane;
+  }
+  return w.own[f.lane];
+}
+
+// Where all lanes that still run are ahead, what all of them know is the warp's.
+void Block::catch_up(Warp& w) {
+  const std::uint32_t running = w.lanes & ~w.returned;
+  if ((w.ahead & running) != running || !running) return;
+  const unsigned agents = cluster.agents(), first = unsigned(std::countr_zero(running));
+  const std::uint32_t now = w.clock.time[w.index];
+  w.clock.assign(w.own[first], agents);
+  w.synced = w.own_synced[first];
+  for (std::uint32_t left = running & (running - 1); left; left &= left - 1) {
+    const unsigned lane = unsigned(std::countr_zero(left));
+    w.clock.meet(w.own[lane], agents);
+    w.synced = std::min(w.synced, w.own_synced[lane]);
+  }
+  w.clock.time[w.index] = now;
+  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
+  // Who knows no more than the others is no longer ahead.
+  for (std::uint32_t left = running; left; left &= left - 1) {
+    const unsigned lane = unsigned(std::countr_zero(left));
+    const Clock& own = w.own[lane];
+    if (w.own_synced[lane] == w.synced && std::equal(own.time, own.time + agents, w.clock.time) &&
+        std::equal(own.visible, own.visible + cluster.warps(), w.clock.visible))
+      w.ahead &= ~(1u << lane);
+  }
+}
+
+// What a lane of the warp told is in order for the others that hear of it.
+void Block::hear(Fiber& f, const Clock& told) {
+  Warp& w = *f.its_warp;
+  Clock& own = get_ahead(f);
+  own.join(told, cluster.agents());
+  own.time[w.index] = w.clock.time[w.index];
+  w.own_synced[f.lane] = std::max(w.own_synced[f.lane], told.time[w.index]);
+  catch_up(w);
+}
+
+void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
+  Clock& own = get_ahead(f);
+  own.time[agent] = std::max(own.time[agent], time);
+  catch_up(*f.its_warp);
+}
+
+// Of its own warp's writes it knows those before the warp was last in order; each lane's fence is for its
+// own.
+void Block::fence(Fiber& f) {
+  Warp& w = *f.its_warp;
+  release(w);
+  Clock& own = get_ahead(f);
+  for (unsigned i = 0; i < cluster.warps(); ++i)
+    own.visible[i] = std::max(own.visible[i], i == w.index ? w.own_synced[f.lane] : own.time[i]);
+  cluster.fences[first_thread + f.index].push_back(w.clock.time[w.index]);
+  catch_up(w);
+}
+
+void Block::release(Warp& w) {
+  const std::uint32_t now = w.clock.time[w.index] = cluster.tick();
+  for (std::uint32_t left = w.ahead; left; left &= left - 1)
+    w.own[std::countr_zero(left)].time[w.index] = now;
+  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
+}
+
+// What lanes know ahead of their warp does not count: as soon as all do, the warp knows it too.
+void Block::common(unsigned warpgroup, Clock& all) const {
+  all.assign(warp_[warpgroup * 4].clock, max_agents);
+  for (unsigned i = 1; i < 4; ++i) all.meet(warp_[warpgroup * 4 + i].clock, cluster.agents());
+}
+
+void Block::share(Warp& w, std::uint32_t lanes) {
+  for (std::uint32_t left = w.ahead & lanes; left; left &= left - 1)
+    w.clock.join(w.own[std::countr_zero(left)], cluster.agents());
+  w.ahead &= ~lanes;
+}
+
+}  // namespace zellige::emulate
