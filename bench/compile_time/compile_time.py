@@ -4,6 +4,9 @@
 Generates its units (headers alone, 200 distinct static expressions, 100 with run-time leaves, a tiled SGEMM kernel) and
 compiles each with the compilers found (g++, clang++, nvcc). Where the environment variable CUTLASS names a checkout of
 CUTLASS, CuTe's cost is measured in the same run, unit by unit next to ours.
+
+--nvrtc compiles instead, at run time and to a cubin, both GEMM examples and a Hopper tile of TMA and TiledMMA: CPU
+seconds of the compilation, loading the library and an empty text apart.
 """
 import argparse
 import json
@@ -83,6 +86,29 @@ class Bench:
         return rows
 
 
+def nvrtc_table(repeat):
+    """CPU seconds of each unit: the least and the median of some compilations, each in a process of its own."""
+    rows = []
+    for name, (architecture, text) in units.nvrtc_units().items():
+        with tempfile.NamedTemporaryFile("w", suffix=".cu") as f:
+            f.write(text)
+            f.flush()
+            command = [sys.executable, f"{HERE}/nvrtc.py", f.name, architecture, f"{ROOT}/include", f"{ROOT}/examples",
+                       f"{CUDA}/include"]
+            done = [subprocess.run(command, capture_output=True, text=True) for _ in range(repeat)]
+        for d in done:
+            if d.returncode != 0:
+                sys.exit(f"compile_time: {name}: {d.stderr}")
+        runs = [list(map(float, d.stdout.split())) for d in done]
+        cpu = [r[0] for r in runs]
+        row = {"compiler": "nvrtc", "unit": name, "least_s": round(min(cpu), 3), "samples_s": cpu,
+               "ours": {"cpu_s": round(statistics.median(cpu), 3), "wall_s": round(statistics.median(r[1] for r in runs), 3)}}
+        rows.append(row)
+        print(f"nvrtc    {name:14} {row['ours']['cpu_s']:8.2f} s (least {row['least_s']:.2f}, wall {row['ours']['wall_s']:.2f})",
+              flush=True)
+    return rows
+
+
 def line(row):
     text = f"{row['compiler']:8} {row['unit']:14} {row['ours']['cpu_s']:8.2f} s {row['ours']['peak_mib']:7.0f} MiB"
     if "cute" in row:
@@ -97,8 +123,10 @@ def broken_limits(rows, limits):
     for row in rows:
         allowed = limits.get(row["compiler"], {}).get(row["unit"])
         for key, unit in (("cpu_s", "CPU seconds"), ("peak_mib", "MiB")):
-            if allowed and row["ours"][key] > allowed[key]:
-                yield f"{row['compiler']}, {row['unit']}: {row['ours'][key]} {unit}, more than the {allowed[key]} allowed"
+            # Of NVRTC the least of the samples: others on the machine only ever add to it.
+            spent = row.get("least_s", row["ours"]["cpu_s"]) if key == "cpu_s" else row["ours"].get(key)
+            if allowed and key in allowed and spent > allowed[key]:
+                yield f"{row['compiler']}, {row['unit']}: {spent} {unit}, more than the {allowed[key]} allowed"
 
 
 def main():
@@ -108,16 +136,20 @@ def main():
     p.add_argument("--repeat", type=int, default=3, help="compilations of each unit, of which the median counts (3)")
     p.add_argument("--json", help="where to write the figures")
     p.add_argument("--keep", help="a folder for the generated units, which then stay")
+    p.add_argument("--nvrtc", action="store_true", help="what NVRTC needs for the GEMM examples and a Hopper tile")
     p.add_argument("--check", action="store_true", help="fail where a cost is above that in limits.json")
     a = p.parse_args()
-    compilers = {k: v for k, v in commands().items() if not a.compiler or k in a.compiler}
-    if not compilers:
-        sys.exit("compile_time: none of the compilers asked for was found")
-    libraries = ["ours"] + (["cute"] if os.environ.get("CUTLASS") else [])
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = a.keep or scratch
-        os.makedirs(folder, exist_ok=True)
-        rows = Bench(folder, a.repeat).table(compilers, a.unit or units.UNITS, libraries)
+    if a.nvrtc:
+        rows = nvrtc_table(a.repeat)
+    else:
+        compilers = {k: v for k, v in commands().items() if not a.compiler or k in a.compiler}
+        if not compilers:
+            sys.exit("compile_time: none of the compilers asked for was found")
+        libraries = ["ours"] + (["cute"] if os.environ.get("CUTLASS") else [])
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = a.keep or scratch
+            os.makedirs(folder, exist_ok=True)
+            rows = Bench(folder, a.repeat).table(compilers, a.unit or units.UNITS, libraries)
     if a.json:
         with open(a.json, "w") as f:
             json.dump({"rows": rows, "repeat": a.repeat}, f, indent=1)

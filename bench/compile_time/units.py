@@ -1,5 +1,7 @@
 """The translation units that are compiled: the same C++ for this library and for CuTe, but for header and namespace."""
 
+import os
+
 HEADERS = {
     "ours": {"layout": "zellige/layout.hpp", "tensor": "zellige/tensor.hpp", "namespace": "zellige"},
     "cute": {"layout": "cute/layout.hpp", "tensor": "cute/tensor.hpp", "namespace": "cute"},
@@ -99,3 +101,24 @@ def unit(name, library):
 
 UNITS = ("layout header", "tensor header", "200 static", "100 run-time", "SGEMM kernel")
 CUDA_ONLY = ("SGEMM kernel",)
+
+GEMM_SM80 = """#include <kernels/gemm_sm80.hpp>
+using namespace zellige;
+using OneTile = kernels::GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>;
+template __global__ void kernels::gemm_sm80<OneTile, Identity>(gmem<const half_t>, int64_t, gmem<const half_t>, int64_t,
+                                                               gmem<half_t>, int64_t, int, int, int, Identity);
+"""
+GEMM_SM90 = """#include <kernels/gemm_sm90.hpp>
+using namespace zellige;
+using OneTile = kernels::GemmTile<half_t, half_t, 256, 4, 2>;
+template __global__ void kernels::gemm_sm90<OneTile, Identity>(
+    const __grid_constant__ TmaDescriptor, const __grid_constant__ TmaDescriptor,
+    const __grid_constant__ TmaDescriptor, kernels::GemmShape, Identity);
+"""
+
+
+def nvrtc_units():
+    """name -> (architecture, text), of what is compiled at run time."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hopper_tile.cu")) as f:
+        tile = f.read()
+    return {"GEMM SM80": ("sm_80", GEMM_SM80), "GEMM SM90": ("sm_90a", GEMM_SM90), "Hopper tile": ("sm_90a", tile)}

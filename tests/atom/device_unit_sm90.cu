@@ -22,6 +22,7 @@ __global__ void synchronises(gmem<unsigned> out) {
   mbarrier_expect_tx(full, 64);
   mbarrier_complete_tx(full, 64);
   mbarrier_arrive_remote(full, 1);
+  mbarrier_arrive_remote_relaxed(full, 1);
   mbarrier_arrive_expect_tx_remote(full, 1, 64);
   cp_async_mbarrier_arrive(full);
   mbarrier_wait(full, 0);

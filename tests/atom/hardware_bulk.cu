@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(256, 1) __cluster_dims__(2) ring_kernel(unsign
   const auto extra = shared<uint64_t>("extra", 192, 2);
   const auto copied = shared<unsigned>("copied", 16, 4);
   if (threadIdx.x == 0) {
-    mbarrier_init(extra, 4);
+    mbarrier_init(extra, 5);
     mbarrier_init(extra + 1, 1);
     fence_mbarrier_init();
   }
@@ -127,7 +127,8 @@ __global__ void __launch_bounds__(256, 1) __cluster_dims__(2) ring_kernel(unsign
     fence_block();
     fence_device();
     cp_async<16>(copied, recast<const unsigned>(out));
-    cp_async_mbarrier_arrive(extra);  // 4
+    cp_async_mbarrier_arrive(extra);               // 4
+    mbarrier_arrive_remote_relaxed(extra, other);  // 5, at the peer
   }
   __syncthreads();
   mbarrier_wait_cluster(extra, 0);

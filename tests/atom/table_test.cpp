@@ -1,6 +1,7 @@
 // The rows against what CuTe prints for the instructions of the same names, and against themselves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,16 +13,18 @@
 namespace zellige {
 namespace {
 
+std::string thread_ids(const Instruction& row) { return row.issuers == 1 ? "_1:_0" : "_32:_1"; }
+
 // The words of CuTe's print of MMA_Traits and Copy_Traits.
 std::string traits(const Instruction& row) {
   std::ostringstream out;
   if (row.kind == Instruction::Kind::mma) {
-    out << "Shape_MNK: (_" << row.m << ",_" << row.n << ",_" << row.k
-        << ")\nThrID: _32:_1\nALayout: " << to_string(row.a.layout)
-        << "\nBLayout: " << to_string(row.b.layout) << "\nCLayout: " << to_string(row.c.layout)
-        << "\nValBits_DABC: " << row.c.bits << " " << row.a.bits << " " << row.b.bits << " " << row.c.bits;
+    out << "Shape_MNK: (_" << row.m << ",_" << row.n << ",_" << row.k << ")\nThrID: " << thread_ids(row)
+        << "\nALayout: " << to_string(row.a.layout) << "\nBLayout: " << to_string(row.b.layout)
+        << "\nCLayout: " << to_string(row.c.layout) << "\nValBits_DABC: " << row.c.bits << " " << row.a.bits
+        << " " << row.b.bits << " " << row.c.bits;
   } else {
-    out << "ThrID: " << (row.issuers == 1 ? "_1:_0" : "_32:_1") << "\nSrcLayout: " << to_string(row.a.layout)
+    out << "ThrID: " << thread_ids(row) << "\nSrcLayout: " << to_string(row.a.layout)
         << "\nDstLayout: " << to_string(row.c.layout) << "\nRefLayout: " << to_string(row.c.layout);
   }
   return out.str();
@@ -57,7 +60,8 @@ TEST(InstructionTable, SaysWhatPtxSays) {
   EXPECT_EQ(find_instruction("SM80_16x8x16_F32F16F16F32"), nullptr);
 }
 
-// The whole corpus, where it lies beside the checkout.
+// The whole corpus, where it lies beside the checkout; the rows that are written by hand. Those made from the
+// tables of traits are held to it by tests/conformance.
 TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
   const std::filesystem::path corpus = ZELLIGE_SOURCE_DIR "/../shared/conformance";
   if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "the conformance corpus is not beside this checkout";
@@ -69,7 +73,8 @@ TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
       const auto record = nlohmann::json::parse(line);
       if (record["args"].size() != 1) continue;  // Copy_Atom<Op, T>, recast to T
       const Instruction* row = find_instruction(record["args"][0].get<std::string>());
-      if (!row) continue;
+      const auto by_hand = [&](const Instruction& mine) { return std::string_view(mine.name) == row->name; };
+      if (!row || std::ranges::none_of(sm80_instructions, by_hand)) continue;
       EXPECT_EQ(traits(*row), record["result"].get<std::string>()) << row->name;
       met.insert(row->name);
     }
@@ -82,7 +87,7 @@ TEST(InstructionTable, IsDocumentedAndProvedRowByRow) {
   for (const char* file : {"docs/instructions.md", "tests/atom/hardware.cu"}) {
     std::ostringstream text;
     text << std::ifstream(std::string(ZELLIGE_SOURCE_DIR "/") + file).rdbuf();
-    for (const Instruction& row : instructions()) {
+    for (const Instruction& row : sm80_instructions) {
       EXPECT_NE(text.str().find(row.name), std::string::npos) << row.name << " is missing from " << file;
       if (std::string(file) == "docs/instructions.md") {
         EXPECT_NE(text.str().find("| `" + std::string(row.name) + "` | `" + row.ptx + "` | sm_" +
@@ -108,7 +113,7 @@ void each_coordinate_once(const Instruction::Operand& operand, int size, const c
 
 TEST(InstructionTable, FragmentsHoldEachElementOnce) {
   std::set<std::string> names;
-  for (const Instruction& row : instructions()) {
+  for (const Instruction& row : sm80_instructions) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " twice";
     const auto once = [&](int count) { ASSERT_EQ(count, 1) << row.name; };
     if (row.kind == Instruction::Kind::mma) {

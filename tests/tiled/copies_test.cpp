@@ -46,7 +46,9 @@ __global__ void exchange_registers(gmem<uint32_t> out) {
   copy(Atom{}, mine, theirs);
   for (int v = 0; v < Atom::NumValDst; ++v) out[t * Atom::NumValDst + v] = theirs(v);
 }
-/// cp.async of a row of 64 floats, of which the first 40 are there.
+/// cp.async of a row of 64 floats, of which the first 40 are there: said of the copy, or by copy_if's
+/// predicate.
+template <bool by_predicate>
 __global__ void fill_row(gmem<float const> in, gmem<float> out) {
   constexpr int valid = 40;
   auto const row = make_tensor(make_smem_ptr(shared<float>("row", 0, 64)), Layout<_64>{});
@@ -56,7 +58,14 @@ __global__ void fill_row(gmem<float const> in, gmem<float> out) {
                                     Layout<_32>{}, Layout<_2>{});
   auto const mine = fill.get_slice(int(threadIdx.x));
   auto const at = mine.partition_S(make_identity_tensor(Shape<_64>{}));
-  copy(fill.with(int(get<0>(at(0))) < valid), mine.partition_S(from), mine.partition_D(row));
+  bool const there = int(get<0>(at(0))) < valid;
+  if constexpr (by_predicate) {
+    auto target = mine.partition_D(row);
+    copy_if(
+        fill, [&](int) { return there; }, mine.partition_S(from), target);
+  } else {
+    copy(fill.with(there), mine.partition_S(from), mine.partition_D(row));
+  }
   cp_async_fence();
   cp_async_wait<0>();
   __syncthreads();
@@ -80,7 +89,10 @@ void run_exchange(emulate::Launch& l) {
   emulate::call(l, exchange_registers<Op>);
 }
 
-void run_fill(emulate::Launch& l) { emulate::call(l, fill_row); }
+template <bool by_predicate>
+void run_fill(emulate::Launch& l) {
+  emulate::call(l, fill_row<by_predicate>);
+}
 
 template <class Op>
 void loads_as_its_row() {
@@ -135,9 +147,11 @@ TEST(CopyInstructions, ShufflesExchangeAsTheirRows) {
   exchanges_as_its_row<SM50_Shuffle_U32_2x2Trans_XOR4>();
 }
 TEST(CopyInstructions, CpAsyncFillsWithZerosWhatIsNotValid) {
-  emulate::Buffer in = filled<float>("in", 64, [](int i) { return float(i + 1); }), out("out", 256);
-  ASSERT_EQ(launch(run_fill, {&in, &out}, {false, true}, 32, 256), "");
-  for (int i = 0; i < 62; ++i) ASSERT_EQ(elements<float>(out)[i], i < 40 ? i + 1 : 0) << i;
+  for (auto* const run : {run_fill<false>, run_fill<true>}) {
+    emulate::Buffer in = filled<float>("in", 64, [](int i) { return float(i + 1); }), out("out", 256);
+    ASSERT_EQ(launch(run, {&in, &out}, {false, true}, 32, 256), "");
+    for (int i = 0; i < 62; ++i) ASSERT_EQ(elements<float>(out)[i], i < 40 ? i + 1 : 0) << i;
+  }
 }
 
 }  // namespace

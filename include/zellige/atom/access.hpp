@@ -3,8 +3,9 @@
 //   Vec<half_t, 8> v = load<8>(pointer);     // one 16-byte load; the pointer is aligned to 16 bytes
 //   store(pointer, v);
 //
-// load_once is for global memory that no thread writes while the kernel runs: it takes the read-only path and
-// leaves the L1 cache to others.
+// load_once is for global memory that no thread writes while the kernel runs; the emulator checks that. It
+// stays behind griddep_wait, and is a plain ld.global: nc with L1::no_allocate, L1::evict_first and an L2
+// policy each cost 4% of the time of a kernel that streams rows (docs/performance.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -94,15 +95,15 @@ ZELLIGE_CALL auto load_once(T* from) {
   typename register_of<sizeof(Result)>::type r;
   const auto address = __cvta_generic_to_global(from);
   if constexpr (sizeof(r) == 16) {
-    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-        : "l"(address));
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "l"(address));
   } else if constexpr (sizeof(r) == 8) {
-    asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "l"(address));
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "l"(address));
   } else if constexpr (sizeof(r) == 4) {
-    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(r) : "l"(address));
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(r) : "l"(address));
   } else if constexpr (sizeof(r) == 2) {
-    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(r) : "l"(address));
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(r) : "l"(address));
   } else {
     return load<N>(from);
   }

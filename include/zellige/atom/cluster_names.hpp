@@ -15,15 +15,24 @@ namespace zellige {
 
 ZELLIGE_CALL uint32_t elect_one_sync() { return elect_one(); }
 
-ZELLIGE_CALL uint32_t block_rank_in_cluster() { return cluster_ctarank(); }
-ZELLIGE_CALL auto block_id_in_cluster() { return cluster_ctaid(); }
-/// The extents of the cluster, in blocks.
-ZELLIGE_CALL ClusterIndex cluster_shape() {
+// Three numbers, as CUDA has them.
 #if defined(ZELLIGE_EMULATE)
-  emulate::dim3 const& c = emulate::self().cluster_size;
-  return {c.x, c.y, c.z};
+using ClusterExtents = emulate::dim3;
 #else
-  ClusterIndex r;
+using ClusterExtents = ::dim3;
+#endif
+
+ZELLIGE_CALL uint32_t block_rank_in_cluster() { return cluster_ctarank(); }
+ZELLIGE_CALL ClusterExtents block_id_in_cluster() {
+  ClusterIndex const c = cluster_ctaid();
+  return {c.x, c.y, c.z};
+}
+/// The extents of the cluster, in blocks.
+ZELLIGE_CALL ClusterExtents cluster_shape() {
+#if defined(ZELLIGE_EMULATE)
+  return emulate::self().cluster_size;
+#else
+  ClusterExtents r;
   asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(r.x));
   asm volatile("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(r.y));
   asm volatile("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(r.z));
@@ -31,12 +40,12 @@ ZELLIGE_CALL ClusterIndex cluster_shape() {
 #endif
 }
 /// How many clusters the grid has, and which of them this is.
-ZELLIGE_CALL ClusterIndex cluster_grid_dims() {
-  ClusterIndex const c = cluster_shape();
+ZELLIGE_CALL ClusterExtents cluster_grid_dims() {
+  ClusterExtents const c = cluster_shape();
   return {gridDim.x / c.x, gridDim.y / c.y, gridDim.z / c.z};
 }
-ZELLIGE_CALL ClusterIndex cluster_id_in_grid() {
-  ClusterIndex const c = cluster_shape();
+ZELLIGE_CALL ClusterExtents cluster_id_in_grid() {
+  ClusterExtents const c = cluster_shape();
   return {blockIdx.x / c.x, blockIdx.y / c.y, blockIdx.z / c.z};
 }
 

@@ -150,6 +150,7 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   }
 
   /// One instruction, on tensors of rank 1 of its size; of more, each mode in turn.
+  ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {
     static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1,

@@ -2,8 +2,11 @@
 // give.
 //
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
-//   copy_if(copy_a, predicate, src, dst);                         where predicate(m, k) holds
+//   copy_if(copy_a, predicate, src, dst);                         where predicate holds for the instruction
 //   copy(copy_a.with(valid), src, dst);                           a cp.async that zeroes what is not valid
+//
+// A predicate is a tensor of (M, K), or of (V, M, K), whose first value in V decides on the instruction, or a
+// function of the number of the instruction.
 //
 // Copies that run on (cp.async) are completed by their own calls: cp_async_fence(), cp_async_wait<N>().
 #pragma once
@@ -125,30 +128,104 @@ template <copy_like C, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst);
 
 namespace detail {
-template <class C, class S, class D, class P>
-ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
-  // (V, Rest...): one instruction, or several, for every element of the rest.
-  constexpr int rank = S::rank;
-  if constexpr (rank == 1) {
-    if (pred(Int<0>{})) c.call(src, dst);
-  } else {
-    static_assert(remove_cvref_t<D>::rank == rank,
-                  "copy(atom, src, dst): source and destination differ in rank");
-    auto const from = group_modes<1, rank>(src);
-    auto to = group_modes<1, rank>(dst);
-    require_same_size<Algorithm::copy>(size<1>(from), size<1>(to));
-    ZELLIGE_UNROLL
-    for (int i = 0; i < int(size<1>(from)); ++i) {
-      if (pred(i)) c.call(from(Underscore{}, i), to(Underscore{}, i));
-    }
-  }
-}
 struct Always {
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr bool operator()(I const&) const {
     return true;
   }
 };
+template <class C>
+concept fills_zeros = requires {
+  requires C::Traits::Operation::fills_zeros;
+};
+/// One instruction, where the predicate holds; one that can zeroes its destination where it does not.
+template <class C, class P, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const& src, D&& dst) {
+  if constexpr (fills_zeros<C>)
+    c.with(c.traits().pred && bool(holds)).call(src, dst);
+  else if (bool(holds))
+    c.call(src, dst);
+}
+/// Behind the first mode there is nothing: one instruction does it all.
+template <class S>
+inline constexpr bool is_one_instruction_v = false;
+template <class V, class... Rest>
+inline constexpr bool is_one_instruction_v<tuple<V, Rest...>> = ((static_extent_v<Rest> == 1) && ...);
+template <class S, class D>
+ZELLIGE_STEP constexpr auto first_mode(Layout<S, D> const& l) {
+  return make_layout(make_tuple(get<0>(l.shape())), make_tuple(get<0>(l.stride())));
+}
+template <class A, class O, class B>
+ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
+  return make_composed_layout(l.layout_a(), l.offset(), first_mode(l.layout_b()));
+}
+template <class C, class S, class D, class P>
+ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
+  // (V, Rest...): one instruction, or several, for every element of the rest.
+  constexpr int rank = S::rank;
+  if constexpr (rank == 1) {
+    copy_one(c, pred(Int<0>{}), src, dst);
+  } else {
+    static_assert(remove_cvref_t<D>::rank == rank,
+                  "copy(atom, src, dst): source and destination differ in rank");
+    if constexpr (is_one_instruction_v<remove_cvref_t<decltype(src.layout().shape())>> &&
+                  is_one_instruction_v<remove_cvref_t<decltype(dst.layout().shape())>> &&
+                  requires { first_mode(src.layout()), first_mode(dst.layout()); }) {
+      copy_one(c, pred(Int<0>{}), view_of(src, src.data(), first_mode(src.layout())),
+               view_of(dst, dst.data(), first_mode(dst.layout())));
+    } else {
+      auto const from = group_modes<1, rank>(src);
+      auto to = group_modes<1, rank>(dst);
+      require_same_size<Algorithm::copy>(size<1>(from), size<1>(to));
+      ZELLIGE_UNROLL
+      for (int i = 0; i < int(size<1>(from)); ++i)
+        copy_one(c, pred(i), from(Underscore{}, i), to(Underscore{}, i));
+    }
+  }
+}
+
+template <class C, class P, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
+/// V: an instruction, which the first value decides on, or a mode of several.
+template <class C, class P, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
+  constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
+                        is_constant<C::NumValDst, decltype(size(dst))>::value;
+  if constexpr (!fits && tuple_like<decltype(shape(pred))>)
+    copy_where(c, tensor<0>(pred), tensor<0>(src), tensor<0>(dst));
+  else
+    copy_one(c, pred(Int<0>{}), src, dst);
+}
+template <class C, class P, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst) {
+  constexpr int rank = S::rank;
+  static_assert(
+      P::rank == rank || P::rank == rank - 1,
+      "copy_if(atom, predicate, src, dst): a predicate has the modes of the source, or all but the first");
+  static_assert(remove_cvref_t<D>::rank == rank,
+                "copy_if(atom, predicate, src, dst): source and destination differ in rank");
+  if constexpr (P::rank == 0) {
+    copy_one(c, *pred.data(), src, dst);
+  } else if constexpr (rank == 1) {
+    copy_values_where(c, pred, src, dst);
+  } else {
+    auto const from = group_modes<1, rank>(src);
+    auto to = group_modes<1, rank>(dst);
+    require_same_size<Algorithm::copy_if>(size<1>(from), size<1>(to));
+    if constexpr (P::rank == rank) {
+      auto const holds = group_modes<1, rank>(pred);
+      require_same_size<Algorithm::copy_if>(size<1>(holds), size<1>(from));
+      ZELLIGE_UNROLL
+      for (int i = 0; i < int(size<1>(from)); ++i)
+        copy_values_where(c, holds(Underscore{}, i), from(Underscore{}, i), to(Underscore{}, i));
+    } else {
+      require_same_size<Algorithm::copy_if>(size(pred), size<1>(from));
+      ZELLIGE_UNROLL
+      for (int i = 0; i < int(size<1>(from)); ++i)
+        copy_one(c, pred(i), from(Underscore{}, i), to(Underscore{}, i));
+    }
+  }
+}
 }  // namespace detail
 
 template <copy_like C, tensor_like S, tensor_like D>
@@ -161,10 +238,42 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     detail::copy_each_mode(c, src, dst, detail::Always{});
   }
 }
-/// Where pred(i) holds, i counting what lies past the first mode: whole instructions are left out.
+/// Whole instructions where the predicate holds; the others do nothing, or zero their destination if they are
+/// of the kind that fills zeros. The predicate is a tensor, or a function of the number of the instruction.
+ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
-  detail::copy_each_mode(c, src, dst, pred);
+  if constexpr (tensor_like<P>)
+    detail::copy_where(c, pred, src, dst);
+  else
+    detail::copy_each_mode(c, src, dst, pred);
+}
+
+/// Element by element: cp.async from global to shared memory where there is one of that size, else
+/// assignments.
+ZELLIGE_CALLS_BACK
+template <class P, tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, S const& src, D&& dst) {
+  detail::require_same_size<Algorithm::copy_if>(size(src), size(dst));
+  ZELLIGE_UNROLL
+  for (int i = 0; i < int(size(dst)); ++i) {
+    if (!bool(pred(i))) continue;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    using T = typename S::value_type;
+    constexpr int bytes = int(sizeof(T));
+    if constexpr (is_gmem_v<S> && is_smem_v<remove_cvref_t<D>> &&
+                  is_same_v<T, typename remove_cvref_t<D>::value_type> &&
+                  (bytes == 4 || bytes == 8 || bytes == 16)) {
+      cp_async<bytes>(&dst(i), &src(i));
+      continue;
+    }
+#endif
+    dst(i) = src(i);
+  }
+}
+template <tensor_like S, tensor_like D>
+ZELLIGE_HOST_DEVICE constexpr void copy(AutoCopyAsync const& policy, S const& src, D&& dst) {
+  copy_if(policy, detail::Always{}, src, dst);
 }
 
 }  // namespace zellige

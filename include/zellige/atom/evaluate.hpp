@@ -18,6 +18,10 @@ using Args = std::vector<std::string>;
 [[noreturn]] inline void unknown_instruction(std::string_view name) {
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
+  if (!newer && (name.find("SPARSE") != name.npos || name.find("_sparse") != name.npos))
+    throw LayoutError(
+        text + ": sparse instructions are not in the tables; the dense ones of SM70 to SM90 are",
+        {Rule::not_a_layout, 0, 0});
   throw LayoutError(newer ? text + ": instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are"
                           : "there is no instruction " + text,
                     {Rule::not_a_layout, 0, 0});
@@ -38,7 +42,6 @@ inline Args split_template(std::string_view name) {
 }
 
 struct NamedMma {
-  MmaRow row;
   MmaAtomValue atom;
   int bits[4];  // D, A, B, C
 };
@@ -59,7 +62,6 @@ inline NamedMma named_mma(std::string const& name) {
     for (Number n : {row.d, row.a, row.b, row.c}) r.bits[i++] = bits_of(n);
   }
   auto part = [&](MmaPart p) { return algebra::mma_layout(row, p); };
-  r.row = row;
   r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b),
             part(MmaPart::c)};
   return r;
@@ -89,7 +91,11 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
-  Value const threads = parse_value(a.at(from + 1)), permutation = parse_value(a.at(from + 2));
+  // Modes that are not given: one instruction, no permutation.
+  Value const threads = algebra::pad_to(t, parse_value(a.at(from + 1)), 3, unit());
+  Value const given = parse_value(a.at(from + 2));
+  Value const permutation =
+      algebra::pad_to(t, given.is_tuple() ? given : bundle(ValueKind::tuple, given), 3, underscore());
   Value const vmnk = algebra::call(Op::tiled_product, t, m.atom.threads, threads);
   return {p,
           p == MmaPart::a   ? m.atom.a
@@ -103,6 +109,11 @@ inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& t
 /// The tiled copy of an MMA's operand: "A", "B", "C" or "C_atom".
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
+  if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
+    throw LayoutError(std::string("make_tiled_copy_") + (smallest ? "C_atom" : "C") +
+                          ": the threads along K hold partial sums of the same elements; add them first",
+                      {Rule::copy_threads, size_of(t, m.vmnk[3]).v, 1});
+  }
   if (smallest) return accumulator_tiling(t, m, number(size_of(t, atom.source[1])));
   Value tile = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) tile.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
@@ -227,6 +238,12 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   if (t.failed()) return "";
   Value const cta = parse_value(a.at(7));
   Num const elements = tma_elements(t, request, box);
+  // A swizzled pointer has a plain layout; a swizzled layout keeps its swizzle and where the part begins.
+  auto shared_text = [&](Value const& mine) {
+    if (!shared.is(ValueKind::composed) || shared[1].is(ValueKind::flag)) return to_text(mine[0]);
+    Num const begin = t.add(shared[1].root().s, mine[1].root().s);
+    return to_text(composed(shared[0], number(begin), mine[0]));
+  };
   if (op == "tma_copy_partition") {
     Value const tiling = tma_tiling(t, request, box, ctas);
     if (t.failed()) return "";
@@ -235,7 +252,7 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
     Value const g = copy_partition(t, part[1], c, cta), s = copy_partition(t, request.shared, c, cta);
     if (t.failed()) return "";
     return "gA: " + to_text(part) + "\ntAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) +
-           "\ntAsA: " + to_text(s[0]);
+           "\ntAsA: " + shared_text(s);
   }
   auto grouped = [&](Value const& l) { return group(t, l, 0, 2); };
   Value const tile = grouped(request.shared), whole = grouped(part[1]);
@@ -243,7 +260,7 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   Value const g = tma_partition(t, whole, tile, elements, cta, ctas);
   Value const s = tma_partition(t, tile, tile, elements, cta, ctas);
   if (t.failed()) return "";
-  return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + to_text(s[0]);
+  return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + shared_text(s);
 }
 
 inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
@@ -279,13 +296,14 @@ inline std::string evaluate_multicast(Tape& t, Args const& a) {
 
 /// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is
 /// refused.
-inline std::optional<std::string> evaluate_atom(std::string_view op, std::vector<std::string> const& args) {
+inline std::optional<std::string> evaluate_atom(std::string_view op,
+                                                std::vector<std::string> const& args) try {
   using namespace detail;
   Tape t;
   std::string text;
   if (op == "mma_traits") {
     NamedMma const m = named_mma(args.at(0));
-    text = mma_traits_text(m.row, m.atom, m.bits);
+    text = mma_traits_text(m.atom, m.bits);
   } else if (op == "copy_traits") {
     CopyRow row = named_copy(args.at(0));
     row.wrong_for = 0;
@@ -310,6 +328,8 @@ inline std::optional<std::string> evaluate_atom(std::string_view op, std::vector
   }
   if (t.failed()) throw LayoutError(std::string(op) + ": " + to_text(t.refusal()), t.refusal());
   return text;
+} catch (std::out_of_range const&) {
+  detail::too_few_arguments(op, args.size());
 }
 
 }  // namespace zellige

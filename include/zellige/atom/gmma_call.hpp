@@ -9,9 +9,12 @@
 //   warpgroup_fence_operand(rC);
 #pragma once
 
+#include <zellige/atom/gemm_call.hpp>
 #include <zellige/atom/gmma_descriptor.hpp>
-#include <zellige/atom/mma_call.hpp>
 #include <zellige/atom/wgmma.hpp>
+#if !defined(__CUDACC_RTC__)
+#include <zellige/atom/mma_call.hpp>
+#endif
 
 namespace zellige {
 namespace detail {

@@ -56,13 +56,13 @@ namespace SM90::GMMA {
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto ss_op_selector() {
-  return detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
+  return zellige::detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
 }
 /// A from registers.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto rs_op_selector() {
-  return detail::select_gmma<A, B, C, TileShape_MNK, true, major_a, major_b, scale_a, scale_b>();
+  return zellige::detail::select_gmma<A, B, C, TileShape_MNK, true, major_a, major_b, scale_a, scale_b>();
 }
 
 }  // namespace SM90::GMMA

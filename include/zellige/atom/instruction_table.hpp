@@ -9,11 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <zellige/atom/sm80.hpp>
+#include <zellige/atom/instruction_rows.hpp>
 
 namespace zellige {
 
-inline std::span<const Instruction> instructions() { return sm80_instructions; }
+/// SM80's of sm80.hpp first, then what else mma_traits/table.hpp and sm90.hpp have.
+inline std::span<const Instruction> instructions() { return detail::instruction_rows().rows; }
 
 /// nullptr where there is none of that name.
 inline const Instruction* find_instruction(std::string_view name) {

@@ -2,7 +2,8 @@
 // "invalid argument", "too many resources" or an illegal instruction.
 //
 //   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
-//                 .moved = {{128, 40}, {256, 232}}};                       // what setmaxnreg gives each role
+//                 .moved = {{128, 40}, {256, 232}},                        // what setmaxnreg gives each role
+//                 .tiles = {{"A", 0, 65536, tma_alignment(SwizzleMode::b128)}, ...}};
 //   if (std::string error = launch_error(s); !error.empty()) throw std::runtime_error(error);
 //
 // Host code only.
@@ -10,10 +11,22 @@
 
 #include <string>
 #include <vector>
+#include <zellige/atom/swizzle_mode.hpp>
 
 namespace zellige {
 
+/// What a TMA tile, or an operand of wgmma, in shared memory is aligned to: the pattern starts anew every 8
+/// of its spans, and without one TMA wants 128 bytes. Barriers: 8; cp.async, bulk copies and ldmatrix: 16.
+constexpr int tma_alignment(SwizzleMode mode) {
+  return mode == SwizzleMode::none ? 128 : 8 * static_cast<int>(swizzle_span(mode));
+}
+
 struct LaunchShape {
+  struct Tile {
+    const char* name = "tile";
+    long long offset = 0, bytes = 0;  // from the start of the block's shared memory
+    int alignment = 16;
+  };
   struct Role {
     int threads = 0, registers = 0;  // a thread's
   };
@@ -25,6 +38,7 @@ struct LaunchShape {
   int cluster = 1;             // blocks
   bool non_portable = false;   // the launch allows clusters of 16
   std::vector<Role> moved;     // after setmaxnreg; empty: it is not used
+  std::vector<Tile> tiles{};   // of shared memory
 };
 
 inline std::string launch_error(const LaunchShape& l) {
@@ -50,6 +64,21 @@ inline std::string launch_error(const LaunchShape& l) {
   if (warps * 32 * granted > 65536)
     return who + "registers is " + s(l.registers) + " for " + s(l.threads) + " threads, " +
            s(warps * 32 * granted) + " together; a block may have 65536";
+  for (const LaunchShape::Tile& t : l.tiles) {
+    const std::string tile = who + "tile " + t.name;
+    if (t.alignment < 1 || t.offset < 0 || t.offset % t.alignment)
+      return tile + " is at byte " + s(t.offset) + "; it must be at a multiple of " + s(t.alignment);
+    if (t.bytes < 0 || t.offset + t.bytes > l.shared_bytes)
+      return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) +
+             "; the block's shared memory has " + s(l.shared_bytes);
+    for (const LaunchShape::Tile& other : l.tiles) {
+      if (&other == &t) break;
+      if (t.bytes > 0 && other.bytes > 0 && t.offset < other.offset + other.bytes &&
+          other.offset < t.offset + t.bytes)
+        return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + ", tile " + other.name +
+               " bytes " + s(other.offset) + ".." + s(other.offset + other.bytes) + "; they must lie apart";
+    }
+  }
   if (l.moved.empty()) return "";
   int together = 0, threads = 0;
   for (const LaunchShape::Role& role : l.moved) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <zellige/atom/swizzle_mode.hpp>
 #include <zellige/atom/tma_descriptor.hpp>
@@ -57,17 +58,30 @@ inline const char* tma_swizzle_name(SwizzleMode s) {
 inline int64_t tma_box_bytes(const TmaTensor& t) {
   int64_t bytes = tma_element_bytes(t.element);
   if (t.im2col) return bytes * t.channels * t.pixels;
-  for (int d = 0; d < t.rank; ++d) bytes *= (t.box[d] + t.element_stride[d] - 1) / t.element_stride[d];
+  bytes *= t.box[0];
+  for (int d = 1; d < t.rank; ++d) bytes *= (t.box[d] + t.element_stride[d] - 1) / t.element_stride[d];
   return bytes;
+}
+
+/// The bytes of shared memory from the tile's first to the box's last: with a swizzle each line begins a span
+/// of 32, 64 or 128 bytes, however short it is.
+inline int64_t tma_tile_bytes(const TmaTensor& t) {
+  const int64_t line = (t.im2col ? t.channels : t.box[0]) * tma_element_bytes(t.element);
+  const int64_t pitch = t.swizzle == SwizzleMode::none ? line : 16 << static_cast<int>(t.swizzle);
+  return (tma_box_bytes(t) / line - 1) * pitch + line;
 }
 
 /// What the hardware would not take, as one sentence with field and value; "" if all is well.
 inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
-  const std::string who = std::string("TMA descriptor of ") + t.name + ": ";
+  const std::string who = std::string("TMA descriptor of ") + (t.name ? t.name : "a tensor") + ": ";
   const auto s = [](int64_t x) { return std::to_string(x); };
   const auto field = [&](const char* name, int d) { return std::string(name) + "[" + s(d) + "]"; };
   if (static_cast<unsigned>(t.element) > static_cast<unsigned>(TmaElement::tf32_ftz))
     return who + "element is " + s(static_cast<int>(t.element)) + "; there are types 0 to 12";
+  for (const auto& [name, value, most] : {std::tuple{"swizzle", static_cast<int>(t.swizzle), 3},
+                                          std::tuple{"interleave", static_cast<int>(t.interleave), 2},
+                                          std::tuple{"promotion", static_cast<int>(t.promotion), 3}})
+    if (value > most) return who + name + " is " + s(value) + "; there are modes 0 to " + s(most);
   if (t.rank < 1 || t.rank > 5) return who + "rank is " + s(t.rank) + "; it must be 1 to 5";
   if (t.interleave != TmaInterleave::none && t.rank < 3)
     return who + "rank is " + s(t.rank) + "; an interleaved layout needs at least 3";
@@ -87,27 +101,45 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
     if (t.stride[d] < 0 || t.stride[d] >= (int64_t{1} << 40))
       return who + field("stride", d) + " is " + s(t.stride[d]) + " bytes; it must be 0 to 2^40 - 1";
   }
+  double bytes = static_cast<double>(t.extent[0]) * static_cast<double>(size);
+  for (int d = 1; d < t.rank; ++d)
+    bytes += static_cast<double>(t.extent[d] - 1) * static_cast<double>(t.stride[d]);
+  if (bytes >= 0x1p62)
+    return who + "extents and strides reach past 2^62 bytes, from extent[" + s(t.rank - 1) + "] " +
+           s(t.extent[t.rank - 1]) + " and stride[" + s(t.rank - 1) + "] " + s(t.stride[t.rank - 1]);
   for (int d = 0; d < t.rank; ++d)
     if (t.element_stride[d] < 1 || t.element_stride[d] > 8)
       return who + field("element_stride", d) + " is " + s(t.element_stride[d]) + "; it must be 1 to 8";
+  if (t.element_stride[0] != 1)
+    return who + "element_stride[0] is " + s(t.element_stride[0]) +
+           "; it must be 1: the hardware takes the innermost dimension's elements one after another";
+  if (t.nan_fill && t.element < TmaElement::f16)
+    return who + "nan_fill is set and element is " + s(static_cast<int>(t.element)) +
+           ", an integer; only floats (6 to 12) have NaN";
   if (t.interleave == TmaInterleave::b32 && t.swizzle != SwizzleMode::b32)
     return who + "swizzle is " + tma_swizzle_name(t.swizzle) + "; an interleave of 32 bytes needs 32 bytes";
+  const auto box_size_error = [&]() -> std::string {
+    if (tma_box_bytes(t) >= (int64_t{1} << 20))
+      return who + "the box has " + s(tma_box_bytes(t)) +
+             " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
+    if (tma_tile_bytes(t) > 232448)
+      return who + "the box takes " + s(tma_tile_bytes(t)) +
+             " bytes of shared memory; a block may have 232448";
+    return "";
+  };
   const int64_t span = 16 << static_cast<int>(t.swizzle);
   if (!t.im2col) {
     for (int d = 0; d < t.rank; ++d)
       if (t.box[d] < 1 || t.box[d] > 256)
         return who + field("box", d) + " is " + s(t.box[d]) + "; it must be 1 to 256";
-    const int64_t line = (t.box[0] + t.element_stride[0] - 1) / t.element_stride[0] * size;
+    const int64_t line = t.box[0] * size;
     if (t.interleave == TmaInterleave::none && line % 16)
       return who + "box[0] is " + s(t.box[0]) + " elements, " + s(line) +
              " bytes; a line of the box must be a multiple of 16 bytes";
     if (t.swizzle != SwizzleMode::none && t.interleave == TmaInterleave::none && line > span)
       return who + "box[0] is " + s(t.box[0]) + " elements, " + s(line) + " bytes; with a swizzle of " +
              tma_swizzle_name(t.swizzle) + " a line of the box may have " + s(span);
-    if (tma_box_bytes(t) >= (int64_t{1} << 20))
-      return who + "the box has " + s(tma_box_bytes(t)) +
-             " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
-    return "";
+    return box_size_error();
   }
   const int64_t line = t.channels * size;
   if (t.channels < 1 || t.channels > 256)
@@ -130,7 +162,7 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
       return who + field("upper", d) + " is " + s(t.upper[d]) + " and " + field("lower", d) + " is " +
              s(t.lower[d]) + ": no pixel of the " + s(t.extent[d + 1]) + " is left";
   }
-  return "";
+  return box_size_error();
 }
 
 /// The last byte that the tensor has, counted from its first.
@@ -145,6 +177,9 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
   const auto address = reinterpret_cast<uint64_t>(device_address);
   if (const std::string error = tma_descriptor_error(t, address); !error.empty())
     throw std::runtime_error(error);
+  if (!device_address)
+    throw std::runtime_error(std::string("TMA descriptor of ") + (t.name ? t.name : "a tensor") +
+                             ": address is null; it must be the tensor's in the GPU's memory");
   using Tiled = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,
                         const uint32_t*, int, int, int, int);
   using Im2col = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const int*,

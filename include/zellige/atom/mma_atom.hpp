@@ -9,9 +9,12 @@
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
-#include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/mma_traits/universal.hpp>
 #include <zellige/atom/tiled_plan.hpp>
 #include <zellige/tensor.hpp>
+#if !defined(__CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
+#include <zellige/atom/mma_traits/names.hpp>
+#endif
 
 namespace zellige {
 namespace detail {
@@ -155,10 +158,12 @@ struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
   }
 
   /// d = a * b + c on fragments of one instruction: tensors of rank 1 in the order of its layouts.
+  ZELLIGE_CALLS_BACK
   template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(D&& d, A const& a, B const& b, C const& c) const {
     mma_unpack(traits(), d, a, b, c);
   }
+  ZELLIGE_CALLS_BACK
   template <tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(A const& a, B const& b, C&& c) const {
     mma_unpack(traits(), c, a, b, c);

@@ -6,16 +6,11 @@
 //   gemm(mma, d, a, b, c);         d = a * b + c
 #pragma once
 
+#include <zellige/atom/gemm_call.hpp>
 #include <zellige/atom/mma_composed.hpp>
-#include <zellige/atom/tiled_mma.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
 
 namespace zellige {
-
-template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
-ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
-                                              TA const& a, TB const& b, TC const& c) {
-  d(0) = D(A(a(0)) * B(b(0)) + C(c(0)));
-}
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 /// A warp's instruction.
@@ -32,52 +27,5 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
   store_registers(d, rd);
 }
 #endif
-
-/// An MMA_Atom or a TiledMMA.
-template <class T>
-concept mma_like = requires {
-  typename T::Shape_MNK;
-  typename T::LayoutC_TV;
-};
-
-template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
-ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
-  constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
-  static_assert(
-      (ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3),
-      "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
-  if constexpr (ra == 1) {
-    mma.call(d, a, b, c);
-  } else if constexpr (ra == 2) {
-    static_assert(!detail::clash<decltype(size<1>(a)), decltype(size<1>(c))>,
-                  "gemm(mma, D, A, B, C): A and C differ in M");
-    static_assert(!detail::clash<decltype(size<1>(b)), decltype(size<2>(c))>,
-                  "gemm(mma, D, A, B, C): B and C differ in N");
-    int const rows = int(size<1>(a)), columns = int(size<1>(b));
-    // Every other column upwards, so that one operand is used twice in a row.
-    ZELLIGE_UNROLL
-    for (int n = 0; n < columns; ++n) {
-      ZELLIGE_UNROLL
-      for (int m = 0; m < rows; ++m) {
-        int const i = n % 2 == 0 ? m : rows - 1 - m;
-        gemm(mma, d(Underscore{}, i, n), a(Underscore{}, i), b(Underscore{}, n), c(Underscore{}, i, n));
-      }
-    }
-  } else {
-    static_assert(!detail::clash<decltype(size<2>(a)), decltype(size<2>(b))>,
-                  "gemm(mma, D, A, B, C): A and B differ in K");
-    ZELLIGE_UNROLL
-    for (int k = 0; k < int(size<2>(a)); ++k) {
-      if (k == 0)
-        gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), c);
-      else
-        gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), d);
-    }
-  }
-}
-template <mma_like Mma, tensor_like A, tensor_like B, tensor_like C>
-ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, A const& a, B const& b, C&& c) {
-  gemm(mma, c, a, b, c);
-}
 
 }  // namespace zellige

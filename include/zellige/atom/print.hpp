@@ -52,7 +52,7 @@ template <class Op>
 std::string mma_traits_text() {
   using T = MMA_Traits<Op>;
   return mma_traits_text(
-      detail::mma_row_of<Op>::value, mma_atom_value<T>(),
+      mma_atom_value<T>(),
       {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
        int(sizeof_bits<typename T::ValTypeB>::value), int(sizeof_bits<typename T::ValTypeC>::value)});
 }

@@ -47,10 +47,17 @@ inline std::string mma_name(MmaRow const& row) {
 struct MmaAtomValue {
   Value threads, shape, a, b, c;
 };
+/// The layout of A. CuTe writes the strides of a 16x8x128 b1 product's values one level deeper than their
+/// shape.
+inline std::string mma_a_text(Value const& a) {
+  std::string const text = to_text(a);
+  return text == "((_4,_8),(_32,_2)):((_512,_1),(_16,_8))" ? "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))"
+                                                           : text;
+}
 inline std::string mma_atom_text(MmaAtomValue const& m) {
   return "MMA_Atom\n" + lines_text({{"ThrID", to_text(m.threads)},
                                     {"Shape_MNK", to_text(m.shape)},
-                                    {"LayoutA_TV", to_text(m.a)},
+                                    {"LayoutA_TV", mma_a_text(m.a)},
                                     {"LayoutB_TV", to_text(m.b)},
                                     {"LayoutC_TV", to_text(m.c)}},
                                    14);
@@ -79,12 +86,10 @@ inline std::string tiled_copy_text(Value const& tiler, Value const& tv, CopyAtom
 }
 
 /// The traits of a matrix instruction, line by line; bits are those of D, A, B, C.
-inline std::string mma_traits_text(MmaRow const& row, MmaAtomValue const& m, int const (&bits)[4]) {
-  std::string a = to_text(m.a);
-  // CuTe writes the strides of this instruction's values one level deeper than their shape.
-  if (row.a == Number::u1 && row.m == 16 && row.k == 128) a = "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))";
-  std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) + "\nALayout: " + a +
-                     "\nBLayout: " + to_text(m.b) + "\nCLayout: " + to_text(m.c) + "\nValBits_DABC:";
+inline std::string mma_traits_text(MmaAtomValue const& m, int const (&bits)[4]) {
+  std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) +
+                     "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) +
+                     "\nCLayout: " + to_text(m.c) + "\nValBits_DABC:";
   for (int b : bits) text += ' ' + std::to_string(b);
   return text;
 }

@@ -49,6 +49,17 @@ struct TiledCopy : Atom_ {
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_D(X&& x) {
     return tidfrg<AtomLayoutDst>(x);
   }
+  /// The same of what is tiled already, ((TileM, TileN, ...), (RestM, RestN, ...)); `order` is (thread,
+  /// value) of one instruction -> the reference's.
+  template <class X, class Order>
+  ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
+    if constexpr (tensor_like<X>) {
+      return detail::view_of(x, x.data(), tile2thrfrg(x.layout(), order));
+    } else {
+      auto const counted = make_layout(shape(AtomLayoutRef{}));
+      return invoke<TiledOp::tile_to_threads>(x, TiledLayout_TV{}, Tiler_MN{}, counted, order);
+    }
+  }
   /// (V, M, N, ...) as the copy counts values: registers that another tiling made become this one's.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto retile(X&& x) {
@@ -102,7 +113,7 @@ struct TiledCopy : Atom_ {
 
 template <class Tiled, class ThrIdx>
 struct ThrCopy {
-  [[no_unique_address]] ThrIdx thr_idx_;
+  ThrIdx thr_idx_;
 
   ZELLIGE_HOST_DEVICE constexpr ThrCopy(ThrIdx const& thread) : thr_idx_(thread) {}
 

@@ -24,6 +24,7 @@ enum class TiledOp : short {
   check_tiling,
   copy_values,
   tma_basis,
+  tma_im2col,
   tma_stride,
   tma_tiling,
   tma_partition,
@@ -81,6 +82,11 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
       TmaRequest const r = tma_request(t, a);
       if (t.failed()) return nothing();
       return tma_basis(t, r);
+    }
+    case TiledOp::tma_im2col: {
+      TmaRequest const r = tma_request(t, a);
+      if (t.failed()) return nothing();
+      return tma_im2col(t, r);
     }
     case TiledOp::tma_stride: {
       TmaRequest const r = tma_request(t, a);

@@ -25,11 +25,13 @@ struct SM90_TMA_REDUCE_ADD_PTR : SM90_TMA_REDUCE_ADD {};
 namespace detail {
 
 /// A barrier as a pointer, given as one or as what it points to.
-ZELLIGE_CALL smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
+ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
 #if defined(ZELLIGE_EMULATE)
-ZELLIGE_CALL smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) { return &barrier; }
+ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
+  return &barrier;
+}
 #else
-ZELLIGE_CALL smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
+ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
 #endif
 
 /// No word to the L2.
@@ -42,10 +44,10 @@ struct tma_load_traits {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = Op;
+  [[no_unique_address]] Hint hint;  // first, as tensor.hpp says of a layout
   TmaDescriptor const* descriptor;
   smem<uint64_t> barrier;
   uint16_t mask;
-  [[no_unique_address]] Hint hint;
 };
 
 template <class Op, class Bits, class Hint>
@@ -55,8 +57,8 @@ struct tma_store_traits {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = Op;
-  TmaDescriptor const* descriptor;
   [[no_unique_address]] Hint hint;
+  TmaDescriptor const* descriptor;
 };
 
 template <int N, class Crd>
@@ -157,7 +159,7 @@ ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& bar
                                    Hint hint) {
   using Run =
       conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
-  return Copy_Traits<Run, Bits, Hint>{{descriptor, barrier_pointer(barrier), mask, hint}};
+  return Copy_Traits<Run, Bits, Hint>{{hint, descriptor, barrier_pointer(barrier), mask}};
 }
 
 template <class Op, class Bits, class Aux>
@@ -186,14 +188,14 @@ ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* de
 template <class Op, class Bits, class Aux>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor) const {
   using Run = conditional_t<is_same_v<Op, SM90_TMA_REDUCE_ADD>, SM90_TMA_REDUCE_ADD_PTR, SM90_TMA_STORE_PTR>;
-  return Copy_Traits<Run, Bits, NoHint>{{descriptor, {}}};
+  return Copy_Traits<Run, Bits, NoHint>{{{}, descriptor}};
 }
 template <class Op, class Bits, class Aux>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor,
                                                          CacheHint hint) const {
   static_assert(is_same_v<Op, SM90_TMA_STORE>,
                 "only a TMA load or store takes a cache hint, a reduction does not");
-  return Copy_Traits<SM90_TMA_STORE_PTR, Bits, CacheHint>{{descriptor, hint}};
+  return Copy_Traits<SM90_TMA_STORE_PTR, Bits, CacheHint>{{hint, descriptor}};
 }
 }  // namespace detail
 
@@ -241,13 +243,9 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits
   detail::tma_add_box(*traits.descriptor, src, dst);
 }
 
-/// CuTe's names of the words to the L2.
+/// CuTe's name of the words to the L2.
 namespace TMA {
-struct CacheHintSm90 {
-  static constexpr CacheHint EVICT_NORMAL = CacheHint::normal;
-  static constexpr CacheHint EVICT_FIRST = CacheHint::evict_first;
-  static constexpr CacheHint EVICT_LAST = CacheHint::evict_last;
-};
+using CacheHintSm90 = CacheHint;
 }  // namespace TMA
 
 /// CuTe's names of the group of stores.

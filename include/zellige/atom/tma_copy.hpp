@@ -42,8 +42,8 @@ struct tma_traits {
   using Operation = Op;
   using AuxParams = Aux;
 
+  [[no_unique_address]] Aux aux_params_;  // first, as tensor.hpp says of a layout
   TmaDescriptor tma_desc_;
-  [[no_unique_address]] Aux aux_params_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
   /// The tensor of coordinates, of the global tensor's shape.
@@ -121,6 +121,13 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Ti
   return TmaTile<L, remove_cvref_t<decltype(plain)>, Tiler, sizeof_bits<T>::value, sizeof_bits<Box>::value>{
       global.layout(), plain, tiler};
 }
+/// (box extent, ...):(mode of the global tensor, ...) of one instruction; `modes` is tile element -> mode of
+/// the global tensor.
+template <class Box, tensor_like X, class S, class Modes>
+ZELLIGE_HOST_DEVICE constexpr auto construct_tma_gbasis(X const& global, S const& shared,
+                                                        Modes const& modes) {
+  return tma_tile<typename X::value_type, Box>(global, shared, modes).template ask<TiledOp::tma_basis>();
+}
 template <class T, class Internal>
 struct box_type {
   using type = Internal;
@@ -145,36 +152,42 @@ TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, 
 }  // namespace detail
 
 namespace detail {
-/// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
-template <class T, class Swizzle>
-TmaTensor tma_tensor(TmaNumbers const& n) {
+/// What the hardware takes elements of a type for.
+template <class T>
+constexpr TmaElement tma_element() {
   using E = TmaElement;
   constexpr Number kind = number_of<T>;
   constexpr int bytes = int(sizeof(T));
+  return kind == Number::f16    ? E::f16
+         : kind == Number::bf16 ? E::bf16
+         : kind == Number::tf32 ? E::tf32
+         : kind == Number::f32  ? E::f32
+         : kind == Number::f64  ? E::f64
+         : kind == Number::s32  ? E::s32
+         : bytes == 1           ? E::u8
+         : bytes == 2           ? E::u16
+         : bytes == 4           ? E::u32
+                                : E::u64;
+}
+/// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
+template <class T, class Swizzle>
+TmaTensor tma_tensor(TmaNumbers const& n) {
   TmaTensor t;
-  t.element = kind == Number::f16    ? E::f16
-              : kind == Number::bf16 ? E::bf16
-              : kind == Number::tf32 ? E::tf32
-              : kind == Number::f32  ? E::f32
-              : kind == Number::f64  ? E::f64
-              : kind == Number::s32  ? E::s32
-              : bytes == 1           ? E::u8
-              : bytes == 2           ? E::u16
-              : bytes == 4           ? E::u32
-                                     : E::u64;
+  t.element = tma_element<T>();
   t.rank = n.rank;
   for (int i = 0; i < 5; ++i)
-    t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * bytes;
+    t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * int(sizeof(T));
   t.swizzle = static_cast<SwizzleMode>(Swizzle::num_bits);
   return t;
 }
-/// Of a tensor in memory, as the launch needs it; where there is no device, none.
+/// Of a tensor in memory, as the launch needs it; where there is no device, one for the emulator, whose
+/// launch says where the tensor is.
 template <class P>
-TmaDescriptor descriptor_of([[maybe_unused]] TmaTensor const& t, [[maybe_unused]] P const& p) {
+TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 #if defined(__CUDACC__)
   return make_tma_descriptor(t, raw_pointer_cast(p));
 #else
-  return {};
+  return make_tma_descriptor_emulated(t, static_cast<uint64_t>(tma_tensor_bytes(t)));
 #endif
 }
 }  // namespace detail

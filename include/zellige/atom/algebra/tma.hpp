@@ -4,6 +4,7 @@
 //   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
 //                  tile in the order of its addresses, as long as it steps by one through global modes
 //   tma_stride     mode of the global tensor -> coordinate of the box's descriptor
+//   tma_im2col     (channels, pixels):(their modes), what an im2col instruction moves
 //   tma_tiling     (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
 #pragma once
 
@@ -79,6 +80,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   if (extents.is_leaf()) extents = bundle(ValueKind::tuple, extents);
   Value box = composition(t, pair_up(shape_of(strides), stride_of(names)), compact_left(t, extents));
   if (t.failed()) return nothing();
+  for (ValueNode const& n : leaves_of(box)) {  // a tile over nested modes of run-time extents has such
+    if (!n.s.is_static()) return t.refused(Rule::not_static, n.s.v, 0);
+  }
   // Global modes that the box does not reach take part with one element.
   List<ValueNode> const reached = leaves_of(box), named = leaves_of(identity), global = leaves_of(r.global);
   for (int i = 0; i < named.size(); ++i) {
@@ -89,6 +93,20 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   }
   if (box.rank() < 5) return box;
   return group(t, box, 4, -1);  // a descriptor has five dimensions
+}
+
+/// Of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of the global
+/// tensor), the first two runs of the tile.
+ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
+  Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
+  t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
+  Value const in_order = coalesce(t, composition(t, r.modes, right_inverse(t, r.shared)));
+  if (t.failed()) return nothing();
+  List<ValueNode> const runs = leaves_of(in_order);
+  int n = 0;
+  while (n < runs.size() && n < 2 && runs[n].d.is(1)) ++n;
+  if (n < 2) return t.refused(Rule::tma_no_run, n < runs.size() ? runs[n].d.v : 0, 1);
+  return bundle(ValueKind::layout, leaf(runs[0]), leaf(runs[1]));
 }
 
 /// Dimension i of the descriptor: extent and stride of the global tensor, in elements of the box.
@@ -204,7 +222,11 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   for (int i = 1; i < plain.rank(); ++i) at.add(number(0));
   Value const offset = index_of(t, at, without_swizzle(flat));
   if (t.failed()) return nothing();
-  return pair(flat, offset);
+  // A pointer takes the offset, which must not pass a swizzle or im2col's coordinates: there the layout does.
+  if (!flat.is(ValueKind::composed) || flat[1].is(ValueKind::flag)) return pair(flat, offset);
+  Value const from = add(t, flat[1], offset);
+  if (t.failed()) return nothing();
+  return pair(composed(flat[0], from, flat[2]), number(0));
 }
 
 }  // namespace zellige::algebra

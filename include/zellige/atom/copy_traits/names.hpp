@@ -67,15 +67,22 @@ struct SM80_CP_ASYNC_CACHEALWAYS_ZFILL : detail::CpAsync<TS, TD, false, true> {}
 template <class TS, class TD = TS>
 struct SM80_CP_ASYNC_CACHEGLOBAL_ZFILL : detail::CpAsync<TS, TD, true, true> {};
 
-// TMA: what make_tma_copy makes copies of; and bulk copies of plain runs of bytes.
-struct SM90_TMA_LOAD {};
-struct SM90_TMA_LOAD_MULTICAST {};
+// TMA: what make_tma_copy and make_im2col_tma_copy make copies of; and bulk copies of plain runs of bytes.
+// PREFETCH: the same into the L2 only.
+struct SM90_TMA_LOAD {
+  struct PREFETCH {};
+};
+struct SM90_TMA_LOAD_MULTICAST {
+  using PREFETCH = SM90_TMA_LOAD::PREFETCH;
+};
 struct SM90_TMA_LOAD_IM2COL {};
 struct SM90_TMA_LOAD_IM2COL_MULTICAST {};
 struct SM90_TMA_STORE {};
 struct SM90_TMA_STORE_IM2COL {};
 struct SM90_TMA_REDUCE_ADD {};
-struct SM90_BULK_COPY_G2S {};
+struct SM90_BULK_COPY_G2S {
+  struct PREFETCH {};
+};
 struct SM90_BULK_COPY_S2G {};
 struct SM90_BULK_COPY_AUTO {};
 

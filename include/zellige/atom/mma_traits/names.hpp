@@ -9,6 +9,7 @@
 #include <zellige/atom/mma.hpp>
 #include <zellige/atom/mma_traits/patterns.hpp>
 #include <zellige/atom/mma_traits/table.hpp>
+#include <zellige/atom/mma_traits/universal.hpp>
 
 namespace zellige {
 
@@ -117,11 +118,6 @@ using MMA_16x8x16_F64F64F64F64_TN = SM90_16x8x16_F64F64F64F64_TN;
 using MMA_16x8x16_C64C64C64C64_TN = SM90_16x8x16_C64C64C64C64_TN;
 }  // namespace SM90
 
-/// d = a * b + c by one thread, in the types given.
-template <class D, class A = D, class B = A, class C = D>
-struct UniversalFMA {
-  ZELLIGE_ALGEBRA static constexpr MmaRow row() { return {0, 1, 1, 1}; }
-};
 
 }  // namespace zellige
 

@@ -1,0 +1,27 @@
+// Instructions as pictures: print_svg(MMA_Atom) and print_latex(MMA_Atom) draw who holds what of A, B and C,
+// as print_svg(TiledMMA) does of one that is tiled. Host only.
+#pragma once
+
+#include <zellige/atom/tiled_copy.hpp>
+#include <zellige/tensor/picture.hpp>
+
+namespace zellige {
+
+template <class... Args>
+std::string svg_text(MMA_Atom<Args...> const& atom) {
+  return svg_text(make_tiled_mma(atom));
+}
+template <class... Args>
+std::string latex_text(MMA_Atom<Args...> const& atom) {
+  return latex_text(make_tiled_mma(atom));
+}
+template <class... Args>
+void print_svg(MMA_Atom<Args...> const& atom) {
+  print_svg(make_tiled_mma(atom));
+}
+template <class... Args>
+void print_latex(MMA_Atom<Args...> const& atom) {
+  print_latex(make_tiled_mma(atom));
+}
+
+}  // namespace zellige

@@ -1,0 +1,268 @@
+// Convolution operands by TMA: tiles of the matrix that im2col would make of an image, which nobody makes.
+//
+//   // an image of C channels: rows are the pixels (W, H, N), columns the channels
+//   Tensor x = make_tensor(make_gmem_ptr(p), make_shape(make_shape(W, H, N), C), strides);
+//   auto tma = make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, smem_layout, Shape<_128, _64>{}, Int<1>{},
+//                                   make_shape(-1, -1), make_shape(-1, -1),      // lower and upper corner
+//                                   make_shape(-1, -1), make_shape(1, 1),        // lower and upper padding
+//                                   make_shape(1, 1),                            // strides of the
+//                                   convolution make_shape(0, 0), make_shape(1, 1));         // first tap,
+//                                   dilation
+//   Tensor a = tma.get_tma_tensor(shape(x));           ((Q * P * N), (C, S, R)), of coordinates (c, whd, n,
+//   srt)
+//
+// The corners say which pixels a filter's first tap visits: of dimension i from lower_corner to extent - 1 +
+// upper_corner, by the stride; taps are counted from there. For a filter of S taps and a padding of p both
+// are -p and p - (S - 1) * dilation, and so is lower_padding; upper_padding is p. An operand
+// (channels, pixels), as a weight gradient wants it, has both sides exchanged.
+#pragma once
+
+#include <zellige/atom/tma_copy.hpp>
+
+namespace zellige {
+namespace detail {
+template <class Op, class Bits, class Coordinates>
+struct im2col_traits {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, Bits>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = Op;
+
+  TmaDescriptor tma_desc_;
+  Coordinates tma_tensor_;
+
+  ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
+  /// The tensor of coordinates; the convolution says its shape.
+  template <class S>
+  ZELLIGE_HOST_DEVICE constexpr Coordinates get_tma_tensor(S const&) const {
+    return tma_tensor_;
+  }
+  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask; by this descriptor or another.
+  /// See tma_im2col_call.hpp.
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask = 0) const;
+};
+}  // namespace detail
+
+template <class Bits, class C>
+struct Copy_Traits<SM90_TMA_LOAD_IM2COL, Bits, C> : detail::im2col_traits<SM90_TMA_LOAD_IM2COL, Bits, C> {};
+template <class Bits, class C>
+struct Copy_Traits<SM90_TMA_LOAD_IM2COL_MULTICAST, Bits, C>
+    : detail::im2col_traits<SM90_TMA_LOAD_IM2COL_MULTICAST, Bits, C> {};
+template <class Bits, class C>
+struct Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> : detail::im2col_traits<SM90_TMA_STORE_IM2COL, Bits, C> {};
+
+#if !defined(__CUDACC_RTC__)
+
+/// What a convolution does to the pixels (W, H, D): a tuple of a number for each.
+template <class LowerCorner, class UpperCorner, class LowerPadding, class UpperPadding, class Stride,
+          class FirstTap, class Dilation>
+struct Im2col {
+  LowerCorner lower_corner;
+  UpperCorner upper_corner;
+  LowerPadding lower_padding;
+  UpperPadding upper_padding;
+  Stride stride;
+  FirstTap first_tap;
+  Dilation dilation;
+};
+
+namespace detail {
+
+[[noreturn]] inline void refuse_im2col(char const* field, int d, long long value, std::string const& needed) {
+  throw std::runtime_error("make_im2col_tma_copy: " + std::string(field) + "[" + std::to_string(d) + "] is " +
+                           std::to_string(value) + "; " + needed);
+}
+
+/// How many taps a filter has between the corner and the padding.
+template <class G, int I>
+constexpr auto taps_of(G const& g, Int<I>) {
+  auto const step = get<I>(g.dilation);
+  auto const up = get<I>(g.upper_padding) - get<I>(g.upper_corner);
+  auto const down = get<I>(g.lower_corner) - get<I>(g.lower_padding);
+  if constexpr (is_constant_v<remove_cvref_t<decltype(step)>>) {
+    static_assert(
+        !is_constant<0, remove_cvref_t<decltype(step)>>::value,
+        "make_im2col_tma_copy: a dilation is 0; it must be 1 or more, or negative for taps in reverse");
+    if constexpr (remove_cvref_t<decltype(step)>::value > 0)
+      return Int<1>{} + up / step;
+    else
+      return Int<1>{} + down / step;
+  } else {
+    if (step == 0) refuse_im2col("stride_srt", I, 0, "it must be 1 or more, or negative for taps in reverse");
+    return 1 + (step > 0 ? int(up) : int(down)) / int(step);
+  }
+}
+
+/// The tensor of coordinates (c, (w, h, d), n, (s, r, t)), ((pixels), (channels, taps)) where the pixels are
+/// the tile's mode 0.
+template <bool pixels_first, class Channels, class Pixels, class G, int... I>
+constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G const& g, seq<I...>) {
+  constexpr int dims = int(sizeof...(I));
+  auto const images = get<dims>(whdn);
+  auto const outputs = make_tuple(
+      (get<I>(whdn) + get<I>(g.upper_corner) - get<I>(g.lower_corner) - Int<1>{}) / get<I>(g.stride) +
+      Int<1>{}...);
+  auto const rows = append(outputs, images);
+  auto const columns = make_shape(channels, taps_of(g, Int<I>{})...);
+  auto const row_steps = make_stride(get<I>(g.stride) * E<1, I>{}..., E<2>{});
+  auto const column_steps = make_stride(E<0>{}, get<I>(g.dilation) * E<3, I>{}...);
+  auto const corner = make_inttuple_iter(Int<0>{}, g.lower_corner, Int<0>{}, g.first_tap);
+  auto const cut = [&](auto const& layout, auto const& linear) {
+    auto const identity = make_identity_tensor(linear);
+    return make_tensor(corner, composition(layout, identity(Int<0>{}), identity.layout()));
+  };
+  if constexpr (pixels_first)
+    return cut(make_layout(make_shape(rows, columns), make_stride(row_steps, column_steps)),
+               make_shape(size(rows), columns));
+  else
+    return cut(make_layout(make_shape(columns, rows), make_stride(column_steps, row_steps)),
+               make_shape(columns, size(rows)));
+}
+
+/// The descriptor's fields, but for type and swizzle.
+template <class Global, class G, int... I>
+TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int bytes) {
+  constexpr int dims = int(sizeof...(I));
+  TmaTensor t;
+  t.im2col = true;
+  t.rank = dims + 2;
+  auto const fill = [&](auto at) {
+    constexpr int i = decltype(at)::value;
+    t.extent[i] = static_cast<int64_t>(get<i>(shape(cwhdn)));
+    t.stride[i] = static_cast<int64_t>(get<i>(stride(cwhdn))) * bytes;
+  };
+  fill(Int<0>{}), fill(Int<dims + 1>{}), (fill(Int<I + 1>{}), ...);
+  ((t.element_stride[I + 1] = static_cast<int64_t>(get<I>(g.stride))), ...);
+  ((t.lower[I] = int(get<I>(g.lower_corner))), ...);
+  ((t.upper[I] = int(get<I>(g.upper_corner))), ...);
+  return t;
+}
+
+/// A tap reaches the instruction as an offset of 16 bits for all pixel dimensions together.
+template <class G, int... I>
+void check_taps(G const& g, seq<I...>) {
+  constexpr int dims = int(sizeof...(I)), most = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
+  auto const check = [&](auto at) {
+    constexpr int i = decltype(at)::value;
+    long long const first = int(get<i>(g.first_tap)), taps = int(taps_of(g, Int<i>{}));
+    long long const last = first + (taps - 1) * int(get<i>(g.dilation));
+    if (taps < 1)
+      refuse_im2col("upper_padding_whd", i, int(get<i>(g.upper_padding)),
+                    "with a corner of " + std::to_string(int(get<i>(g.upper_corner))) + " the filter has " +
+                        std::to_string(taps) + " taps");
+    for (long long const tap : {first, last})
+      if (tap < 0 || tap > most)
+        refuse_im2col("lower_srt", i, first,
+                      "the taps reach offset " + std::to_string(tap) + ", with " + std::to_string(dims + 2) +
+                          " dimensions it must be 0 to " + std::to_string(most));
+  };
+  (check(Int<I>{}), ...);
+}
+
+template <class Op, tensor_like X, class SLayout, class Tiler, class Ctas, class G>
+auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, Ctas const& ctas,
+                      G const& g) {
+  static_assert(X::rank == 2, "make_im2col_tma_copy: the tensor is ((W, H, D, N), C) or (C, (W, H, D, N))");
+  using T = typename X::value_type;
+  constexpr int bits = sizeof_bits<T>::value;
+  auto const named = make_tensor(global.data(), make_layout(product_each(shape(global.layout()))));
+  auto const tile = tma_tile<T, T>(named, shared, tiler);
+  auto const box = tile.template ask<TiledOp::tma_im2col>();
+  auto const of_channels = stride<0>(box);
+  auto const of_pixels = stride<1>(box);
+  auto const layouts = make_tuple(layout<0>(global.layout()), layout<1>(global.layout()));
+  auto const channels = basis_get(of_channels, layouts);
+  auto const pixels = flatten(basis_get(of_pixels, layouts));
+  static_assert(!tuple_like<decltype(shape(channels))>,
+                "make_im2col_tma_copy: the shared-memory tile runs along pixels; it must run along channels");
+  constexpr int dims = remove_cvref_t<decltype(pixels)>::rank - 1;
+  static_assert(dims >= 1 && dims <= 3,
+                "make_im2col_tma_copy: the pixels have 1 to 3 modes W, H, D before the images N");
+  static_assert(
+      tuple_size_v<decltype(g.lower_corner)> == dims && tuple_size_v<decltype(g.upper_corner)> == dims &&
+          tuple_size_v<decltype(g.lower_padding)> == dims &&
+          tuple_size_v<decltype(g.upper_padding)> == dims && tuple_size_v<decltype(g.stride)> == dims &&
+          tuple_size_v<decltype(g.first_tap)> == dims && tuple_size_v<decltype(g.dilation)> == dims,
+      "make_im2col_tma_copy: corners, paddings, strides, first taps and dilations have a number for "
+      "each of W, H and D");
+  check_taps(g, make_seq<dims>{});
+  constexpr bool pixels_first = is_same_v<remove_cvref_t<decltype(of_pixels)>, E<0>>;
+  auto const coordinates = im2col_tensor<pixels_first>(shape(channels), shape(pixels), g, make_seq<dims>{});
+
+  TmaTensor t = im2col_descriptor(prepend(pixels, channels), g, make_seq<dims>{}, int(sizeof(T)));
+  int const sharers = int(size(ctas));
+  long long const held = static_cast<long long>(size<1>(box));
+  if (sharers < 1 || held % sharers != 0)
+    throw std::runtime_error("make_im2col_tma_copy: the box has " + std::to_string(held) +
+                             " pixels; the multicast shares them among " + std::to_string(sharers) +
+                             " CTAs, which must divide them");
+  t.channels = int(size<0>(box)), t.pixels = int(held) / sharers;
+  t.element = tma_element<T>();
+  t.swizzle = static_cast<SwizzleMode>(remove_cvref_t<decltype(get_swizzle_portion(shared))>::num_bits);
+  if (stride(channels) != 1)
+    throw LayoutError("make_im2col_tma_copy: " +
+                          to_text(Refusal{Rule::tma_major, static_cast<long long>(stride(channels)), 1}),
+                      {Rule::tma_major, static_cast<long long>(stride(channels)), 1});
+
+  using Traits =
+      Copy_Traits<Op, Int<decltype(size(box))::value * bits>, remove_cvref_t<decltype(coordinates)>>;
+  Traits traits{};
+  traits.tma_desc_ = descriptor_of(t, global.data());
+  traits.tma_tensor_ = coordinates;
+  auto const tiling = tile.template ask<TiledOp::tma_tiling>(box, make_layout(ctas));
+  return make_tiled_copy_impl(Copy_Atom<Traits, T>(traits), get<0>(tiling), get<1>(tiling));
+}
+
+template <int dims>
+constexpr auto no_convolution() {
+  auto const zero = tuple_repeat<dims>(Int<0>{});
+  auto const one = tuple_repeat<dims>(Int<1>{});
+  using Zero = remove_cvref_t<decltype(zero)>;
+  using One = remove_cvref_t<decltype(one)>;
+  return Im2col<Zero, Zero, Zero, Zero, One, Zero, One>{};
+}
+}  // namespace detail
+
+/// With tile and the CTAs that share it, or without (the tile is then the shared-memory layout's shape); and
+/// with the convolution's seven tuples (the corners' two, the paddings' two, stride, first tap, dilation), or
+/// without, of an image that is copied pixel by pixel.
+template <class Op, tensor_like X, class SLayout, class... More>
+auto make_im2col_tma_copy(Op const& op, X const& global, SLayout const& shared, More const&... more) {
+  constexpr int n = int(sizeof...(More)), before = n >= 7 ? n - 7 : n;
+  static_assert(
+      before <= 2,
+      "make_im2col_tma_copy(op, tensor, smem_layout[, tile[, ctas]][, the convolution's 7 tuples])");
+  auto const given = make_tuple(more...);
+  auto const tiler = [&] {
+    if constexpr (before > 0)
+      return get<0>(given);
+    else
+      return product_each(shape(shared));
+  }();
+  auto const ctas = [&] {
+    if constexpr (before > 1)
+      return get<1>(given);
+    else
+      return Int<1>{};
+  }();
+  auto const convolution = [&] {
+    if constexpr (n >= 7) {
+      constexpr int i = before;
+      return Im2col{get<i>(given),     get<i + 1>(given), get<i + 2>(given), get<i + 3>(given),
+                    get<i + 4>(given), get<i + 5>(given), get<i + 6>(given)};
+    } else {
+      constexpr int first = decltype(flatten(layout<0>(global.layout())))::rank;
+      constexpr int second = decltype(flatten(layout<1>(global.layout())))::rank;
+      return detail::no_convolution<(first > second ? first : second) - 1>();
+    }
+  }();
+  return detail::make_im2col_copy(op, global, shared, tiler, ctas, convolution);
+}
+
+#endif
+
+}  // namespace zellige

@@ -1,0 +1,115 @@
+// The instructions as the planner sees them: those of the tables, once each, each with what a row says; and
+// those that a target has.
+#include "target/instructions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <zellige/atom/instruction_table.hpp>
+
+namespace zellige {
+namespace {
+
+TEST(Instructions, AreThoseOfTheTablesOnceEach) {
+  std::set<std::string> names, wanted;
+  for (const Instruction& row : instructions()) EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  for (const Instruction& row : sm80_instructions) wanted.insert(row.name);
+  for (const MovementRow& row : movement_rows) wanted.insert(row.name);
+  each_mma_row([&](const MmaRow& row) { wanted.insert(mma_name(row)); });
+  EXPECT_EQ(names, wanted);
+  EXPECT_EQ(instructions().front().name, std::string_view("SM80_16x8x16_F32F16F16F32_TN"));
+}
+
+// Every operand in registers covers its part of the product once; what is in shared memory, every thread
+// sees.
+TEST(Instructions, OperandsCoverTheProduct) {
+  for (const Instruction& row : instructions()) {
+    if (row.kind != Instruction::Kind::mma) continue;
+    const std::pair<const Instruction::Operand*, int> parts[] = {
+        {&row.a, row.m * row.k}, {&row.b, row.n * row.k}, {&row.c, row.m * row.n}};
+    for (const auto& [o, size] : parts) {
+      std::vector<int> held(static_cast<std::size_t>(size));
+      ASSERT_EQ(o->layout.thread_count(), row.issuers) << row.name;
+      // In shared memory one thread sees what all see.
+      const bool shared = o->space == Instruction::Space::smem;
+      if (shared) {
+        EXPECT_EQ(o->layout.threads[0].stride, 0) << row.name;
+      }
+      const int values = o->layout.value_count();
+      for (int t = 0; t < (shared ? 1 : row.issuers); ++t)
+        for (int v = 0; v < values; ++v) {
+          const int at = o->layout(t, v);
+          if (at < 0 || at >= size) FAIL() << row.name;
+          ++held[static_cast<std::size_t>(at)];
+        }
+      ASSERT_TRUE(std::all_of(held.begin(), held.end(), [](int h) { return h == 1; })) << row.name;
+      if (shared) {
+        EXPECT_EQ(o->registers, 0) << row.name;
+        EXPECT_EQ(o->swizzles, 0b1111) << row.name;
+        EXPECT_EQ(o->majors, o->bits == 16 ? 0b11 : 0b01) << row.name;
+      } else {
+        EXPECT_EQ(o->registers, (o->layout.value_count() * o->bits + 31) / 32) << row.name;
+      }
+    }
+    EXPECT_GE(row.cycles, 1) << row.name;
+  }
+}
+
+// The mnemonic of a row is what its call has.
+TEST(Instructions, MnemonicsAreThoseOfTheCalls) {
+  std::ostringstream text;
+  for (const char* file : {"mma_traits/names.hpp", "mma.hpp"})
+    text << std::ifstream(std::string(ZELLIGE_SOURCE_DIR "/include/zellige/atom/") + file).rdbuf();
+  const std::string calls = text.str();
+  int checked = 0;
+  for (const Instruction& row : instructions()) {
+    if (row.kind != Instruction::Kind::mma || row.issuers > 32 || !*row.ptx) continue;
+    const std::string rest = std::string(row.ptx).substr(std::string("mma.sync.aligned.").size());
+    const bool there = calls.find("\"" + rest + "\"") != calls.npos || calls.find(row.ptx) != calls.npos;
+    EXPECT_TRUE(there) << row.name << ": " << row.ptx;
+    ++checked;
+  }
+  EXPECT_EQ(checked, 85);
+}
+
+TEST(Instructions, OfATarget) {
+  using target::find;
+  using target::find_instruction;
+  const auto count = [](const char* name, auto admits) {
+    int n = 0;
+    for (const Instruction* row : target::instructions_of(find(name))) n += admits(*row);
+    return n;
+  };
+  const auto any = [](const Instruction&) { return true; };
+  const auto of_warpgroups = [](const Instruction& i) {
+    return i.kind == Instruction::Kind::mma && i.issuers == 128;
+  };
+  const auto by_tma = [](const Instruction& i) { return i.kind == Instruction::Kind::tensor_copy; };
+  EXPECT_EQ(count("sm_80", of_warpgroups), 0);
+  EXPECT_EQ(count("sm_80", by_tma), 0);
+  EXPECT_EQ(count("sm_90a", of_warpgroups), 32 * 24 + 18 * 16);
+  EXPECT_EQ(count("sm_90a", by_tma), 54);
+  EXPECT_EQ(count("sm_90a", any), static_cast<int>(instructions().size()));
+  EXPECT_EQ(count("sm_89", any) - count("sm_80", any), 8);  // the products of 8-bit floats
+
+  const Instruction* wgmma = find_instruction(find("sm_90a"), "SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
+  ASSERT_NE(wgmma, nullptr);
+  EXPECT_EQ(wgmma->ptx, std::string_view("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"));
+  EXPECT_EQ(wgmma->completion, Instruction::Completion::commit_group);
+  EXPECT_EQ(wgmma->cycles, 64);
+  EXPECT_EQ(wgmma->c.registers, 64);
+  EXPECT_EQ(find_instruction(find("sm_80"), wgmma->name), nullptr);
+  const Instruction* load = find_instruction(find("sm_90a"), "SM90_TMA_LOAD_2D");
+  ASSERT_NE(load, nullptr);
+  EXPECT_EQ(load->completion, Instruction::Completion::mbarrier_bytes);
+  EXPECT_EQ(load->a.space, Instruction::Space::gmem);
+  EXPECT_EQ(load->c.space, Instruction::Space::smem);
+  EXPECT_EQ(load->c.swizzles, 0b1111);
+  EXPECT_TRUE(find_instruction(find("sm_90a"), "SM90_SETMAXNREG_INC")->only_of_its_architecture);
+}
+
+}  // namespace
+}  // namespace zellige
