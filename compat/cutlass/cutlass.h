@@ -1,10 +1,13 @@
 // CUTLASS's base header, as far as code on CuTe needs it: macros, and the status that functions return.
 #pragma once
 #if __has_include_next(<cutlass/cutlass.h>)
+#include <cutlass/arch/config.h>
 #include_next <cutlass/cutlass.h>
 
 #include <cutlass/detail/helper_macros.hpp>
 #else
+#include <cutlass/arch/config.h>
+
 #include <cutlass/detail/helper_macros.hpp>
 
 namespace cutlass {
@@ -23,9 +26,61 @@ enum class Status {
   kErrorMemoryAllocation,
   kInvalid
 };
-inline constexpr int NumThreadsPerWarp = 32;
-inline constexpr int NumThreadsPerWarpGroup = 128;
-inline constexpr int NumWarpsPerWarpGroup = 4;
+/// A status in words.
+CUTLASS_HOST_DEVICE char const* cutlassGetStatusString(Status status) {
+  switch (status) {
+    case Status::kSuccess:
+      return "success";
+    case Status::kErrorMisalignedOperand:
+      return "misaligned operand";
+    case Status::kErrorInvalidDataType:
+      return "invalid data type";
+    case Status::kErrorInvalidLayout:
+      return "invalid layout";
+    case Status::kErrorInvalidProblem:
+      return "invalid problem";
+    case Status::kErrorNotSupported:
+      return "not supported";
+    case Status::kErrorWorkspaceNull:
+      return "no workspace";
+    case Status::kErrorInternal:
+      return "internal error";
+    case Status::kErrorArchMismatch:
+      return "compiled for another architecture";
+    case Status::kErrorInsufficientDriver:
+      return "driver too old";
+    case Status::kErrorMemoryAllocation:
+      return "out of memory";
+    case Status::kInvalid:
+      break;
+  }
+  return "invalid";
+}
+
+// For host and device alike.
+static constexpr int NumThreadsPerWarp = 32;
+static constexpr int NumThreadsPerWarpGroup = 128;
+static constexpr int NumWarpsPerWarpGroup = 4;
+static constexpr int NumThreadsPerHalfWarp = 16;
+static constexpr int NumThreadsPerQuad = 4;
+static constexpr int NumThreadsPerQuadPair = 8;
+
+#if defined(__CUDACC__)
+/// Which lane, warp and warpgroup this thread is of, by its x index. Those with `sync`, and the warpgroup's,
+/// are the same number for the compiler too in all threads of the warp, which must all come.
+CUTLASS_DEVICE int canonical_lane_idx() { return int(threadIdx.x % NumThreadsPerWarp); }
+CUTLASS_DEVICE int canonical_warp_idx() { return int(threadIdx.x / NumThreadsPerWarp); }
+CUTLASS_DEVICE int canonical_warp_idx_sync() {
+  return __shfl_sync(0xffffffffu, int(threadIdx.x / NumThreadsPerWarp), 0);
+}
+CUTLASS_DEVICE int canonical_warp_group_idx() {
+  return __shfl_sync(0xffffffffu, int(threadIdx.x / NumThreadsPerWarpGroup), 0);
+}
+/// Whether this is the first thread of the first block.
+CUTLASS_DEVICE bool thread0() {
+  return threadIdx.x + threadIdx.y + threadIdx.z + blockIdx.x + blockIdx.y + blockIdx.z == 0;
+}
+#endif
 
 }  // namespace cutlass
 #endif

@@ -1,4 +1,5 @@
 // MMA_Atom, TiledMMA and the parts that a thread gets.
 #pragma once
+#include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
 #include <zellige/atom/mma_call.hpp>

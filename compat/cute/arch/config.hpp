@@ -1,0 +1,49 @@
+// Which instructions the code that is being compiled may use, as macros: user code leaves out what it may
+// not.
+#pragma once
+#include <cutlass/arch/config.h>
+
+#include <cute/config.hpp>
+
+#if defined(__CUDACC__)
+#define CUTE_ARCH_LDSM_SM75_SUPPORTED 1
+#define CUTE_ARCH_LDSM_SM75_ENABLED 1
+#define CUTE_ARCH_MOVM_SM75_SUPPORTED 1
+#define CUTE_ARCH_MOVM_SM75_ENABLED 1
+#define CUTE_ARCH_MMA_SM70_SUPPORTED
+#define CUTE_ARCH_MMA_SM75_SUPPORTED
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define CUTE_ARCH_WARP_SHUFFLE_ENABLED
+#define CUTE_ARCH_MMA_SM61_ENABLED
+#define CUTE_ARCH_MMA_SM70_ENABLED
+#if __CUDA_ARCH__ >= 750
+#define CUTE_ARCH_LDSM_SM75_ACTIVATED 1
+#define CUTE_ARCH_MOVM_SM75_ACTIVATED 1
+#define CUTE_ARCH_MMA_SM75_ENABLED
+#endif
+#if __CUDA_ARCH__ >= 800
+#define CUTE_ARCH_CP_ASYNC_SM80_ENABLED
+#define CUTE_ARCH_MMA_SM80_ENABLED
+#define CUTE_ARCH_MMA_B1_AND_SM80_ENABLED
+#define CUTE_ARCH_MMA_B1_XOR_SM80_ENABLED
+#endif
+#if __CUDA_ARCH__ >= 890
+#define CUTE_ARCH_MMA_F32_SM89_SUPPORTED
+#define CUTE_ARCH_MMA_F16_SM89_SUPPORTED
+#define CUTE_ARCH_MMA_F32_SM89_ENABLED
+#define CUTE_ARCH_MMA_F16_SM89_ENABLED
+#endif
+#if __CUDA_ARCH__ >= 900
+#define CUTE_ARCH_CLUSTER_SM90_ENABLED
+#define CUTE_ARCH_ELECT_ONE_SM90_ENABLED
+#define CUTE_ARCH_MMA_SM90_ENABLED
+#define CUTE_ARCH_MMA_F64_SM90_ENABLED
+#define CUTE_ARCH_TMA_SM90_ENABLED
+#define CUTE_ARCH_STSM_SM90_ENABLED
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define CUTE_ARCH_MMA_SM90A_ENABLED
+#endif
+#endif

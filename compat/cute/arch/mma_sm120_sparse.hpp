@@ -1,0 +1,4 @@
+// Not here.
+#pragma once
+#error \
+    "cute/arch/mma_sm120_sparse.hpp: Zellige has the instructions up to SM90a; those of SM100 (tcgen05, tensor memory) and SM120 are not there"

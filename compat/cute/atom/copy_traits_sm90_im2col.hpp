@@ -1,0 +1,8 @@
+// TMA of convolution operands: make_im2col_tma_copy, and what runs of it.
+#pragma once
+#include <cute/atom/copy_traits_sm90_tma.hpp>
+#include <zellige/atom/tma_im2col.hpp>
+
+#if defined(__CUDACC__)
+#include <zellige/atom/tma_im2col_call.hpp>
+#endif

@@ -1,0 +1,38 @@
+// The architectures as types, which code on CUTLASS selects its kernels by.
+#pragma once
+#include <cutlass/arch/config.h>
+#include <cutlass/cutlass.h>
+
+namespace cutlass::arch {
+
+template <int capability>
+struct Architecture {
+  static constexpr int kMinComputeCapability = capability;
+};
+struct Sm50 : Architecture<50> {};
+struct Sm60 : Architecture<60> {};
+struct Sm61 : Architecture<61> {};
+struct Sm70 : Architecture<70> {};
+struct Sm72 : Architecture<72> {};
+struct Sm75 : Architecture<75> {};
+struct Sm80 : Architecture<80> {};
+struct Sm86 : Architecture<86> {};
+struct Sm89 : Architecture<89> {};
+struct Sm90 : Architecture<90> {};
+
+#if defined(__CUDACC__)
+/// This thread's number in its warp.
+CUTLASS_DEVICE int LaneId() {
+  int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+/// This block's multiprocessor.
+CUTLASS_DEVICE int SmId() {
+  int sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+#endif
+
+}  // namespace cutlass::arch

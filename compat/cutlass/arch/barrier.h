@@ -1,0 +1,227 @@
+// Barriers in shared memory and named ones, and the fences that go with them, under CUTLASS's names.
+//
+//   ClusterTransactionBarrier::init(&full, 1);  fence_barrier_init();  __syncthreads();
+//   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     the one arrival, and what will come
+//   ClusterTransactionBarrier::wait(&full, phase);                     the phase of that parity has ended
+//
+// A barrier is 8 bytes of shared memory, as an object of these types or as a uint64_t.
+#pragma once
+#include <cutlass/arch/config.h>
+#include <cutlass/cutlass.h>
+
+#include <cute/arch/cluster_sm90.hpp>
+
+#if defined(__CUDACC__)
+#include <zellige/atom/fence.hpp>
+#include <zellige/atom/mbarrier.hpp>
+#include <zellige/atom/named_barrier.hpp>
+
+namespace cutlass::arch {
+
+/// The first named barriers are CUTLASS's own; a user's number 0 comes after them.
+enum class ReservedNamedBarriers {
+  EpilogueBarrier = 1,
+  TransposeBarrier = 2,
+  TransformBarrier = 3,
+  StreamkBarrier0 = 4,
+  StreamkBarrier1 = 5,
+  TmemAllocBarrier = 6,
+  Sm120MainloopBarrier = 7,
+  FirstUserBarrier = 8
+};
+
+/// A number of threads, a multiple of 32, that meet at one of the 16 barriers of the block.
+class NamedBarrier {
+ public:
+  static constexpr uint32_t ReservedNamedBarrierCount = uint32_t(ReservedNamedBarriers::FirstUserBarrier);
+  static constexpr uint32_t HardwareMaxNumNamedBarriers = 16;
+
+  CUTLASS_DEVICE NamedBarrier(uint32_t threads, uint32_t id = 0) : threads_(threads), id_(user(id)) {}
+  CUTLASS_DEVICE NamedBarrier(uint32_t threads, ReservedNamedBarriers id)
+      : threads_(threads), id_(uint32_t(id)) {}
+
+  CUTLASS_DEVICE void arrive_and_wait() const { zellige::named_barrier_sync(id_, threads_); }
+  CUTLASS_DEVICE void sync() const { zellige::named_barrier_sync(id_, threads_); }
+  CUTLASS_DEVICE void arrive() const { zellige::named_barrier_arrive(id_, threads_); }
+  // Where the lanes of a warp do not come together.
+  CUTLASS_DEVICE void arrive_and_wait_unaligned() const { __barrier_sync_count(id_, threads_); }
+  CUTLASS_DEVICE void arrive_unaligned() const {
+    asm volatile("barrier.arrive %0, %1;" ::"r"(id_), "r"(threads_) : "memory");
+  }
+
+  CUTLASS_DEVICE static void arrive_and_wait(uint32_t threads, uint32_t id) {
+    zellige::named_barrier_sync(user(id), threads);
+  }
+  CUTLASS_DEVICE static void arrive_and_wait(uint32_t threads, ReservedNamedBarriers id) {
+    zellige::named_barrier_sync(uint32_t(id), threads);
+  }
+  CUTLASS_DEVICE static void sync(uint32_t threads, uint32_t id) { arrive_and_wait(threads, id); }
+  CUTLASS_DEVICE static void sync(uint32_t threads, ReservedNamedBarriers id) {
+    arrive_and_wait(threads, id);
+  }
+  CUTLASS_DEVICE static void arrive(uint32_t threads, uint32_t id) {
+    zellige::named_barrier_arrive(user(id), threads);
+  }
+  CUTLASS_DEVICE static void arrive(uint32_t threads, ReservedNamedBarriers id) {
+    zellige::named_barrier_arrive(uint32_t(id), threads);
+  }
+
+ private:
+  // A block has 16, of which 8 are left to users: 0 to 7.
+  CUTLASS_DEVICE static uint32_t user(uint32_t id) {
+#if !defined(NDEBUG)
+    if (id + ReservedNamedBarrierCount >= HardwareMaxNumNamedBarriers) __trap();
+#endif
+    return id + ReservedNamedBarrierCount;
+  }
+  uint32_t const threads_, id_;
+};
+
+/// Counts arrivals, of this block or of others of its cluster.
+struct ClusterBarrier {
+  using ValueType = uint64_t;
+
+  CUTLASS_DEVICE void init(uint32_t arrivals) const { init(&barrier_, arrivals); }
+  CUTLASS_DEVICE bool test_wait(uint32_t phase, uint32_t ask = true) const {
+    return test_wait(&barrier_, phase, ask);
+  }
+  CUTLASS_DEVICE bool try_wait(uint32_t phase) const { return try_wait(&barrier_, phase); }
+  CUTLASS_DEVICE void wait(uint32_t phase) const { wait(&barrier_, phase); }
+  CUTLASS_DEVICE void arrive() const { arrive(&barrier_); }
+  /// At this barrier in block `cta` of the cluster; a thread whose `pred` is 0 does nothing.
+  CUTLASS_DEVICE void arrive(uint32_t cta, uint32_t pred = true) const { arrive(&barrier_, cta, pred); }
+
+  CUTLASS_DEVICE static void init(ValueType const* at, uint32_t arrivals) {
+    assert(arrivals != 0 && "ClusterBarrier::init: a phase of no arrivals never ends");
+    zellige::mbarrier_init(pointer(at), arrivals);
+  }
+  CUTLASS_DEVICE static bool test_wait(ValueType const* at, uint32_t phase, uint32_t ask = true) {
+    return ask && zellige::mbarrier_test_wait(pointer(at), phase);
+  }
+  CUTLASS_DEVICE static bool try_wait(ValueType const* at, uint32_t phase) {
+    return zellige::mbarrier_try_wait(pointer(at), phase);
+  }
+  CUTLASS_DEVICE static void wait(ValueType const* at, uint32_t phase) {
+    zellige::mbarrier_wait(pointer(at), phase);
+  }
+  CUTLASS_DEVICE static void arrive(ValueType const* at) { zellige::mbarrier_arrive(pointer(at)); }
+  CUTLASS_DEVICE static void arrive(ValueType const* at, uint32_t cta, uint32_t pred) {
+    if (pred) zellige::mbarrier_arrive_remote(pointer(at), cta);
+  }
+  CUTLASS_DEVICE static void invalidate(ValueType const* at) { zellige::mbarrier_inval(pointer(at)); }
+
+ protected:
+  // CUTLASS's functions take barriers as const: it is the hardware that changes them.
+  CUTLASS_DEVICE static uint64_t* pointer(ValueType const* at) { return const_cast<uint64_t*>(at); }
+  ValueType barrier_;
+};
+
+/// Counts bytes too, which copies bring.
+struct ClusterTransactionBarrier : ClusterBarrier {
+  CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes) const { arrive_and_expect_tx(&barrier_, bytes); }
+  CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes, uint32_t cta, uint32_t pred = 1) const {
+    arrive_and_expect_tx(&barrier_, bytes, cta, pred);
+  }
+  CUTLASS_DEVICE void expect_transaction(uint32_t bytes) const { expect_transaction(&barrier_, bytes); }
+  CUTLASS_DEVICE void complete_transaction(uint32_t bytes, uint32_t pred = 1) const {
+    if (pred) zellige::mbarrier_complete_tx(pointer(&barrier_), bytes);
+  }
+  CUTLASS_DEVICE void complete_transaction(uint32_t cta, uint32_t bytes, uint32_t pred) const {
+    complete_transaction(&barrier_, cta, bytes, pred);
+  }
+
+  CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes) {
+    zellige::mbarrier_arrive_expect_tx(pointer(at), bytes);
+  }
+  CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes, uint32_t cta,
+                                                  uint32_t pred) {
+    if (pred) zellige::mbarrier_arrive_expect_tx_remote(pointer(at), cta, bytes);
+  }
+  CUTLASS_DEVICE static void expect_transaction(ValueType const* at, uint32_t bytes) {
+    zellige::mbarrier_expect_tx(pointer(at), bytes);
+  }
+  /// Stands in for a copy into block `cta` that will not come.
+  CUTLASS_DEVICE static void complete_transaction(ValueType const* at, uint32_t cta, uint32_t bytes,
+                                                  uint32_t pred = 1) {
+    if (pred)
+      asm volatile("mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], %1;" ::"r"(
+                       zellige::cluster_address(at, cta)),
+                   "r"(bytes)
+                   : "memory");
+  }
+
+  // The names of CUTLASS 3.0 to 3.3.
+  CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes) const { arrive_and_expect_tx(bytes); }
+  CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes, uint32_t cta) const {
+    arrive_and_expect_tx(bytes, cta);
+  }
+  CUTLASS_DEVICE static void arrive_and_reset_bytes(ValueType const* at, uint32_t bytes) {
+    arrive_and_expect_tx(at, bytes);
+  }
+  CUTLASS_DEVICE static void arrive_and_reset_bytes(ValueType const* at, uint32_t bytes, uint32_t cta,
+                                                    uint32_t pred) {
+    arrive_and_expect_tx(at, bytes, cta, pred);
+  }
+  CUTLASS_DEVICE void reset_bytes(uint32_t bytes) const { expect_transaction(bytes); }
+  CUTLASS_DEVICE static void reset_bytes(ValueType const* at, uint32_t bytes) {
+    expect_transaction(at, bytes);
+  }
+  CUTLASS_DEVICE void commit(uint32_t bytes, uint32_t pred = 1) const { complete_transaction(bytes, pred); }
+  CUTLASS_DEVICE void commit(uint32_t cta, uint32_t bytes, uint32_t pred) const {
+    complete_transaction(cta, bytes, pred);
+  }
+};
+static_assert(sizeof(ClusterBarrier) == 8 && sizeof(ClusterTransactionBarrier) == 8);
+
+/// After the inits, before the barrier of the block or cluster that lets others use them.
+CUTLASS_DEVICE void fence_barrier_init() { zellige::fence_mbarrier_init(); }
+/// Between ordinary accesses to shared memory and those of TMA and WGMMA.
+CUTLASS_DEVICE void fence_view_async_shared() { zellige::fence_proxy_async_shared(); }
+/// An arrival once this thread's cp.async so far are there; the count of the barrier includes it.
+CUTLASS_DEVICE void cpasync_barrier_arrive_noinc(uint64_t const* at) {
+  zellige::cp_async_mbarrier_arrive(const_cast<uint64_t*>(at));
+}
+/// The same, the count of this phase growing by it.
+CUTLASS_DEVICE void cpasync_barrier_arrive(uint64_t const* at) {
+  asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(zellige::smem_address(at)) : "memory");
+}
+
+namespace detail {
+// Of arrays of barriers, by one thread; or, aligned, by one that a whole warp elects. Barriers given as
+// uint64_t* are of type T.
+template <class T, uint32_t stages>
+CUTLASS_DEVICE void initialize_barrier_array(T at, int arrivals) {
+  CUTLASS_PRAGMA_UNROLL
+  for (uint32_t i = 0; i < stages; ++i) at[i].init(uint32_t(arrivals));
+}
+template <class T, uint32_t stages>
+CUTLASS_DEVICE void initialize_barrier_array(uint64_t* at, int arrivals) {
+  CUTLASS_PRAGMA_UNROLL
+  for (uint32_t i = 0; i < stages; ++i) T::init(at + i, uint32_t(arrivals));
+}
+template <class Full, class Empty, uint32_t stages>
+CUTLASS_DEVICE void initialize_barrier_array_pair(Full full, Empty empty, int full_arrivals,
+                                                  int empty_arrivals) {
+  initialize_barrier_array<Full, stages>(full, full_arrivals);
+  initialize_barrier_array<Empty, stages>(empty, empty_arrivals);
+}
+template <class Full, class Empty, uint32_t stages>
+CUTLASS_DEVICE void initialize_barrier_array_pair(uint64_t* full, uint64_t* empty, int full_arrivals,
+                                                  int empty_arrivals) {
+  initialize_barrier_array<Full, stages>(full, full_arrivals);
+  initialize_barrier_array<Empty, stages>(empty, empty_arrivals);
+}
+template <class T, uint32_t stages, class P>
+CUTLASS_DEVICE void initialize_barrier_array_aligned(P at, int arrivals) {
+  if (zellige::elect_one()) initialize_barrier_array<T, stages>(at, arrivals);
+}
+template <class Full, class Empty, uint32_t stages, class PF, class PE>
+CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int full_arrivals,
+                                                          int empty_arrivals) {
+  if (zellige::elect_one())
+    initialize_barrier_array_pair<Full, Empty, stages>(full, empty, full_arrivals, empty_arrivals);
+}
+}  // namespace detail
+
+}  // namespace cutlass::arch
+#endif

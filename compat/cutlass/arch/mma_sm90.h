@@ -1,0 +1,5 @@
+// That there is Hopper: CUTLASS_ARCH_MMA_SM90_SUPPORTED. The instructions themselves are CuTe's atoms; the
+// cutlass::arch::Mma of CUTLASS 2 is not here.
+#pragma once
+#include <cutlass/arch/arch.h>
+#include <cutlass/numeric_types.h>

@@ -1,0 +1,13 @@
+// false, but only once the types are known: for static_assert in templates.
+#pragma once
+#include <cute/config.hpp>
+
+namespace cutlass::detail {
+
+template <class...>
+inline constexpr bool dependent_false = false;
+
+template <auto...>
+inline constexpr bool dependent_bool_false = false;
+
+}  // namespace cutlass::detail

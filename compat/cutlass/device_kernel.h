@@ -1,0 +1,40 @@
+// device_kernel<Operator>: the kernel that calls Operator{}(params, dynamic shared memory).
+#pragma once
+#include <cutlass/cutlass.h>
+
+#if defined(__CUDACC__)
+namespace cutlass {
+
+namespace detail {
+template <class Operator>
+constexpr int min_blocks() {
+  if constexpr (requires { Operator::MinBlocksPerMultiprocessor; })
+    return int(Operator::MinBlocksPerMultiprocessor);
+  else
+    return 1;
+}
+}  // namespace detail
+
+template <class Operator>
+CUTLASS_GLOBAL __launch_bounds__(
+    Operator::MaxThreadsPerBlock,
+    detail::min_blocks<Operator>()) void device_kernel(CUTLASS_GRID_CONSTANT
+                                                       typename Operator::Params const params) {
+  extern __shared__ __align__(1024) char device_kernel_memory[];  // as TMA with the widest swizzle needs it
+  Operator{}(params, device_kernel_memory);
+}
+
+/// CUTLASS 2's: the operator's shared memory has a type.
+template <class Operator>
+CUTLASS_GLOBAL void Kernel(typename Operator::Params params) {
+  extern __shared__ __align__(1024) int kernel_memory[];
+  Operator{}(params, *reinterpret_cast<typename Operator::SharedStorage*>(kernel_memory));
+}
+template <class Operator>
+CUTLASS_GLOBAL void Kernel2(typename Operator::Params params) {
+  extern __shared__ __align__(1024) int kernel_memory[];
+  Operator::invoke(params, *reinterpret_cast<typename Operator::SharedStorage*>(kernel_memory));
+}
+
+}  // namespace cutlass
+#endif

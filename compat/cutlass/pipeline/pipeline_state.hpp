@@ -1,0 +1,77 @@
+// Where a thread is in a ring of stages, and what it knows of a wait.
+//
+//   auto write = cutlass::make_producer_start_state<Pipeline>();   PipelineState<4> read;
+//   write.index(), write.phase()                                   ++write; read.advance(2);
+#pragma once
+#include <cutlass/detail/helper_macros.hpp>
+#include <zellige/atom/config.hpp>
+
+namespace cutlass {
+
+using zellige::uint32_t;
+
+enum class BarrierStatus : uint32_t { WaitAgain = 0, WaitDone = 1 };
+
+/// Whether a wait has been done already.
+class ArrivalToken {
+ public:
+  ArrivalToken() = delete;
+  CUTLASS_HOST_DEVICE ArrivalToken(BarrierStatus status) : status_(status) {}
+  CUTLASS_HOST_DEVICE BarrierStatus get() const { return status_; }
+  CUTLASS_HOST_DEVICE friend bool operator==(ArrivalToken const& a, ArrivalToken const& b) {
+    return a.status_ == b.status_;
+  }
+
+ private:
+  BarrierStatus status_;
+};
+struct ProducerToken : ArrivalToken {
+  using ArrivalToken::ArrivalToken;
+};
+struct ConsumerToken : ArrivalToken {
+  using ArrivalToken::ArrivalToken;
+};
+
+/// A stage, the parity of its phase, and how many came before.
+template <uint32_t Stages_>
+struct PipelineState {
+  static constexpr uint32_t Stages = Stages_;
+  int index_ = 0;
+  uint32_t phase_ = 0;
+  uint32_t count_ = 0;
+
+  PipelineState() = default;
+  CUTLASS_HOST_DEVICE PipelineState(int index, uint32_t phase, uint32_t count)
+      : index_(index), phase_(phase), count_(count) {}
+  CUTLASS_HOST_DEVICE int index() const { return index_; }
+  CUTLASS_HOST_DEVICE uint32_t phase() const { return phase_; }
+  CUTLASS_HOST_DEVICE uint32_t count() const { return count_; }
+
+  CUTLASS_HOST_DEVICE PipelineState& operator++() {
+    if constexpr (Stages > 0) {
+      ++count_;
+      if (++index_ == int(Stages)) index_ = 0, phase_ ^= 1;
+    }
+    return *this;
+  }
+  CUTLASS_HOST_DEVICE PipelineState& advance(uint32_t steps) {
+    if constexpr (Stages > 0) {
+      uint32_t const at = uint32_t(index_) + steps;
+      phase_ ^= at / Stages & 1;
+      index_ = int(at % Stages);
+      count_ += steps;
+    }
+    return *this;
+  }
+  CUTLASS_HOST_DEVICE PipelineState& operator+=(uint32_t steps) { return advance(steps); }
+  CUTLASS_HOST_DEVICE static PipelineState make_pipeline_state(PipelineState start, uint32_t steps) {
+    return start.advance(steps);
+  }
+};
+/// A producer's: every stage is empty, as if a phase had just ended.
+template <class Pipeline>
+CUTLASS_DEVICE PipelineState<Pipeline::Stages> make_producer_start_state() {
+  return {0, 1, 0};
+}
+
+}  // namespace cutlass

@@ -1,0 +1,98 @@
+// What the pipelines have in common: two barriers for each stage, and the waits on them.
+#pragma once
+#include <cutlass/arch/barrier.h>
+
+#include <cutlass/pipeline/pipeline_state.hpp>
+
+#if defined(__CUDACC__)
+namespace cutlass::detail {
+
+enum class ThreadCategory { NonParticipant, Producer, Consumer, ProducerConsumer };
+
+template <int stages, class Full, class Empty>
+class PipelineRing {
+ public:
+  static constexpr uint32_t Stages = uint32_t(stages);
+  using FullBarrier = Full;
+  using EmptyBarrier = Empty;
+  using ProducerBarrierType = typename Full::ValueType;
+  using ConsumerBarrierType = typename Empty::ValueType;
+  using PipelineState = cutlass::PipelineState<Stages>;
+  using ThreadCategory = detail::ThreadCategory;
+  struct SharedStorage {
+    FullBarrier full_barrier_[Stages];
+    EmptyBarrier empty_barrier_[Stages];
+  };
+
+  CUTLASS_DEVICE ProducerToken producer_try_acquire(PipelineState s, uint32_t skip_wait = false) {
+    check_producer();
+    return status(skip_wait || empty_[s.index()].try_wait(s.phase()));
+  }
+  CUTLASS_DEVICE ConsumerToken consumer_try_wait(PipelineState s, uint32_t skip_wait = false) {
+    check_consumer();
+    return status(skip_wait || full_[s.index()].try_wait(s.phase()));
+  }
+  CUTLASS_DEVICE ConsumerToken consumer_test_wait(PipelineState s, uint32_t skip_wait = false) {
+    check_consumer();
+    return status(skip_wait || full_[s.index()].test_wait(s.phase()));
+  }
+  CUTLASS_DEVICE void consumer_wait(PipelineState s, ConsumerToken token = BarrierStatus::WaitAgain) {
+    check_consumer();
+    if (token == BarrierStatus::WaitAgain) full_[s.index()].wait(s.phase());
+  }
+  /// What copies into the stage complete on.
+  CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState s) {
+    return producer_get_barrier(uint32_t(s.index()));
+  }
+  CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(uint32_t stage) {
+    return reinterpret_cast<ProducerBarrierType*>(full_ + stage);
+  }
+  /// Before a producer leaves: the last stages have been released, so nobody will arrive here any more.
+  CUTLASS_DEVICE void producer_tail(PipelineState s) {
+    check_producer();
+    for (uint32_t i = 0; i < Stages; ++i, ++s) empty_[s.index()].wait(s.phase());
+  }
+
+ protected:
+  CUTLASS_DEVICE PipelineRing(SharedStorage& storage, ThreadCategory role)
+      : full_(storage.full_barrier_), empty_(storage.empty_barrier_), role_(role) {}
+
+  /// By all threads; the given warp does it.
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, int warp, uint32_t producers,
+                                           uint32_t consumers) {
+    if (canonical_warp_idx_sync() == warp)
+      arch::detail::initialize_barrier_array_pair_aligned<Full*, Empty*, Stages>(
+          &storage.full_barrier_[0], &storage.empty_barrier_[0], int(producers), int(consumers));
+    arch::fence_barrier_init();
+  }
+  CUTLASS_DEVICE void wait_empty(PipelineState s, ProducerToken token) {
+    check_producer();
+    if (token == BarrierStatus::WaitAgain) empty_[s.index()].wait(s.phase());
+  }
+  CUTLASS_DEVICE void check_producer() const { check(ThreadCategory::Producer); }
+  CUTLASS_DEVICE void check_consumer() const { check(ThreadCategory::Consumer); }
+  // No assert: the call in it would serialise the wgmma of the loops that this stands in.
+  CUTLASS_DEVICE void check([[maybe_unused]] ThreadCategory needed) const {
+#if !defined(NDEBUG)
+    if (role_ != needed && role_ != ThreadCategory::ProducerConsumer) __trap();
+#endif
+  }
+  /// At a block's barrier: an arrival at one's own needs no release at the scope of the cluster.
+  template <class Barrier>
+  CUTLASS_DEVICE static void arrive_at(Barrier& barrier, uint32_t block) {
+    if (block == zellige::block_rank_in_cluster())
+      barrier.arrive();
+    else
+      barrier.arrive(block);
+  }
+  CUTLASS_DEVICE static BarrierStatus status(bool done) {
+    return done ? BarrierStatus::WaitDone : BarrierStatus::WaitAgain;
+  }
+
+  FullBarrier* full_;
+  EmptyBarrier* empty_;
+  ThreadCategory role_;
+};
+
+}  // namespace cutlass::detail
+#endif

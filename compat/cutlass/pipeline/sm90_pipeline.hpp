@@ -1,0 +1,304 @@
+// Rings of shared-memory stages between threads that fill them and threads that use them up, under CUTLASS's
+// names: PipelineTmaAsync, PipelineTransactionAsync, PipelineAsync, PipelineTmaStore, OrderedSequenceBarrier.
+//
+//   using Pipeline = cutlass::PipelineTmaAsync<4>;
+//   __shared__ Pipeline::SharedStorage storage;
+//   Pipeline pipeline(storage, params, Shape<_2, _1, _1>{});          then a barrier of the cluster
+//   the producer                                                      each consumer
+//   auto write = cutlass::make_producer_start_state<Pipeline>();      Pipeline::PipelineState read;
+//   pipeline.producer_acquire(write);                                 pipeline.consumer_wait(read);
+//   copy(tma.with(*pipeline.producer_get_barrier(write)), ...);       ...
+//   ++write;                                                          pipeline.consumer_release(read);
+//   ++read;
+//
+// A stage has two barriers: `full` ends a phase when it is filled, `empty` when all consumers have released
+// it. A wait in two steps: the token of a _try_ (or _test_) call spares the second call the wait that the
+// first has done. Unless NDEBUG is defined, a thread that does what its role does not allow traps.
+#pragma once
+#include <cutlass/arch/barrier.h>
+#include <cutlass/cutlass.h>
+
+#include <cute/arch/copy_sm90_tma.hpp>
+#include <cute/container/array.hpp>
+#include <cute/layout.hpp>
+#include <cutlass/detail/dependent_false.hpp>
+#include <cutlass/pipeline/ring.hpp>
+
+#if defined(__CUDACC__)
+namespace cutlass {
+
+using namespace cute;
+
+/// Filled by TMA: a full barrier counts one arrival of each producer and the bytes. In a cluster, whose
+/// blocks share along rows and columns what is loaded, a stage is empty when the consumers of all blocks in
+/// this one's row and column have released it.
+template <int Stages_>
+class PipelineTmaAsync
+    : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
+  using Ring = detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier>;
+
+ public:
+  using typename Ring::PipelineState;
+  using typename Ring::SharedStorage;
+  using typename Ring::ThreadCategory;
+  struct Params {
+    uint32_t transaction_bytes = 0;
+    ThreadCategory role = ThreadCategory::NonParticipant;
+    uint32_t is_leader = 0;  // of the producers: announces the bytes
+    uint32_t num_consumers = 0;
+    uint32_t num_producers = 1;
+    int initializing_warp = 0;
+  };
+
+  template <class ClusterShape>
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, Params params,
+                                           ClusterShape const& cluster) {
+    uint32_t consumers = params.num_consumers;
+    if (int(size(cluster)) > 1) {
+      uint32_t const groups = (params.num_consumers + NumThreadsPerWarpGroup - 1) / NumThreadsPerWarpGroup;
+      consumers = uint32_t(int(size<0>(cluster)) + int(size<1>(cluster)) - 1) * groups;
+    }
+    Ring::init_barriers(storage, params.initializing_warp, params.num_producers, consumers);
+  }
+
+  /// By all threads of the block. `Init` and `Masks` are true_type or false_type: whether this call
+  /// initialises the barriers, and finds out where this thread's releases go.
+  template <class ClusterShape, class Init = true_type, class Masks = true_type>
+  CUTLASS_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster, Init = {},
+                                  Masks = {})
+      : Ring(storage, params.role), params_(params) {
+    if constexpr (Init::value) init_barriers(storage, params, cluster);
+    if constexpr (Masks::value) find_target(cluster);
+  }
+
+  CUTLASS_DEVICE void producer_acquire(PipelineState s, ProducerToken token = BarrierStatus::WaitAgain) {
+    this->wait_empty(s, token);
+    if (params_.is_leader) this->full_[s.index()].arrive_and_expect_tx(params_.transaction_bytes);
+  }
+  CUTLASS_DEVICE void producer_expect_transaction(PipelineState s, uint32_t bytes) {
+    this->check_producer();
+    if (params_.is_leader) this->full_[s.index()].expect_transaction(bytes);
+  }
+  /// TMA itself commits.
+  CUTLASS_DEVICE void producer_commit(PipelineState, uint32_t /*bytes*/) {}
+  template <class Arrive>
+  requires requires(Arrive arrive, uint64_t* barrier) { arrive(barrier); }
+  CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
+    arrive(this->producer_get_barrier(s));
+  }
+  CUTLASS_DEVICE void consumer_release(PipelineState s, uint32_t skip = false) {
+    this->check_consumer();
+    if (!signals_ || skip) return;
+    if (alone_)
+      this->empty_[s.index()].arrive();
+    else  // what was read has arrived, nothing was written: no release at the scope of the cluster is needed
+      zellige::mbarrier_arrive_remote_relaxed(reinterpret_cast<uint64_t*>(this->empty_ + s.index()), target_);
+  }
+
+ private:
+  // One thread of each warpgroup for each block that it must tell.
+  template <class ClusterShape>
+  CUTLASS_DEVICE void find_target(ClusterShape const& cluster) {
+    uint32_t const blocks = uint32_t(size(cluster)), row = uint32_t(size<0>(cluster));
+    alone_ = blocks == 1;
+    signals_ = true;
+    if (alone_) return;
+    assert(
+        (params_.num_consumers % NumThreadsPerWarpGroup == 0 || params_.num_consumers == NumThreadsPerWarp) &&
+        "PipelineTmaAsync in a cluster: the consumers are whole warpgroups, or one warp");
+    uint32_t const group =
+        params_.num_consumers == NumThreadsPerWarp ? NumThreadsPerWarp : NumThreadsPerWarpGroup;
+    uint32_t const thread = threadIdx.x % group, each = group / 16;  // a cluster has at most 16 blocks
+    target_ = thread / each;
+    auto const here = block_id_in_cluster();
+    signals_ = thread % each == 0 && target_ < blocks && (target_ % row == here.x || target_ / row == here.y);
+  }
+
+  Params params_;
+  uint32_t target_ = 0;
+  bool signals_ = false, alone_ = true;
+};
+
+/// Filled by copies of the threads' own and by bytes that they announce.
+template <int Stages_>
+class PipelineTransactionAsync
+    : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
+  using Ring = detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier>;
+
+ public:
+  using typename Ring::PipelineState;
+  using typename Ring::SharedStorage;
+  using typename Ring::ThreadCategory;
+  struct Params {
+    ThreadCategory role = ThreadCategory::NonParticipant;
+    uint32_t transaction_bytes = 0;
+    uint32_t producer_arv_count = 1;
+    uint32_t consumer_arv_count = 1;
+    uint32_t dst_blockid = zellige::block_rank_in_cluster();
+    int initializing_warp = 0;
+  };
+
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, Params const& p) {
+    Ring::init_barriers(storage, p.initializing_warp, p.producer_arv_count, p.consumer_arv_count);
+  }
+  template <class Init = true_type>
+  CUTLASS_DEVICE PipelineTransactionAsync(SharedStorage& storage, Params const& params, Init = {})
+      : Ring(storage, params.role), params_(params) {
+    if constexpr (Init::value) init_barriers(storage, params);
+  }
+
+  CUTLASS_DEVICE void producer_acquire(PipelineState s, ProducerToken token = BarrierStatus::WaitAgain) {
+    this->wait_empty(s, token);
+  }
+  CUTLASS_DEVICE void producer_expect_transaction(PipelineState s) {
+    this->check_producer();
+    this->full_[s.index()].expect_transaction(params_.transaction_bytes);
+  }
+  CUTLASS_DEVICE void producer_commit(PipelineState s) {
+    this->check_producer();
+    this->arrive_at(this->full_[s.index()], params_.dst_blockid);
+  }
+  CUTLASS_DEVICE void consumer_release(PipelineState s) {
+    this->check_consumer();
+    this->arrive_at(this->empty_[s.index()], params_.dst_blockid);
+  }
+
+ private:
+  Params params_;
+};
+
+/// Filled by the threads themselves, or by their cp.async.
+template <int Stages_>
+class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier, arch::ClusterBarrier> {
+  using Ring = detail::PipelineRing<Stages_, arch::ClusterBarrier, arch::ClusterBarrier>;
+
+ public:
+  using typename Ring::PipelineState;
+  using typename Ring::SharedStorage;
+  using typename Ring::ThreadCategory;
+  struct Params {
+    ThreadCategory role = ThreadCategory::NonParticipant;
+    uint32_t producer_arv_count = 1;
+    uint32_t consumer_arv_count = 1;
+    uint32_t dst_blockid = zellige::block_rank_in_cluster();
+    int initializing_warp = 0;
+  };
+
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, Params const& p) {
+    Ring::init_barriers(storage, p.initializing_warp, p.producer_arv_count, p.consumer_arv_count);
+  }
+  template <class Init = true_type>
+  CUTLASS_DEVICE PipelineAsync(SharedStorage& storage, Params const& params = {}, Init = {})
+      : Ring(storage, params.role), params_(params) {
+    if constexpr (Init::value) init_barriers(storage, params);
+  }
+
+  CUTLASS_DEVICE void producer_acquire(PipelineState s, ProducerToken token = BarrierStatus::WaitAgain) {
+    this->wait_empty(s, token);
+  }
+  CUTLASS_DEVICE void producer_commit(PipelineState s) {
+    this->check_producer();
+    this->full_[s.index()].arrive();
+  }
+  /// After an arrival of the user's own, such as that of a cp.async.
+  template <class Arrive>
+  CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
+    arrive(this->producer_get_barrier(s));
+    producer_commit(s);
+  }
+  CUTLASS_DEVICE void consumer_release(PipelineState s) {
+    this->check_consumer();
+    this->arrive_at(this->empty_[s.index()], params_.dst_blockid);
+  }
+
+ private:
+  Params params_;
+};
+
+/// Stages that TMA stores empty: one thread commits a group of stores for each, and may reuse a stage once
+/// its group has been read. `UnacquiredStages` groups may still be running then.
+template <int Stages_, int UnacquiredStages_ = Stages_ - 1>
+class PipelineTmaStore {
+  static_assert(Stages_ == 0 || UnacquiredStages_ >= 0);
+
+ public:
+  static constexpr uint32_t Stages = uint32_t(Stages_);
+  static constexpr uint32_t UnacquiredStages = UnacquiredStages_ > 0 ? uint32_t(UnacquiredStages_) : 0;
+  using PipelineState = cutlass::PipelineState<Stages>;
+  struct Params {
+    bool always_wait = false;
+  };
+
+  CUTLASS_DEVICE PipelineTmaStore(Params params = {}) : params_(params) {}
+  CUTLASS_DEVICE void producer_acquire(PipelineState s) {
+    static_assert(Stages_ > 0, "PipelineTmaStore<0> has no stage to acquire");
+    if (params_.always_wait || s.count() > UnacquiredStages)
+      zellige::tma_store_wait_read<int(UnacquiredStages)>();
+  }
+  CUTLASS_DEVICE void producer_commit(PipelineState) { zellige::tma_store_commit(); }
+  CUTLASS_DEVICE void producer_tail(PipelineState) { zellige::tma_store_wait_read<0>(); }
+
+ private:
+  Params params_;
+};
+
+/// Groups of threads that take turns, in the order of their numbers: wait() for one's turn, arrive() to give
+/// it on. A turn has `SequenceDepth` parts.
+template <int SequenceDepth_, int SequenceLength_>
+class OrderedSequenceBarrier {
+ public:
+  static constexpr int SequenceDepth = SequenceDepth_;
+  static constexpr int SequenceLength = SequenceLength_;
+  using Barrier = arch::ClusterBarrier;
+  struct SharedStorage {
+    Barrier barrier_[SequenceDepth][SequenceLength];
+  };
+  struct Params {
+    uint32_t group_id;
+    uint32_t group_size;
+    int initializing_warp = 0;
+  };
+
+  /// By all threads of the block; the first group need not wait at first.
+  CUTLASS_DEVICE OrderedSequenceBarrier(SharedStorage& storage, Params const& params)
+      : params_(params), barriers_(&storage.barrier_[0][0]), state_(0, params.group_id == 0, 0) {
+    if (canonical_warp_idx_sync() == params.initializing_warp)
+      arch::detail::initialize_barrier_array_aligned<Barrier*, uint32_t(SequenceDepth * SequenceLength)>(
+          barriers_, int(params.group_size));
+    arch::fence_barrier_init();
+  }
+  OrderedSequenceBarrier(OrderedSequenceBarrier const&) = delete;
+  OrderedSequenceBarrier& operator=(OrderedSequenceBarrier const&) = delete;
+
+  CUTLASS_DEVICE void wait() { of_group(params_.group_id).wait(state_.phase()); }
+  CUTLASS_DEVICE void arrive() {
+    of_group((params_.group_id + 1) % uint32_t(SequenceLength)).arrive();
+    ++state_;
+  }
+  CUTLASS_DEVICE void advance() { ++state_; }
+
+ private:
+  CUTLASS_DEVICE Barrier& of_group(uint32_t group) {
+    return barriers_[state_.index() * SequenceLength + int(group)];
+  }
+  Params params_;
+  Barrier* barriers_;
+  PipelineState<uint32_t(SequenceDepth)> state_;
+};
+
+/// After pipelines were made: their barriers are ready for all threads of the cluster, in two steps.
+CUTLASS_DEVICE void pipeline_init_arrive_relaxed(int cluster_size) {
+  if (cluster_size > 1)
+    zellige::cluster_arrive_relaxed();
+  else
+    __syncthreads();
+}
+CUTLASS_DEVICE void pipeline_init_wait(int cluster_size) {
+  if (cluster_size > 1)
+    zellige::cluster_wait();
+  else
+    __syncthreads();
+}
+
+}  // namespace cutlass
+#endif
