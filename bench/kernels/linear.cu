@@ -25,7 +25,28 @@ int choose(int work, const void* w, const void* v, const void* x, void* y, Linea
   }
 }
 
+template <class L>
+int linear_rows(const void* w, const void* x, void* y, LinearShape s, int blocks, void* stream) {
+  const RowsTensors<L> t(s);
+  return launch(linear_rows_sm90<L, Identity>, blocks, L::threads, L::shared_bytes, 1, true, stream, make_tma_descriptor(t.w, w),
+                make_tma_descriptor(t.x, x), make_tma_descriptor(t.y, y), s, Identity{});
+}
+
 }  // namespace
+
+/// 17 to 128 rows; type 0: f16, 1: bf16.
+extern "C" int zellige_linear_rows(int type, const void* w, const void* x, void* y, int rows, int n, int k, int blocks,
+                                   void* stream) {
+  const LinearShape s{rows, n, k};
+  return guarded([&]() -> int {
+    if (rows < 1 || rows > 128 || type < 0 || type > 1) return cudaErrorInvalidValue;
+    if (rows <= 64)
+      return type == 0 ? linear_rows<ManyRows<half_t, 64>>(w, x, y, s, blocks, stream)
+                       : linear_rows<ManyRows<bfloat16_t, 64>>(w, x, y, s, blocks, stream);
+    return type == 0 ? linear_rows<ManyRows<half_t, 128>>(w, x, y, s, blocks, stream)
+                     : linear_rows<ManyRows<bfloat16_t, 128>>(w, x, y, s, blocks, stream);
+  });
+}
 
 /// chunks: 2 or 4, the stage's depth in 64 of K.
 extern "C" int zellige_linear(int work, int chunks, const void* w, const void* v, const void* x, void* y, int rows, int n,

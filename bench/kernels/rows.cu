@@ -19,23 +19,22 @@ using bench::launch;
 constexpr int up(int a, int b) { return (a + b - 1) / b; }
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-/// Calls f.template operator()<V, Chunks, Long>() with a blocking of 256 threads for rows of so many f16
-/// columns.
+/// Calls f.template operator()<V, Threads, Chunks, Long>() with a blocking for rows of so many f16 columns.
 template <class F>
 int with_row_blocking(bool vectors, int columns, F f) {
-  if (!vectors) return f.template operator()<1, 4, true>();
-  if (columns <= 2048) return f.template operator()<8, 1, false>();
-  if (columns <= 8192) return f.template operator()<8, 4, false>();
-  return f.template operator()<8, 4, true>();
+  if (!vectors) return f.template operator()<1, 256, 4, true>();
+  if (columns <= 2048) return f.template operator()<8, 256, 1, false>();
+  if (columns <= 8192) return f.template operator()<8, 512, 2, false>();
+  return f.template operator()<8, 512, 2, true>();
 }
 
 template <Norm Kind>
 int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns,
             float epsilon, void* s) {
   const bool vectors = columns % 8 == 0 && aligned(x) && aligned(y) && aligned(gamma) && aligned(beta);
-  return with_row_blocking(vectors, columns, [=]<int V, int Chunks, bool Long> {
-    return launch(norm<Kind, half_t, V, 256, Chunks, Long, 4>, rows, 256, 256, 1, true, s, x, gamma, beta, y,
-                  rows, columns, columns, columns, epsilon);
+  return with_row_blocking(vectors, columns, [=]<int V, int Threads, int Chunks, bool Long> {
+    return launch(norm<Kind, half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads, 1, true, s, x,
+                  gamma, beta, y, rows, columns, columns, columns, epsilon);
   });
 }
 
@@ -95,11 +94,11 @@ int decode_of(const Decode& d, void* s) {
 extern "C" int zellige_softmax(const void* x, void* y, int rows, int columns, void* s) {
   const auto* from = static_cast<const half_t*>(x);
   auto* to = static_cast<half_t*>(y);
-  return with_row_blocking(columns % 8 == 0 && aligned(x) && aligned(y), columns,
-                           [=]<int V, int Chunks, bool Long> {
-                             return launch(softmax<half_t, V, 256, Chunks, Long, 4>, rows, 256, 128, 1, true,
-                                           s, from, to, rows, columns, columns, columns);
-                           });
+  return with_row_blocking(
+      columns % 8 == 0 && aligned(x) && aligned(y), columns, [=]<int V, int Threads, int Chunks, bool Long> {
+        return launch(softmax<half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads / 2, 1, true, s,
+                      from, to, rows, columns, columns, columns);
+      });
 }
 
 /// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, of LayerNorm, beta are null or not together.

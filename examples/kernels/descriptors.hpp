@@ -9,6 +9,7 @@
 
 #include "attention_sm90.hpp"
 #include "gemm_sm90.hpp"
+#include "linear_rows_sm90.hpp"
 #include "linear_sm90.hpp"
 
 namespace zellige::kernels {
@@ -68,6 +69,18 @@ struct LinearTensors {
     v = w;
     v.name = "V";
     x = tma_chunks<E>("X", s.rows, s.k, L::Rows, L::Chunks, TmaPromotion::none);
+  }
+};
+
+template <class L>
+struct RowsTensors {
+  TmaTensor w, x, y;
+
+  explicit RowsTensors(const LinearShape& s) {
+    using E = typename L::Element;
+    w = tma_matrix<E>("W", s.n, s.k, 64, 64, SwizzleMode::b128, TmaPromotion::none);
+    x = tma_matrix<E>("X", s.rows, s.k, L::Rows, 64, SwizzleMode::b128, TmaPromotion::l2_128);
+    y = tma_matrix<E>("Y", s.rows, s.n, L::Rows, 64, SwizzleMode::b128, TmaPromotion::none);
   }
 };
 

@@ -94,6 +94,10 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
   const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
   const auto out = shared<Element>("Y", L::out_offset, 16 * 64);
   const auto extra = shared<float>("extra", L::extra_offset, 64 * L::Rows);
+  const auto release = [&](const PipelineState<L::Stages>& s) {
+    if constexpr (L::work == Work::rms_norm) __syncwarp();  // all lanes have read their squares
+    if (lane == 0) pipeline.consumer_release(s);
+  };
   PipelineState<L::Stages> stage;
   float d[L::Rows / 2];
   for (int column = blockIdx.x * L::columns; column < s.n; column += gridDim.x * L::columns) {
@@ -126,12 +130,12 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       }
       if (k > 0) {
         wgmma_wait<1>();
-        if (lane == 0) pipeline.consumer_release(previous);
+        release(previous);
       }
       previous = stage;
     }
     wgmma_wait<0>();
-    if (lane == 0) pipeline.consumer_release(previous);
+    release(previous);
 
     // d[4 j + 2 h + e]: column 16 warp + lane / 4 + 8 h of the tile, row 8 j + 2 (lane % 4) + e
     if constexpr (L::work == Work::rms_norm) {

@@ -1,6 +1,6 @@
 // RMSNorm and LayerNorm over the rows of a matrix of any size.
 //
-//   norm<Norm::rms, half_t, 8, 256, 4, false><<<rows, 256, 256>>>(x, w, w, y, rows, columns, pitch, pitch,
+//   norm<Norm::rms, half_t, 8, 512, 2, false><<<rows, 512, 512>>>(x, w, w, y, rows, columns, pitch, pitch,
 //   1e-5f);
 //
 //   rms     y = x / sqrt(mean(x^2) + epsilon) * weight

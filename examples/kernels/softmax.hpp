@@ -1,6 +1,6 @@
 // Softmax over the rows of a matrix of any size: y = exp(x - max x) / sum exp(x - max x).
 //
-//   softmax<half_t, 8, 256, 4, false><<<rows, 256, 128>>>(x, y, rows, columns, pitch, pitch);
+//   softmax<half_t, 8, 512, 2, false><<<rows, 512, 256>>>(x, y, rows, columns, pitch, pitch);
 //
 // A block takes a row and keeps it in registers: V * Threads * Chunks columns, so that each element is read
 // once. Long tells that rows may have more; they are read three times. V = 8: pitches and columns are

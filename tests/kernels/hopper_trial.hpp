@@ -16,7 +16,7 @@ emulate::Report launch_hopper(unsigned blocks, unsigned threads, unsigned shared
   emulate::LaunchConfig config;
   config.grid = {blocks}, config.block = {threads}, config.shared_bytes = shared_bytes, config.cluster = {cluster, 1, 1};
   config.parameters = std::move(parameters);
-  return emulate::run(kernel_entry<Kernel>, config);
+  return trial(kernel_entry<Kernel>, config);
 }
 
 }  // namespace zellige

@@ -14,7 +14,7 @@ void check(const LinearShape& s, unsigned blocks) {
   x.random(1), w.random(2, 0.1f), v.random(3, 0.1f);
   const LinearTensors<L> t(s);
   const auto report = launch_hopper<linear_sm90<L>>(blocks, L::threads, L::shared_bytes, 1,
-                                                    {map_of(t.w, w), map_of(t.v, v), map_of(t.x, x), y.out(), s});
+                                                    {never_written(map_of(t.w, w)), never_written(map_of(t.v, v)), map_of(t.x, x), y.out(), s});
   EXPECT_EQ(all_messages(report), "");
   EXPECT_TRUE(report.complete);
   const auto product = [&](Device<E>& weights, int r, int n) {

@@ -1,10 +1,10 @@
 // Rows in the registers of a block: how softmax and the norms read each element once.
 //
-//   RowTile<half_t, 8, 256, 4> tile;                       // 256 threads, each with 4 chunks of 8 elements
-//   tile.load(row, 0, columns, 0.0f);                      // columns from the first one on; zeros behind the
-//   row float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{}); sum =
-//   reduce_warps<8>(exchange_warps<8>(Vec<float, 1>{{sum}}, slots)[0], Sum{}); tile.store(target, 0, columns,
-//   [&](auto x, int) { return scaled(x, 1 / sum); });
+//   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of 8 elements
+//   tile.load(row, 0, columns, 0.0f);                // columns 0, 1, ...; zeros behind the row's last one
+//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});
+//   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
+//   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
 // V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns,
 // else V is 1.

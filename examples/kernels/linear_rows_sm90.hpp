@@ -1,0 +1,151 @@
+// Linear layers on 17 to 128 rows: Y = epilogue(X W^T), X being rows x K and W N x K, both K-contiguous. Few enough rows
+// that the weights' way from memory is what costs, too many for linear_sm90.hpp.
+//
+//   using Layer = ManyRows<half_t, /*Rows=*/128>;
+//   linear_rows_sm90<Layer><<<128, Layer::threads, Layer::shared_bytes>>>(w, x, y, {rows, n, k}, Identity{});
+//
+// The weights are wgmma's 64 rows, X's rows its columns: one warpgroup reads 6 KB of shared memory a 64 x 128 x 16 step where two,
+// the other way around, read 8. The sum is Y's transpose, and stmatrix turns it.
+//
+// Two rings, because they wait for different things: W streams from DRAM, and the first of it is asked for before the kernel that made X
+// has ended; X comes from the L2, whose latency under this load takes eight stages to hide. docs/performance.md has the ladder.
+//
+// Descriptors: W boxes of 64 rows x 64 columns, X of Rows x 64, Y of Rows x 64, all with the 128-byte swizzle. N and K are multiples of 8.
+#pragma once
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/griddepcontrol.hpp>
+#include <zellige/atom/named_barrier.hpp>
+#include <zellige/atom/stmatrix.hpp>
+#include <zellige/atom/tma.hpp>
+#include <zellige/atom/wgmma.hpp>
+#include <zellige/block/epilogue.hpp>
+#include <zellige/block/pipeline.hpp>
+
+#include "linear_sm90.hpp"
+
+namespace zellige::kernels {
+
+template <class Element_, int Rows_>
+struct ManyRows {
+  using Element = Element_;
+  static constexpr int Rows = Rows_, threads = 256;
+  static constexpr int x_bytes = Rows * 128, w_bytes = 64 * 128, out_bytes = Rows * 128;
+  static constexpr int XStages = Rows == 128 ? 8 : 12, WStages = Rows == 128 ? 10 : 14;
+  static constexpr int w_offset = XStages * x_bytes, out_offset = w_offset + WStages * w_bytes;
+  static constexpr int x_barriers = out_offset + out_bytes, w_barriers = x_barriers + PipelineTmaAsync<XStages>::bytes;
+  static constexpr int shared_bytes = w_barriers + PipelineTmaAsync<WStages>::bytes;
+  static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128), "ManyRows: 16-bit elements, 64 or 128 rows");
+  static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
+};
+
+/// By one thread. Weights are nobody's result, so they do not wait for the previous kernel.
+template <class L>
+ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s, const PipelineTmaAsync<L::WStages>& pipeline) {
+  const auto sW = shared<unsigned char>("W", L::w_offset, L::WStages * L::w_bytes);
+  auto stage = producer_start<L::WStages>();
+  for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
+    for (int k = 0; k < s.k; k += 64, ++stage) {
+      pipeline.producer_acquire(stage, L::w_bytes);
+      tma_load_hint_2d(sW + stage.index * L::w_bytes, w, pipeline.full_barrier(stage), CacheHint::evict_first, k, column);
+    }
+  }
+}
+
+/// By another. X is read by every block, and stays in the L2.
+template <class L>
+ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const PipelineTmaAsync<L::XStages>& pipeline) {
+  const auto sX = shared<unsigned char>("X", 0, L::XStages * L::x_bytes);
+  auto stage = producer_start<L::XStages>();
+  griddep_wait();
+  for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
+    for (int k = 0; k < s.k; k += 64, ++stage) {
+      pipeline.producer_acquire(stage, L::x_bytes);
+      tma_load_hint_2d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, k, 0);
+    }
+  }
+}
+
+template <class L, class Epilogue>
+ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const PipelineTmaAsync<L::XStages>& xs,
+                                const PipelineTmaAsync<L::WStages>& ws, const Epilogue& epilogue) {
+  using Element = typename L::Element;
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const auto sX = shared<unsigned char>("X", 0, L::XStages * L::x_bytes);
+  const auto sW = shared<unsigned char>("W", L::w_offset, L::WStages * L::w_bytes);
+  const auto out = shared<Element>("Y", L::out_offset, L::Rows * 64);
+  PipelineState<L::XStages> x_stage;
+  PipelineState<L::WStages> w_stage;
+  float d[L::Rows / 2];
+  for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
+    auto x_previous = x_stage;
+    auto w_previous = w_stage;
+    const auto release = [&] {
+      if (lane != 0) return;
+      xs.consumer_release(x_previous);
+      ws.consumer_release(w_previous);
+    };
+    for (int k = 0; k < s.k; k += 64, ++x_stage, ++w_stage) {
+      ws.consumer_wait(w_stage);
+      xs.consumer_wait(x_stage);
+      const uint64_t w = smem_descriptor(sW + w_stage.index * L::w_bytes, 16, 1024, SwizzleMode::b128);
+      const uint64_t x = smem_descriptor(sX + x_stage.index * L::x_bytes, 16, 1024, SwizzleMode::b128);
+      wgmma_fence();
+#pragma unroll
+      for (int i = 0; i < 4; ++i) wgmma<Element>(d, advance(w, 32 * i), advance(x, 32 * i), k > 0 || i > 0);
+      wgmma_commit();
+      if (k > 0) {
+        wgmma_wait<1>();
+        release();
+      }
+      x_previous = x_stage;
+      w_previous = w_stage;
+    }
+    wgmma_wait<0>();
+    release();
+
+    // d[4 j + 2 h + e]: column 16 warp + lane / 4 + 8 h of the tile, row 8 j + 2 (lane % 4) + e
+#pragma unroll
+    for (int i = 0; i < L::Rows / 2; ++i) {
+      const int c = column + 16 * warp + lane / 4 + i / 2 % 2 * 8, r = i / 4 * 8 + lane % 4 * 2 + i % 2;
+      if (r < s.rows && c < s.n) d[i] = epilogue(d[i], r, c);
+    }
+    if (thread == 0) tma_store_wait_read<0>();  // the last tile has left
+    named_barrier_sync(1, 128);
+#pragma unroll
+    for (int j = 0; j < L::Rows / 16; ++j) {
+      const int row = 16 * j + lane / 16 * 8 + lane % 8, chunk = 2 * warp + lane / 8 % 2;
+      const float* t = d + 8 * j;
+      stmatrix_x4_trans(out + row * 64 + 8 * (chunk ^ (row % 8)), {pack<Element>(t[0], t[1]), pack<Element>(t[2], t[3]),
+                                                                   pack<Element>(t[4], t[5]), pack<Element>(t[6], t[7])});
+    }
+    fence_proxy_async_shared();
+    named_barrier_sync(1, 128);
+    if (thread == 0) {
+      tma_store_2d(y, out, column, 0);
+      tma_store_commit();
+    }
+  }
+  if (thread == 0) tma_store_wait_read<0>();
+}
+
+template <class L, class Epilogue>
+__global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w, const __grid_constant__ TmaDescriptor x,
+                                                           const __grid_constant__ TmaDescriptor y, LinearShape shape, Epilogue epilogue) {
+  const auto xs = PipelineTmaAsync<L::XStages>::at(L::x_barriers, "x full", "x empty");
+  const auto ws = PipelineTmaAsync<L::WStages>::at(L::w_barriers, "w full", "w empty");
+  griddep_launch_dependents();
+  if (threadIdx.x == 128) {
+    prefetch_tma_descriptor(w), prefetch_tma_descriptor(x);
+    xs.init(4), ws.init(4);  // warps
+    fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x < 128) {
+    multiply_rows<L>(y, shape, xs, ws, epilogue);
+  } else {
+    if (threadIdx.x == 128) stream_weights<L>(w, shape, ws);
+    if (threadIdx.x == 160) load_rows<L>(x, shape, xs);
+  }
+}
+
+}  // namespace zellige::kernels
