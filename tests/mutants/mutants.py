@@ -27,6 +27,7 @@ KERNELS = {
     "attention_sm90": ["kernels/attention_sm90.hpp", "block/pipeline.hpp", "block/slab.hpp", "block/online_softmax.hpp",
                        "kernels/descriptors.hpp:AttentionTensors"],
     "linear_sm90": ["kernels/linear_sm90.hpp", "block/pipeline.hpp", "kernels/descriptors.hpp:LinearTensors"],
+    "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/pipeline.hpp", "kernels/descriptors.hpp:RowsTensors"],
     "decode_attention": ["kernels/decode_attention.hpp", "block/reduce.hpp"],
     "gemm_sm80": ["kernels/gemm_sm80.hpp", "block/multiply.hpp", "block/fragment.hpp", "block/tile.hpp"],
     "gemm_ragged": ["kernels/gemm_ragged.hpp", "block/ragged.hpp"],
