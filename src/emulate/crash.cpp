@@ -105,24 +105,28 @@ void install() {
   sigaction(time_is_up(), &action, nullptr);
 }
 
-// Signals of this worker are handled beside the fibers' stacks.
-void own_stack() {
-  thread_local std::unique_ptr<unsigned char[]> stack;
-  if (stack) return;
-  constexpr std::size_t bytes = 64 * 1024;
-  stack.reset(new unsigned char[bytes]);
-  stack_t s{};
-  s.ss_sp = stack.get();
-  s.ss_size = bytes;
-  sigaltstack(&s, nullptr);
-}
+// Signals of this worker are handled beside the fibers' stacks. What was there before is put back when the
+// worker ends: a sanitizer frees the stack that it finds then, and thinks it is its own.
+struct SignalStack {
+  static constexpr std::size_t bytes = 64 * 1024;
+  std::unique_ptr<unsigned char[]> memory{new unsigned char[bytes]};
+  stack_t before{};
+
+  SignalStack() {
+    stack_t s{};
+    s.ss_sp = memory.get();
+    s.ss_size = bytes;
+    sigaltstack(&s, &before);
+  }
+  ~SignalStack() { sigaltstack(&before, nullptr); }
+};
 
 }  // namespace
 
 Watch::Watch(Cluster& cluster, double seconds) : before_(running) {
   static std::once_flag once;
   std::call_once(once, install);
-  own_stack();
+  static thread_local const SignalStack stack;
   running = &cluster;
   if (seconds <= 0) return;
   sigevent event{};

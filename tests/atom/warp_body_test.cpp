@@ -64,9 +64,9 @@ void check_warp_row(const char* name) {
   }
 }
 TEST(WarpMma, EveryBodyAgreesWithASecondDefinition) {
-#define ZELLIGE_CHECK(op) check_warp_row<op>(#op);
-  ZELLIGE_WARP_ROWS(ZELLIGE_CHECK)
-#undef ZELLIGE_CHECK
+#define ZELLIGE_CHECK_ROW(op) check_warp_row<op>(#op);
+  ZELLIGE_WARP_ROWS(ZELLIGE_CHECK_ROW)
+#undef ZELLIGE_CHECK_ROW
 }
 TEST(WarpMma, TheListHasEveryRowOfTheTables) {
   std::set<std::string> listed;

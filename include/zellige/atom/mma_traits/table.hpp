@@ -106,16 +106,17 @@ struct NameReader {
     return static_cast<short>(n);
   }
   ZELLIGE_ALGEBRA constexpr Number type() {
-    NumberName const* best = nullptr;
+    int best = -1, i = 0;  // no pointer to a row: g++ with -fsanitize=undefined cannot compare it in a constant
     for (NumberName const& row : number_names) {
       NameReader trial{at};
       if (trial.next(row.name) &&
-          (best == nullptr || NameReader{best->name}.length() < NameReader{row.name}.length()))
-        best = &row;
+          (best < 0 || NameReader{number_names[best].name}.length() < NameReader{row.name}.length()))
+        best = i;
+      ++i;
     }
-    if (best == nullptr) return Number::none;
-    next(best->name);
-    return best->number;
+    if (best < 0) return Number::none;
+    next(number_names[best].name);
+    return number_names[best].number;
   }
   ZELLIGE_ALGEBRA constexpr int length() const {
     int n = 0;
