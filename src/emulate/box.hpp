@@ -21,6 +21,8 @@ struct Box {
 
   /// Where byte `b` of the box lies in its tile, before the swizzle.
   std::uint32_t place(std::uint32_t b) const { return b / line * pitch + b % line; }
+  /// From the tile's first byte to the box's last.
+  std::uint32_t tile_bytes() const { return place(bytes - 1) + 1; }
 };
 
 /// The box at the coordinates `at`, elements in order, the innermost dimension fastest. `offsets`: im2col's;

@@ -204,8 +204,7 @@ void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* a
   }
   if (!check_coordinates(f, map, at, false, "tma_load", site)) return;
   const Box box = box_of(map, at, offsets);
-  if (!admit(f, to, box.place(box.bytes - 1) + 1, Space::shared, 128, "copies by tma_load into", site))
-    return;
+  if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
   for (const BoxRun& run : box.runs) read_global(f, *map.region, run.from, run.bytes, site);
   auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, box, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
@@ -278,7 +277,7 @@ void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction
     return;
   const Box box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
-  if (!admit(f, from, box.place(box.bytes - 1) + 1, Space::shared, 128, verb, site)) return;
+  if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
   // Whole chunks are written, also where the tensor's last one is not whole.
   for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, (run.bytes + 15) / 16 * 16});

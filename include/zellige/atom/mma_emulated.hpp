@@ -6,21 +6,28 @@
 
 namespace zellige {
 
+/// Each thread's registers go in as an `In`, `body` makes an `Out` of each of the warp's 32, d comes from it.
+template <class In, class Out, class D, class A, class B, class Body>
+ZELLIGE_CALL void mma_met(D& d, const A& a, const B& b, Body body, const char* name) {
+  In mine;
+  __builtin_memcpy(mine.a, a, sizeof(mine.a));
+  __builtin_memcpy(mine.b, b, sizeof(mine.b));
+  __builtin_memcpy(mine.c, d, sizeof(mine.c));
+  const auto compute = [body](const In* in, Out* out) {
+    emulate::count(emulate::Counter::mma);
+    body(in, out);
+  };
+  const Out result = emulate::meet<In, Out>(mine, compute, name);
+  __builtin_memcpy(d, result.d, sizeof(result.d));
+}
+
 template <class Row>
 ZELLIGE_CALL void mma_emulated(typename Row::DRegisters& d, const typename Row::ARegisters& a,
                                const typename Row::BRegisters& b) {
   using In = reference::MmaOperands<Row>;
   using Out = reference::MmaResult<Row>;
-  In mine;
-  __builtin_memcpy(mine.a, a, sizeof(mine.a));
-  __builtin_memcpy(mine.b, b, sizeof(mine.b));
-  __builtin_memcpy(mine.c, d, sizeof(mine.c));
-  const auto compute = [](const In* in, Out* out) {
-    emulate::count(emulate::Counter::mma);
-    reference::mma<Row>(in, out);
-  };
-  const Out result = emulate::meet<In, Out>(mine, compute, Row::name);
-  __builtin_memcpy(d, result.d, sizeof(result.d));
+  mma_met<In, Out>(
+      d, a, b, [](const In* in, Out* out) { reference::mma<Row>(in, out); }, Row::name);
 }
 
 }  // namespace zellige

@@ -8,6 +8,7 @@
 #include <zellige/atom/mma_atom.hpp>
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/atom/mma_body.hpp>
+#include <zellige/atom/mma_emulated.hpp>
 #endif
 
 namespace zellige {
@@ -24,16 +25,7 @@ ZELLIGE_CALL void mma_in_registers(typename Op::DRegisters& d, typename Op::AReg
   } else {
     using In = reference::MmaIn<Op>;
     using Out = reference::MmaOut<Op>;
-    In mine;
-    __builtin_memcpy(mine.a, a, sizeof(mine.a));
-    __builtin_memcpy(mine.b, b, sizeof(mine.b));
-    __builtin_memcpy(mine.c, d, sizeof(mine.c));
-    auto const compute = [](In const* in, Out* out) {
-      emulate::count(emulate::Counter::mma);
-      reference::mma_body<Op>(in, out);
-    };
-    Out const result = emulate::meet<In, Out>(mine, compute, Op::name);
-    __builtin_memcpy(d, result.d, sizeof(result.d));
+    mma_met<In, Out>(d, a, b, [](In const* in, Out* out) { reference::mma_body<Op>(in, out); }, Op::name);
   }
 #else
   Op::call(d, a, b);
