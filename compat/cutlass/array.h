@@ -1,6 +1,9 @@
 // Array<T, N> and AlignedArray<T, N>: elements side by side; the second lies where one access can take it
 // all.
 #pragma once
+#if __has_include_next(<cutlass/array.h>)
+#include_next <cutlass/array.h>
+#else
 #include <cute/container/array.hpp>
 #include <cute/numeric/numeric_types.hpp>
 #include <cutlass/detail/helper_macros.hpp>
@@ -43,3 +46,4 @@ template <class T, int N, int Alignment = (zellige::sizeof_bits<T>::value * N + 
 struct alignas(Alignment) AlignedArray : Array<T, N> {};
 
 }  // namespace cutlass
+#endif

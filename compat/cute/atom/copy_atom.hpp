@@ -3,3 +3,8 @@
 #include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
 #include <zellige/atom/copy_call.hpp>
+#include <zellige/atom/write.hpp>
+
+#if defined(__CUDACC__)
+#include <zellige/atom/issue_copy.hpp>
+#endif

@@ -3,3 +3,4 @@
 #include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
 #include <zellige/atom/mma_call.hpp>
+#include <zellige/atom/write.hpp>

@@ -54,6 +54,36 @@ namespace detail {
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 
+template <bool transposed, int n, class Row>
+ZELLIGE_CALL void load_matrices(uint32_t (&r)[n], Row const& row) {
+  if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
+  if constexpr (n == 2 && !transposed) ldmatrix_x2(r, row);
+  if constexpr (n == 4 && !transposed) ldmatrix_x4(r, row);
+  if constexpr (n == 1 && transposed) ldmatrix_x1_trans(r, row);
+  if constexpr (n == 2 && transposed) ldmatrix_x2_trans(r, row);
+  if constexpr (n == 4 && transposed) ldmatrix_x4_trans(r, row);
+}
+template <bool transposed, int n, class Row>
+ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
+  if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
+  if constexpr (n == 2 && !transposed) stmatrix_x2(row, r);
+  if constexpr (n == 4 && !transposed) stmatrix_x4(row, r);
+  if constexpr (n == 1 && transposed) stmatrix_x1_trans(row, r);
+  if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
+  if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
+}
+/// Threads 1 or 4 apart exchange a register, so that the 2 x 2 registers of the two are transposed.
+template <class Op>
+ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
+  constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
+  bool const upper = lane_index() & distance;
+  uint32_t const other = shfl_xor(upper ? r[0] : r[1], distance);
+  if (upper)
+    r[0] = other;
+  else
+    r[1] = other;
+}
+
 }  // namespace detail
 
 template <class Op, tensor_like TS, tensor_like TD>
@@ -73,13 +103,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::columns;
   uint32_t r[n];
-  auto const row = instruction_address(src.data());
-  if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
-  if constexpr (n == 2 && !transposed) ldmatrix_x2(r, row);
-  if constexpr (n == 4 && !transposed) ldmatrix_x4(r, row);
-  if constexpr (n == 1 && transposed) ldmatrix_x1_trans(r, row);
-  if constexpr (n == 2 && transposed) ldmatrix_x2_trans(r, row);
-  if constexpr (n == 4 && transposed) ldmatrix_x4_trans(r, row);
+  detail::load_matrices<transposed>(r, instruction_address(src.data()));
   store_registers(dst, r);
 }
 template <class Op, tensor_like TS, tensor_like TD>
@@ -89,13 +113,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::to_columns;
   uint32_t r[n];
   load_registers(r, src);
-  auto const row = instruction_address(dst.data());
-  if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
-  if constexpr (n == 2 && !transposed) stmatrix_x2(row, r);
-  if constexpr (n == 4 && !transposed) stmatrix_x4(row, r);
-  if constexpr (n == 1 && transposed) stmatrix_x1_trans(row, r);
-  if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
-  if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
+  detail::store_matrices<transposed>(instruction_address(dst.data()), r);
 }
 template <tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS const& src, TD&& dst) {
@@ -104,19 +122,12 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS
   r[0] = movmatrix_trans(r[0]);
   store_registers(dst, r);
 }
-/// Threads `distance` apart exchange a register, so that the 2 x 2 registers of the two are transposed.
 template <class Op, tensor_like TS, tensor_like TD>
 requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_DEVICE inline void
 copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
-  constexpr unsigned distance = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
   uint32_t r[2];
   load_registers(r, src);
-  bool const upper = lane_index() & distance;
-  uint32_t const other = shfl_xor(upper ? r[0] : r[1], distance);
-  if (upper)
-    r[0] = other;
-  else
-    r[1] = other;
+  detail::exchange_registers<Op>(r);
   store_registers(dst, r);
 }
 

@@ -130,9 +130,10 @@ struct MMA_Atom;
 template <class Op>
 struct MMA_Atom<Op> : MMA_Atom<MMA_Traits<Op>> {};
 
-template <class... Args>
-struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
-  using Traits = MMA_Traits<Args...>;
+template <class Op, class... Args>
+struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
+  using MMA_Op = Op;
+  using Traits = MMA_Traits<Op, Args...>;
   using ValTypeD = typename Traits::ValTypeD;
   using ValTypeA = typename Traits::ValTypeA;
   using ValTypeB = typename Traits::ValTypeB;
