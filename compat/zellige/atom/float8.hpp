@@ -2,6 +2,7 @@
 #pragma once
 #if __has_include_next(<cutlass/float8.h>)
 #include <cute/config.hpp>
+#include <zellige/atom/config.hpp>
 #include_next <cutlass/float8.h>
 
 namespace zellige {

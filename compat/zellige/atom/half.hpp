@@ -2,6 +2,7 @@
 #pragma once
 #if __has_include_next(<cutlass/half.h>)
 #include <cute/config.hpp>
+#include <zellige/atom/config.hpp>
 #include_next <cutlass/half.h>
 
 namespace zellige {

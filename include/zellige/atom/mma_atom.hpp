@@ -94,6 +94,13 @@ struct MMA_Traits<UniversalFMA<D, A, B, C>> {
 
 template <class Fragment, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x);  // gmma_descriptor.hpp
+template <SM90::GMMA::Major major>
+struct MakeTensor<SM90::GMMA::smem_desc<major>> {
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(X const& x) const {
+    return make_descriptor_tensor<SM90::GMMA::smem_desc<major>>(x);
+  }
+};
 
 namespace detail {
 // What fragments of an operand are made of: values, or descriptors.
@@ -115,10 +122,6 @@ requires requires { typename Traits::FrgTypeB; }
 struct fragment_b<Traits> {
   using type = typename Traits::FrgTypeB;
 };
-template <class T>
-inline constexpr bool is_smem_desc = false;
-template <SM90::GMMA::Major major>
-inline constexpr bool is_smem_desc<SM90::GMMA::smem_desc<major>> = true;
 template <class T>
 inline constexpr auto major_of = SM90::GMMA::Major::K;
 template <SM90::GMMA::Major major>
@@ -187,8 +190,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
  private:
   template <class Fragment, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    if constexpr (detail::is_smem_desc<Fragment>)
-      return make_descriptor_tensor<Fragment>(x);
+    if constexpr (requires(Fragment const& f) { *f; })
+      return make_tensor<Fragment>(x);
     else
       return make_fragment_like<Fragment>(x);
   }

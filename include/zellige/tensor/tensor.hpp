@@ -202,17 +202,25 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
     return make_layout(a, b...);
 }
 }  // namespace detail
+/// What make_tensor<T> does: a specialisation makes something else, such as descriptors of what it is given.
+template <class T>
+struct MakeTensor {
+  template <class A, class... B>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(A const& a, B const&... b) const {
+    using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
+    static_assert(is_static_v<L>,
+                  "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
+                  "this one has a run-time shape or stride");
+    if constexpr (is_static_v<L>)
+      return Tensor<ArrayEngine<T, int(cosize_v<L>)>, L>{};
+    else
+      return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
+  }
+};
 /// A tensor with elements of its own. The layout must be static.
 template <class T, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
-  using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
-  static_assert(is_static_v<L>,
-                "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
-                "this one has a run-time shape or stride");
-  if constexpr (is_static_v<L>)
-    return Tensor<ArrayEngine<T, int(cosize_v<L>)>, L>{};
-  else
-    return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
+  return MakeTensor<T>{}(a, b...);
 }
 /// Owning, of the shape of another and its order of strides.
 template <class T, class X>
