@@ -8,3 +8,7 @@
 #if defined(__CUDACC__)
 #include <zellige/atom/issue_copy.hpp>
 #endif
+
+// What a Copy_Atom can be of.
+#include <cute/arch/copy_sm90.hpp>
+#include <cute/atom/copy_traits_sm90_tma.hpp>

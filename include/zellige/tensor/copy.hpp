@@ -9,16 +9,11 @@
 // Elements that lie side by side in both tensors are moved several at a time, as far as the assumed alignment
 // goes. Plain copy assumes 16 bytes where both layouts are static and nothing otherwise.
 #pragma once
+#include <zellige/layout/prefer.hpp>
 #include <zellige/tensor/same.hpp>
 #include <zellige/tensor/vector.hpp>
 
 namespace zellige {
-
-/// Overloads that take a prefer<N> are tried with the greatest N first.
-template <size_t N>
-struct prefer : prefer<N - 1> {};
-template <>
-struct prefer<0> {};
 
 /// Moves up to this many bits at once.
 template <int MaxVecBits = 128>
