@@ -57,20 +57,28 @@ CUTE_HOST_DEVICE constexpr auto make_int_tuple(Indexable const& a, int n, T cons
   else
     return transform(make_seq<N>{}, [&](auto i) { return i < n ? a[i] : rest; });
 }
+namespace detail {
+template <int I, class Tuple, class Values>
+CUTE_HOST_DEVICE constexpr auto fill_numbers(Tuple& result, Values const& values) {
+  if constexpr (I == tuple_size_v<Tuple>) {
+    return values;
+  } else {
+    using R = remove_cvref_t<decltype(get<I>(result))>;
+    if constexpr (is_tuple<R>::value) {
+      return fill_numbers<I + 1>(result, fill_numbers<0>(get<I>(result), values));
+    } else if constexpr (is_constant_v<R>) {
+      return fill_numbers<I + 1>(result, values);
+    } else {
+      get<I>(result) = get<0>(values);
+      return fill_numbers<I + 1>(result, remove<0>(values));
+    }
+  }
+}
+}  // namespace detail
 /// The run-time numbers of `result` from the modes of `values` in turn; what is left of the values.
 template <class Tuple, class Values>
 CUTE_HOST_DEVICE constexpr auto fill_int_tuple_from(Tuple& result, Values const& values) {
-  return fold(result, values, [](auto const& left, auto& r) {
-    using R = remove_cvref_t<decltype(r)>;
-    if constexpr (is_tuple<R>::value) {
-      return fill_int_tuple_from(r, left);
-    } else if constexpr (is_constant_v<R>) {
-      return left;
-    } else {
-      r = get<0>(left);
-      return remove<0>(left);
-    }
-  });
+  return detail::fill_numbers<0>(result, values);
 }
 /// A tuple of this type whose run-time numbers are these, in turn.
 template <class Tuple, class... T>

@@ -3,4 +3,4 @@
 #include <cute/algorithm/copy.hpp>
 #include <cute/algorithm/gemm.hpp>
 #include <cute/tensor_impl.hpp>
-#include <zellige/tensor/cooperative.hpp>
+#include <zellige/atom/cooperative_gemm.hpp>

@@ -126,6 +126,16 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
+/// With a copy's policy, which says how, not what: the elements are there at once whatever it is, and a wait for
+/// those of AutoCopyAsync waits for nothing.
+template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
+  cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
+}
+template <int NumThreads, tensor_like S, tensor_like D, class Policy>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
+  cooperative_copy<NumThreads>(tid, src, dst);
+}
 template <int NumThreads, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
   constexpr int bits = sizeof_bits_v<typename S::value_type>;
