@@ -59,9 +59,9 @@ struct Mistake {
   bool with_nvcc = false;
 };
 std::vector<Mistake> const mistakes = {
-    {"RankMismatchInACopy",
-     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_32>{}));",
-     {"tensors_differ_in_rank", "copy", "2", "1"},
+    {"CountMismatchInACopy",
+     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_16>{}));",
+     {"sizes_differ_in_a_mode", "copy", "32", "16"},
      true},
     {"SizeMismatchInACopy",
      "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",

@@ -1,6 +1,6 @@
 // copy(src, dst): dst(c) = src(c) at every coordinate.
 //
-//   copy(a, b)                                             ranks and sizes must agree, mode by mode
+//   copy(a, b)                                             as many elements in each, in whatever modes
 //   copy_if(predicate, a, b)                               where predicate(i) holds: the way over an edge
 //   copy_aligned(a, b)                                     pointers and strides are multiples of 16 bytes
 //   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
@@ -199,8 +199,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
-  detail::require_same_shape<Algorithm::copy_if>(src, dst);
-  if constexpr (tensor_like<P>) detail::require_same_size<Algorithm::copy_if>(pred.size(), src.size());
+  detail::require_same_count<Algorithm::copy_if>(src, dst);
+  if constexpr (tensor_like<P>) detail::require_as_many<Algorithm::copy_if>(pred.size(), src.size());
   ZELLIGE_UNROLL
   for (int i = 0; i < int(src.size()); ++i) {
     if (pred(i)) dst(i) = src(i);
