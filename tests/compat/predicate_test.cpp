@@ -136,6 +136,18 @@ TEST(CopyIf, APredicateMayBeLarger) {
   EXPECT_EQ(to, (std::vector<float>{0, 1, -1, 3, 4, 5, -1, 7}));
 }
 
+TEST(CopyIf, APredicateThatRepeatsAValueSaysItOfAll) {
+  std::vector<float> const from{1, 2, 3, 4};
+  for (bool holds : {false, true}) {
+    std::vector<float> to(4, 0);
+    auto pred = make_tensor<bool>(Layout<Shape<_1, _2>, Stride<_1, _0>>{});
+    pred(0, 0) = holds;
+    Tensor dst = make_tensor(to.data(), Layout<Shape<_1, _4>>{});
+    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}), dst);
+    EXPECT_EQ(to, holds ? from : std::vector<float>(4, 0));
+  }
+}
+
 TEST(CopyIf, RegistersAsASwizzledTileHasThem) {
   auto const l = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>, Stride<_64, _1>>{});
   static_assert(std::is_same_v<decltype(make_fragment_like(l)), decltype(make_fragment_like(l.layout_b()))>);

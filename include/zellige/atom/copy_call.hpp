@@ -244,7 +244,9 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
     require_same_size<Algorithm::copy_if>(size<1>(from), size<1>(to));
     if constexpr (P::rank == rank) {
       auto const holds = group_modes<1, rank>(pred);
-      require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
+      // One that repeats a value says it of as many instructions as there are.
+      if constexpr (!is_constant<1, decltype(cosize<1>(holds.layout()))>::value)
+        require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
       ZELLIGE_UNROLL
       for (int i = 0; i < int(size<1>(from)); ++i)
         copy_values_where(c, holds(Underscore{}, i), from(Underscore{}, i), to(Underscore{}, i));
