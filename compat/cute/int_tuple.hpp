@@ -8,9 +8,9 @@
 namespace zellige {
 
 template <class T>
-using rank_t = decltype(rank(detail::lvalue<T const>()));
+using rank_t = decltype(rank(declval<T const&>()));
 template <class T>
-using depth_t = decltype(depth(detail::lvalue<T const>()));
+using depth_t = decltype(depth(declval<T const&>()));
 template <class T>
 inline constexpr auto depth_v = depth_t<T>::value;
 

@@ -14,7 +14,7 @@
 namespace zellige {
 
 template <class L>
-using cosize_t = decltype(cosize(detail::lvalue<L const>()));
+using cosize_t = decltype(cosize(declval<L const&>()));
 template <class L>
 struct is_composed_layout : bool_constant<is_composed_layout_v<L>> {};
 
