@@ -66,7 +66,7 @@ CUTE_HOST_DEVICE constexpr auto fill_numbers(Tuple& result, Values const& values
     using R = remove_cvref_t<decltype(get<I>(result))>;
     if constexpr (is_tuple<R>::value) {
       return fill_numbers<I + 1>(result, fill_numbers<0>(get<I>(result), values));
-    } else if constexpr (is_constant_v<R>) {
+    } else if constexpr (is_static_integer_v<R>) {
       return fill_numbers<I + 1>(result, values);
     } else {
       get<I>(result) = get<0>(values);

@@ -114,7 +114,7 @@ std::vector<Mistake> const mistakes = {
      true},
     {"CopyOverAnOverhangOfThreads",
      "auto t = make_tensor(p, Shape<_10>{}); auto r = make_tensor<float>(Shape<_2>{}); "
-     "copy(r, local_partition(t, Layout<_8>{}, n));",
+     "copy(r, local_partition(t, Layout<_8>{}, Int<7>{}));",
      {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "8", "10"}},
     {"ClearOfAnOverhang",
      "auto t = make_tensor(p, Shape<_10, _10>{}); clear(zipped_divide(t, Shape<_4, _5>{}));",

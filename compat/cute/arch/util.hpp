@@ -38,12 +38,6 @@ CUTE_HOST_DEVICE constexpr void explode(F const& f) {
   f();
 }
 template <class F, class A, int... I, class... More>
-CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more);
-template <class F, class A, int... I, class... More>
-CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, seq<I...>, More&&... more) {
-  explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
-}
-template <class F, class A, int... I, class... More>
 CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more) {
   explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
 }

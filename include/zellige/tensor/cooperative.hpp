@@ -51,7 +51,7 @@ inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
-  if constexpr (is_constant_v<decltype(src.size())>) {
+  if constexpr (is_static_integer_v<decltype(src.size())>) {
     constexpr int count = decltype(src.size())::value, rounds = count / threads;
     ZELLIGE_UNROLL
     for (int k = 0; k < rounds; ++k) dst(first + k * threads) = src(first + k * threads);

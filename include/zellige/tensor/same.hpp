@@ -71,7 +71,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
 /// A predicate says something of every element; of more than there are is no harm.
 template <Algorithm algorithm, class P, class N>
 ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& needed) {
-  if constexpr (is_constant_v<P> && is_constant_v<N>) {
+  if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
     if constexpr (P::value < N::value) sizes_differ_in_a_mode<algorithm, P::value, N::value>();
   } else if (int(held) < int(needed)) {
     check_same(algorithm, "the predicate has {x} elements, the tensors {y}", held, needed);
