@@ -5,11 +5,9 @@
 //   auto tma = make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, smem_layout, Shape<_128, _64>{}, Int<1>{},
 //                                   make_shape(-1, -1), make_shape(-1, -1),      // lower and upper corner
 //                                   make_shape(-1, -1), make_shape(1, 1),        // lower and upper padding
-//                                   make_shape(1, 1),                            // strides of the
-//                                   convolution make_shape(0, 0), make_shape(1, 1));         // first tap,
-//                                   dilation
-//   Tensor a = tma.get_tma_tensor(shape(x));           ((Q * P * N), (C, S, R)), of coordinates (c, whd, n,
-//   srt)
+//                                   make_shape(1, 1),                            // strides of the convolution
+//                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
+//   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
 // The corners say which pixels a filter's first tap visits: of dimension i from lower_corner to extent - 1 +
 // upper_corner, by the stride; taps are counted from there. For a filter of S taps and a padding of p both

@@ -3,8 +3,7 @@
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // of each 32x8, the one of
-//   thread tid
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's, of each 32 x 8
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 

@@ -2,8 +2,8 @@
 //
 //   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory
 //   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // its own 32 floats
-//   a(i, j) is an element, a(i, _) a row of a; copies of r are deep, copies of a are views of the same
-//   memory.
+//
+// a(i, j) is an element, a(i, _) a row of a; copies of r are deep, copies of a are views of the same memory.
 #pragma once
 #include <zellige/layout.hpp>
 #include <zellige/tensor/engine.hpp>
