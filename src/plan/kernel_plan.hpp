@@ -1,6 +1,6 @@
 // The plan of one kernel: what each pass decided, as plain data. Each pass is one free function that fills its part.
 //
-//   program (lower) ── select ── group ── layouts ── copies ── schedule ── memory ── verify
+//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── memory ── slice ── agents ── verify
 //
 // Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in

@@ -28,6 +28,7 @@ std::vector<Example> const examples = {
      ".get_slice(threadIdx.x); Tensor rA = slice.partition_fragment_A(sA); Tensor rB = slice.partition_fragment_B(sB);",
      5},
     {"atom/wgmma.hpp", "unsigned long long a = 0, b = 0; uint32_t a_registers[4] = {};", 8},
+    {"layout/algebra.hpp", "", 3},
     {"layout/mixed_bits.hpp", "unsigned i = 2;", 1},
     {"layout/modes.hpp", "", 2},
     {"layout/tuple_modes.hpp", "int x = 7;", 5},
