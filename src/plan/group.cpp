@@ -374,22 +374,27 @@ class Grouping {
     if (cr.kind == ContextKind::lanes && (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
       return false;
     if (cr.kind == ContextKind::lanes && node(node(reader.node).in[0]).shape != shape) return false;
-    for (const Leaf& leaf : leaves(program_, operand_of(reader), shape))
-      if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
+    for (int operand : operands_of(reader))
+      for (const Leaf& leaf : leaves(program_, operand, shape))
+        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
     const auto key = std::make_tuple(writer.context, reader.context, b);
     if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-    const std::vector<int> a = owners(cw, program_.threads(), shape), c = owners(cr, program_.threads(), shape);
+    // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
+    const std::vector<int> owner = owners(cw, program_.threads(), shape);
     bool same = true;
-    for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] >= 0 && a[i] == c[i];
+    for_each_held(cr, program_.threads(), [&](int thread, const Shape& at) {
+      Shape read = at;
+      for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
+      same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
+    });
     return agreement_[key] = same;
   }
 
-  int operand_of(const Task& t) const {
-    switch (t.kind) {
-      case TaskKind::to_shared: return node(t.node).kind == NodeKind::round || node(t.node).kind == NodeKind::store
-                                           ? node(t.node).in[0] : t.node;
-      default: return node(t.node).in.empty() ? t.node : node(t.node).in[0];
-    }
+  /// What task t evaluates; a spill only its own node, from registers.
+  std::vector<int> operands_of(const Task& t) const {
+    const Node& n = node(t.node);
+    const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+    return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
   }
 
   void connect() {

@@ -11,6 +11,7 @@
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
+#include "plan/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -52,6 +53,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
+    verify_registers(kernel, target);
   }
   plan.device = place_tensors(plan.program);
   return plan;
