@@ -137,7 +137,7 @@ class Worker {
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(errors_[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
-    propagate(op.kind, op.attributes, in, out, to, carried ? p_.block.loop : 1);
+    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
   }
 
   void check_exponent(const BlockOp& op) {

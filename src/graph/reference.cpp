@@ -57,7 +57,7 @@ void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
   });
 }
 
-void propagate(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                const std::vector<const Array*>& from, const std::vector<Array*>& to, int threads) {
   std::vector<Uncertain> operands;
   std::vector<Operand> results;
@@ -67,7 +67,7 @@ void propagate(const KernelOp& op, const std::vector<const Array*>& in, const st
     results.push_back({out[i]->shape, out[i]->values.data()});
     errors.push_back(to[i]->values.data());
   }
-  propagate(op.kind, op.attributes, operands, results, errors, 1, threads);
+  propagate(op.kind, op.attributes, dtype, operands, results, errors, 1, threads);
 }
 
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
@@ -165,7 +165,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       for (Array* a : out) results.push_back({a->shape, a->values.data()});
       evaluate(op.kind, op.attributes, operands, results);
     }
-    if (options.errors && op.kind != OpKind::custom) propagate(op, in, out, errors.in, errors.out, threads);
+    if (options.errors && op.kind != OpKind::custom) propagate(op, g.tensors[op.inputs[0]].dtype, in, out, errors.in, errors.out, threads);
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr, options.round, threads);

@@ -101,33 +101,47 @@ void binary(OpKind kind, const Uncertain& x, const Uncertain& y, const Operand& 
   }
 }
 
-/// |A| (eB + share |B|) + eA (|B| + eB).
-void matmul(const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats, int threads) {
+/// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
+/// order has others, about as large where the terms are not arranged to cancel late.
+double own_sum_error(double share, double most, double squares) { return share * (most + std::sqrt(squares)); }
+
+/// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats, int threads) {
   const std::size_t r = a.at.shape.size();
   const std::int64_t m = a.at.shape[r - 2], k = a.at.shape[r - 1], n = b.at.shape[r - 1];
   const std::int64_t batch = size(a.at.shape) / (m * k), terms = k * repeats;
   // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
-  const double share = std::min(static_cast<double>(terms), sum_error(terms) / u + static_cast<double>(terms) / 8) * u;
-  std::vector<double> magnitudes(static_cast<std::size_t>(batch * m * k));
-  std::vector<double> spread(static_cast<std::size_t>(batch * k * n)), reach(spread.size());
-  for (std::size_t i = 0; i < magnitudes.size(); ++i) magnitudes[i] = std::fabs(a.at.values[i]);
-  for (std::size_t i = 0; i < spread.size(); ++i) {
-    spread[i] = b.error[i] + share * std::fabs(b.at.values[i]);
+  const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
+  const auto all = static_cast<std::size_t>(batch * m * k), others = static_cast<std::size_t>(batch * k * n);
+  std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
+  for (std::size_t i = 0; i < all; ++i) magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
+  for (std::size_t i = 0; i < others; ++i) {
     reach[i] = std::fabs(b.at.values[i]) + b.error[i];
+    other_squares[i] = b.at.values[i] * b.at.values[i];
   }
-  const bool exact = std::all_of(a.error, a.error + batch * m * k, [](double e) { return e == 0; });
+  const auto none = [](const double* e, std::size_t count) { return std::all_of(e, e + count, [](double x) { return x == 0; }); };
+  const bool exact_a = none(a.error, all), exact_b = none(b.error, others);
   constexpr std::int64_t rows = 128;
-  const std::int64_t down = (m + rows - 1) / rows;
+  const std::int64_t down = (m + rows - 1) / rows, step = std::max<std::int64_t>(4, (k + 15) / 16);
   parallel_for(batch * down, threads, [&](std::int64_t task, int) {
-    const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i);
+    const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
+    const std::int64_t from_a = (t * m + i) * k, from_b = t * k * n;
     double* to = error + (t * m + i) * n;
-    gemm(count, n, k, magnitudes.data() + (t * m + i) * k, k, spread.data() + t * k * n, n, to, n);
-    if (!exact) {
-      std::vector<double> more(static_cast<std::size_t>(count * n));
-      gemm(count, n, k, a.error + (t * m + i) * k, k, reach.data() + t * k * n, n, more.data(), n);
-      for (std::int64_t j = 0; j < count * n; ++j) to[j] += more[j];
+    std::vector<double> part(static_cast<std::size_t>(count)), sum(part.size(), 0), most(part.size(), 0);
+    const auto product = [&](const double* x, const double* y, std::int64_t depth) {
+      gemm(count / n, n, depth, x, k, y, n, part.data(), n);
+    };
+    for (std::int64_t at = 0; at < k; at += step) {  // the partial sums, every few terms
+      product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
+      for (std::size_t j = 0; j < part.size(); ++j) sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
     }
-    for (std::int64_t j = 0; j < count * n; ++j) to[j] = known(to[j] + tiny);
+    product(squares.data() + from_a, other_squares.data() + from_b, k);
+    for (std::size_t j = 0; j < part.size(); ++j) to[j] = own_sum_error(share, most[j], part[j]) + tiny;
+    const auto add = [&] {
+      for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
+    };
+    if (!exact_b) product(magnitudes.data() + from_a, b.error + from_b, k), add();
+    if (!exact_a) product(a.error + from_a, reach.data() + from_b, k), add();
   });
 }
 
@@ -149,19 +163,25 @@ void rms_norm(const Uncertain& x, double* error) {
 
 double sum_error(std::int64_t n) {
   const double terms = static_cast<double>(n);
-  return u * std::min(terms, 4 + 2 * std::sqrt(terms));
+  return u * std::min(terms, 2 + 1.25 * std::sqrt(terms));
 }
 
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error) {
-  const double share = sum_error(terms) + (squared ? u : 0);
-  std::vector<double> part(static_cast<std::size_t>(size(x.at.shape)));
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    const double v = std::fabs(x.at.values[i]), e = x.error[i];
-    part[i] = squared ? 2 * v * e + e * e + share * v * v : e + share * v;
+  const auto n = static_cast<std::size_t>(size(error.shape));
+  const std::int64_t extent = x.at.shape[dim], to = error.shape[dim];
+  std::int64_t inner = 1;
+  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.at.shape.size(); ++d) inner *= x.at.shape[d];
+  std::vector<double> sum(n, 0), most(n, 0), squares(n, 0);
+  const std::int64_t count = size(x.at.shape);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t outer = i / (extent * inner), at = i / inner % extent;
+    const auto j = static_cast<std::size_t>((outer * to + at % to) * inner + i % inner);
+    const double v = std::fabs(x.at.values[i]), e = x.error[i], term = squared ? v * v : x.at.values[i];
+    error.values[j] += squared ? 2 * v * e + e * e + u * term : e;
+    sum[j] += term, most[j] = std::max(most[j], std::fabs(sum[j])), squares[j] += term * term;
   }
-  fold({x.at.shape, part.data()}, dim, false, error);
-  const std::int64_t n = size(error.shape);
-  for (std::int64_t i = 0; i < n; ++i) error.values[i] = known(error.values[i]);
+  for (std::size_t j = 0; j < n; ++j)
+    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), most[j], squares[j]));
 }
 
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
@@ -203,7 +223,7 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
-void propagate(OpKind kind, const Attributes& attributes, const std::vector<Uncertain>& in,
+void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats, int threads) {
   const Uncertain& x = in[0];
   if (is_unary(kind)) {
@@ -211,7 +231,7 @@ void propagate(OpKind kind, const Attributes& attributes, const std::vector<Unce
   } else if (is_binary(kind)) {
     binary(kind, x, in[1], out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
-    matmul(x, in[1], errors[0], repeats, threads);
+    matmul(dtype, x, in[1], errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
