@@ -43,7 +43,7 @@ double ratio(double error, double scale) {
 
 }  // namespace
 
-Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed) {
+Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed, const Array* errors) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
     fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape),
          to_string(found.shape));
@@ -51,7 +51,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   const double total = sum_of_squares(expected.values.data(), count);
   const double floor = 1e-3 * std::sqrt(total / static_cast<double>(count));
   Comparison c;
-  double difference = 0;
+  double difference = 0, excess = 0;  // sums of squares; `excess` of what rounding does not explain
   std::int64_t worst_at = 0;
   c.worst = -1;
   for (std::int64_t row = 0; row < count; row += n) {
@@ -64,8 +64,17 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       c.wrong += !(r <= 1);
       if (r > c.worst) {
         c.worst = r;
-        c.allowed = bound;
-        worst_at = i;
+        if (c.of_error <= 1) c.allowed = bound, worst_at = i;
+      }
+      if (!errors) continue;
+      const double explained = errors->values[i];
+      const bool anything = explained == std::numeric_limits<double>::infinity();  // a divisor that may be 0, say
+      if (!anything && error > explained) excess += (error - explained) * (error - explained);
+      if (!anything && error != error) excess = error;
+      const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
+      if (share > c.of_error) {
+        c.of_error = share;
+        if (share > 1) c.allowed = bound, worst_at = i;  // rather than one that is worse and explained
       }
     }
   }
@@ -74,14 +83,22 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.expected = expected.values[worst_at];
   c.norm_error = ratio(std::sqrt(difference), std::sqrt(total));
   c.correct = c.norm_error <= allowed.norm && c.worst <= 1 && c.wrong == 0;
+  if (!errors) return c;
+  c.error = errors->values[worst_at];
+  c.explained = !c.correct && c.of_error <= 1 && ratio(std::sqrt(excess), std::sqrt(total)) <= allowed.norm;
   return c;
 }
 
 std::string to_string(const Comparison& c) {
+  std::string past;
+  if (c.explained)
+    past = fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
+  else if (c.wrong)
+    past = fmt::format(", {} elements wrong", c.wrong);
+  if (c.wrong && c.of_error > 1) past += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
   return fmt::format(
       "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
-      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed,
-      c.wrong ? fmt::format(", {} elements wrong", c.wrong) : "");
+      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, past);
 }
 
 }  // namespace zellige::graph

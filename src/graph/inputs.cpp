@@ -54,18 +54,19 @@ class Search {
   }
 
   RandomInputs run() {
-    for (bool positive : {false, true})
-      for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
-        result_.positive = positive;
-        exp_limit_ = exp_limit;
-        filled_.assign(g_.inputs.size(), 1);
-        if (fits(none(), 0) || one_alone() || all_together()) return finish();
-        if (!exponential()) break;
-      }
+    for (double limit : {magnitude_limit, finite_limit})
+      for (bool positive : {false, true})
+        for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
+          result_.positive = positive;
+          limit_ = limit, exp_limit_ = exp_limit;
+          filled_.assign(g_.inputs.size(), 1);
+          if (fits(none(), 0) || one_alone() || all_together()) return finish();
+          if (!exponential()) break;
+        }
     fail_at({g_.name},
-            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite and at most {}, "
-            "found none: {}",
-            least_exponent, magnitude_limit, offender());
+            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
+            "there is nothing to compare",
+            least_exponent, offender());
   }
 
  private:
@@ -91,11 +92,11 @@ class Search {
       filled_[i] = exponents_[i];
     }
     ReferenceOptions options;
-    options.limit = magnitude_limit;
+    options.limit = limit_;
     options.exp_limit = exp_limit_;
     ++result_.trials;
     result_.reference = graph::run(g_, result_.arrays, options);
-    return result_.reference.within(magnitude_limit);
+    return result_.reference.within(limit_);
   }
 
   /// The greatest exponent that fits, by bisection; false if the least does not.
@@ -127,15 +128,15 @@ class Search {
 
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}", m.greatest) : std::string("is not finite");
+      return m.finite ? fmt::format("reaches {:.3g}, past what float32 is trusted with", m.greatest) : std::string("is not finite");
     };
     const Reference& r = result_.reference;
     for (const BlockOperand& o : r.operands)
-      if (!o.magnitude.within(magnitude_limit))
+      if (!o.magnitude.within(limit_))
         return fmt::format("block tensor {} of operator {} {}", g_.ops[o.op].block->tensors[o.tensor].name,
                            o.op, show(o.magnitude));
     for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
-      if (!r.magnitudes[t].within(magnitude_limit))
+      if (!r.magnitudes[t].within(limit_))
         return fmt::format("tensor {} {}", g_.tensors[t].name, show(r.magnitudes[t]));
     return "nothing";
   }
@@ -144,7 +145,7 @@ class Search {
   const std::uint64_t seed_;
   std::vector<int> exponents_, filled_;
   RandomInputs result_;
-  double exp_limit_ = exponent_limit;
+  double limit_ = magnitude_limit, exp_limit_ = exponent_limit;
 };
 
 }  // namespace

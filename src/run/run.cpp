@@ -111,9 +111,12 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-// Every output, and every intermediate that a kernel wrote, against the reference.
+// Every output, and every intermediate that a kernel wrote, against the reference. What rounding alone explains is found out
+// only if something is past the tolerance: it takes a few times as long as the reference.
 void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
-                 const graph::Reference& reference, RunResult& r) {
+                 const graph::RandomInputs& inputs, RunResult& r) {
+  const graph::Reference& reference = inputs.reference;
+  std::optional<graph::Reference> bounded;
   std::vector<bool> seen(g.tensors.size(), false);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const emit::TensorPlace& t = m.tensors[i];
@@ -121,13 +124,19 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     if (t.role == emit::Role::input || at < 0) continue;
     seen[static_cast<std::size_t>(at)] = true;
     const graph::Array found{t.shape, unpack(t, storage[i])};
-    const graph::Comparison c =
-        graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype);
+    graph::Comparison c = graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype);
+    if (!c.correct) {
+      if (!bounded) bounded = graph::run(g, inputs.arrays, {.errors = true});
+      c = graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype,
+                         &bounded->errors[static_cast<std::size_t>(at)]);
+    }
     r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape,
-                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c)});
-    if (c.correct) continue;
-    r.status = Status::wrong;
-    if (r.reason.empty()) r.reason = fmt::format("{}: tensor {}: {}", g.name, t.name, graph::to_string(c));
+                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c),
+                         c.wrong, c.of_error});
+    const Status status = c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
+    if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty())) continue;
+    r.status = status;
+    r.reason = fmt::format("{}: tensor {}: {}", g.name, t.name, graph::to_string(c));
   }
   for (const int output : g.outputs) {
     // An output that is also an input, or given twice, has one place.
@@ -166,8 +175,22 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
   std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs.arrays);
   r.status = Status::correct;
   (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
-  compare_all(g, program->manifest, storage, inputs.reference, r);
+  compare_all(g, program->manifest, storage, inputs, r);
   if (!o.dump.empty()) dump(o.dump, g, inputs, &*program, &storage);
+}
+
+RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+  RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
+  try {
+    fill(g, o, cache, r);
+  } catch (const Error& e) {
+    r.status = Status::refused;
+    r.reason = e.what();
+  } catch (const std::bad_alloc&) {
+    r.status = Status::refused;
+    r.reason = g.name + ": its tensors do not fit into this machine's memory";
+  }
+  return r;
 }
 
 }  // namespace
@@ -178,15 +201,14 @@ std::string_view name(Engine e) {
 }
 
 RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
-  RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
-  try {
-    fill(g, o, cache, r);
-  } catch (const Error& e) {
-    r.status = Status::refused;
-    r.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    r.status = Status::refused;
-    r.reason = g.name + ": its tensors do not fit into this machine's memory";
+  RunResult r = run_once(g, o, cache);
+  for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
+    Options other = o;
+    other.seed += more, other.dump.clear(), other.time = false;
+    const RunResult again = run_once(g, other, cache);
+    if (again.status != Status::wrong) continue;
+    r.status = Status::wrong;
+    r.reason = fmt::format("{} (borderline with seed {})", again.reason, o.seed);
   }
   return r;
 }

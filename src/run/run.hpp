@@ -25,7 +25,8 @@ struct Options {
   int workers = 0;             // of the emulator; 0: one a core
 };
 
-/// Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only
+/// A kernel that is wrong is wrong for any inputs, and mostly not by a little. So a borderline result is tried with the two
+/// seeds that follow, and is wrong if one of those is. Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only
 /// where a dump cannot be written. `graph` is validated.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
