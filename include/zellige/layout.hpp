@@ -9,3 +9,4 @@
 #include <zellige/layout/coord_iterator.hpp>
 #include <zellige/layout/equality.hpp>
 #include <zellige/layout/modes.hpp>
+#include <zellige/layout/structured_bindings.hpp>

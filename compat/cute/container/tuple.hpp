@@ -1,10 +1,11 @@
-// tuple, and what the standard library is told of it: structured bindings work.
+// tuple, and what the standard library is told of lists of types: structured bindings work.
 #pragma once
 #include <cute/container/cuda_types.hpp>
 #include <cute/container/type_list.hpp>
 #include <cute/numeric/integer_sequence.hpp>
 #include <cute/util/print.hpp>
 #include <zellige/layout/equality.hpp>
+#include <zellige/layout/structured_bindings.hpp>
 
 namespace zellige {
 
@@ -27,24 +28,6 @@ using eso::ESO_t;
 
 namespace std {
 
-#if defined(__CUDACC_RTC__)
-template <class T>
-struct tuple_size;
-template <size_t I, class T>
-struct tuple_element;
-#endif
-template <class... T>
-struct tuple_size<zellige::tuple<T...>>
-    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
-template <zellige::size_t I, class... T>
-struct tuple_element<I, zellige::tuple<T...>> {
-  using type = zellige::tuple_element_t<int(I), zellige::tuple<T...>>;
-};
-template <class... T>
-struct tuple_size<zellige::ArithmeticTuple<T...>>
-    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
-template <zellige::size_t I, class... T>
-struct tuple_element<I, zellige::ArithmeticTuple<T...>> : tuple_element<I, zellige::tuple<T...>> {};
 template <class... T>
 struct tuple_size<zellige::type_list<T...>>
     : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};

@@ -1,19 +1,23 @@
-// bfloat16_t: the upper half of a float. As with half_t, arithmetic is float's and rounding is explicit, to
-// nearest even.
+// bfloat16_t: the upper half of a float. As with half_t, arithmetic is float's, and what a bfloat16_t takes of it
+// is rounded to nearest even.
 #pragma once
 
-#include <zellige/atom/config.hpp>
+#include <zellige/atom/narrow_float.hpp>
 
 namespace zellige {
 
 struct bfloat16_t {
   uint16_t bits;
 
+  using narrow_float_tag = void;
   bfloat16_t() = default;
+  ZELLIGE_ANYWHERE bfloat16_t(FloatOf<bfloat16_t> value) : bfloat16_t(value.value) {}
   ZELLIGE_ANYWHERE explicit bfloat16_t(float value) : bits(round(value)) {}
   ZELLIGE_ANYWHERE operator float() const {
     return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
   }
+  ZELLIGE_ANYWHERE bfloat16_t& operator=(float value) { return *this = bfloat16_t(value); }
+  ZELLIGE_ANYWHERE bfloat16_t& operator=(FloatOf<bfloat16_t> value) { return *this = bfloat16_t(value); }
   ZELLIGE_ANYWHERE static bfloat16_t bitcast(uint16_t bits) {
     bfloat16_t result;
     result.bits = bits;

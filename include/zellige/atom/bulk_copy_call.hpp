@@ -24,6 +24,17 @@ struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
   using Operation = SM90_BULK_COPY_G2S_OP;
   smem<uint64_t> barrier;
 };
+namespace detail {
+// One run of bytes from one place to another, both multiples of 16 bytes.
+template <class Bits, class S, class D>
+struct access_of<Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits>, S, D> {
+  static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
+};
+template <class Bits, class S, class D>
+struct access_of<Copy_Traits<SM90_BULK_COPY_S2G, Bits>, S, D> {
+  static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
+};
+}  // namespace detail
 template <class Bits>
 template <class Barrier>
 ZELLIGE_HOST_DEVICE auto Copy_Traits<SM90_BULK_COPY_G2S, Bits>::with(Barrier&& barrier) const {
@@ -32,13 +43,16 @@ ZELLIGE_HOST_DEVICE auto Copy_Traits<SM90_BULK_COPY_G2S, Bits>::with(Barrier&& b
 template <class Bits, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> const& traits, TS const& src,
                                        TD&& dst) {
-  bulk_load(instruction_address(dst.data()), instruction_address(src.data()), Bits::value / 8,
-            traits.barrier);
+  static_assert(is_gmem_v<TS> && is_smem_v<remove_cvref_t<TD>>,
+                "SM90_BULK_COPY_G2S copies from global to shared memory: make_gmem_ptr, make_smem_ptr");
+  bulk_load(first_address(dst), first_address(src), Bits::value / 8, traits.barrier);
 }
 template <class Bits, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> const&, TS const& src,
                                        TD&& dst) {
-  bulk_store(instruction_address(dst.data()), instruction_address(src.data()), Bits::value / 8);
+  static_assert(is_smem_v<TS> && is_gmem_v<remove_cvref_t<TD>>,
+                "SM90_BULK_COPY_S2G copies from shared to global memory: make_smem_ptr, make_gmem_ptr");
+  bulk_store(first_address(dst), first_address(src), Bits::value / 8);
 }
 
 /// As long runs as the two layouts have in common.
@@ -60,17 +74,30 @@ template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(alike_in_memory<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
-  auto const run = max_common_layout(src.layout(), dst.layout());
-  constexpr int bits = size_v<remove_cvref_t<decltype(run)>> * sizeof_bits_v<typename S::value_type>;
+  using DT = remove_cvref_t<D>;
+  auto const common = max_common_layout(src.layout(), dst.layout());
+  // No longer than a swizzle keeps together.
+  constexpr int each = sizeof_bits_v<typename S::value_type>;
+  constexpr long long kept =
+      bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>
+          ? bits_kept_together<typename S::iterator>
+          : bits_kept_together<typename DT::iterator>;
+  constexpr int in_common = size_v<remove_cvref_t<decltype(common)>>;
+  constexpr int elements =
+      in_common * each <= kept
+          ? in_common
+          : decltype(gcd(Int<in_common>{}, Int<int(kept < in_common * each ? kept / each : 1)>{}))::value;
+  constexpr int bits = elements * each;
   static_assert(bits % 128 == 0,
                 "SM90_BULK_COPY_AUTO: what is contiguous in both source and destination is no multiple of 16 "
                 "bytes");
+  auto const run = composition(common, Layout<Int<elements>>{});
   auto const from = zipped_divide(src, run);
   auto const to = zipped_divide(dst, run);
   ZELLIGE_UNROLL
   for (int i = 0; i < int(size<1>(from)); ++i) {
-    auto const target = instruction_address(to(Underscore{}, i).data());
-    auto const source = instruction_address(from(Underscore{}, i).data());
+    auto const target = first_address(to(Underscore{}, i));
+    auto const source = first_address(from(Underscore{}, i));
     if constexpr (sizeof...(Barrier) == 1)
       bulk_load(target, source, unsigned(bits / 8), barrier...);
     else

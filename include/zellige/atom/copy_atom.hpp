@@ -7,8 +7,8 @@
 // An element type that the instruction's threads would have to share is refused.
 #pragma once
 
-#include <zellige/atom/copy_traits/names.hpp>
 #include <zellige/atom/tiled_plan.hpp>
+#include <zellige/atom/vector_access.hpp>
 #include <zellige/tensor.hpp>
 
 namespace zellige {
@@ -158,7 +158,15 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
     constexpr bool source_fits = is_constant<NumValSrc, decltype(size(src))>::value;
     constexpr bool destination_fits = is_constant<NumValDst, decltype(size(dst))>::value;
     if constexpr (source_fits || destination_fits) {
-      copy_unpack(traits(), src, dst);
+      using DT = remove_cvref_t<D>;
+      if constexpr (detail::has_access<Traits, S, DT>) {
+        constexpr detail::Access a = detail::access_on<Traits, S, DT>;
+        detail::check_access<a.source, a.source_alignment>(src);
+        detail::check_access<a.destination, a.destination_alignment>(dst);
+        copy_unpack(traits(), src, dst);
+      } else {
+        detail::refuse_access<Traits, S, DT>();
+      }
     } else {
       static_assert(
           tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,

@@ -51,6 +51,11 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
+/// In this memory, or (unless that must be said) nobody said where.
+template <class Memory, class X, bool said = false>
+inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Memory> ||
+                                  (!said && is_same_v<typename X::engine_type::memory, void>);
+
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 
@@ -59,8 +64,11 @@ concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 template <class Op, tensor_like TS, tensor_like TD>
 requires requires { Op::fills_zeros; }
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const& traits, TS const& src, TD&& dst) {
-  auto const to = instruction_address(dst.data());
-  auto const from = instruction_address(src.data());
+  static_assert(detail::may_be_in<gmem_tag, TS, Op::fills_zeros> &&
+                    detail::may_be_in<smem_tag, remove_cvref_t<TD>, Op::fills_zeros>,
+                "cp.async copies from global to shared memory: make_gmem_ptr, make_smem_ptr");
+  auto const to = first_address(dst);
+  auto const from = first_address(src);
   if constexpr (Op::fills_zeros)
     cp_async<Op::bytes>(to, from, traits.pred ? unsigned(Op::bytes) : 0u);
   else
@@ -72,8 +80,9 @@ requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIG
 copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::columns;
+  static_assert(detail::may_be_in<smem_tag, TS>, "ldmatrix reads shared memory: make_smem_ptr");
   uint32_t r[n];
-  auto const row = instruction_address(src.data());
+  auto const row = first_address(src);
   if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
   if constexpr (n == 2 && !transposed) ldmatrix_x2(r, row);
   if constexpr (n == 4 && !transposed) ldmatrix_x4(r, row);
@@ -87,9 +96,11 @@ requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> 
 copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::to_columns;
+  static_assert(detail::may_be_in<smem_tag, remove_cvref_t<TD>>,
+                "stmatrix writes shared memory: make_smem_ptr");
   uint32_t r[n];
   load_registers(r, src);
-  auto const row = instruction_address(dst.data());
+  auto const row = first_address(dst);
   if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
   if constexpr (n == 2 && !transposed) stmatrix_x2(row, r);
   if constexpr (n == 4 && !transposed) stmatrix_x4(row, r);
@@ -146,6 +157,10 @@ ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const&
   else if (bool(holds))
     c.call(src, dst);
 }
+template <class Traits>
+inline constexpr bool is_auto_vectorizing = false;
+template <int bits>
+inline constexpr bool is_auto_vectorizing<Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>>> = true;
 /// Behind the first mode there is nothing: one instruction does it all.
 template <class S>
 inline constexpr bool is_one_instruction_v = false;
@@ -165,9 +180,11 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
   constexpr int rank = S::rank;
   if constexpr (rank == 1) {
     copy_one(c, pred(Int<0>{}), src, dst);
+  } else if constexpr (remove_cvref_t<D>::rank != rank) {
+    tensors_differ_in_rank<Algorithm::copy, rank, remove_cvref_t<D>::rank>();
+  } else if constexpr (!in_line<typename C::Traits, S, remove_cvref_t<D>>) {
+    refuse_steps<typename C::Traits, S, remove_cvref_t<D>>();
   } else {
-    static_assert(remove_cvref_t<D>::rank == rank,
-                  "copy(atom, src, dst): source and destination differ in rank");
     if constexpr (is_one_instruction_v<remove_cvref_t<decltype(src.layout().shape())>> &&
                   is_one_instruction_v<remove_cvref_t<decltype(dst.layout().shape())>> &&
                   requires { first_mode(src.layout()), first_mode(dst.layout()); }) {
@@ -208,6 +225,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
     copy_one(c, *pred.data(), src, dst);
   } else if constexpr (rank == 1) {
     copy_values_where(c, pred, src, dst);
+  } else if constexpr (!in_line<typename C::Traits, S, remove_cvref_t<D>>) {
+    refuse_steps<typename C::Traits, S, remove_cvref_t<D>>();
   } else {
     auto const from = group_modes<1, rank>(src);
     auto to = group_modes<1, rank>(dst);
@@ -230,8 +249,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
 
 template <copy_like C, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
-  if constexpr (is_same_v<typename C::Traits, Copy_Traits<AutoVectorizingCopy>> ||
-                is_same_v<typename C::Traits, Copy_Traits<DefaultCopy>>)
+  if constexpr (detail::is_auto_vectorizing<typename C::Traits>)
     copy(typename C::Traits::Operation{}, src, dst);
   else {
     detail::require_whole<Algorithm::copy>(src, dst);

@@ -38,7 +38,9 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
 struct float_e4m3_t {
   uint8_t bits;
 
+  using narrow_float_tag = void;
   float_e4m3_t() = default;
+  ZELLIGE_ANYWHERE float_e4m3_t(FloatOf<float_e4m3_t> value) : float_e4m3_t(value.value) {}
   ZELLIGE_ANYWHERE explicit float_e4m3_t(float value)
       : bits(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const {
@@ -46,6 +48,8 @@ struct float_e4m3_t {
     const float magnitude = __builtin_bit_cast(float, (bits & 0x7fu) << 20) * 0x1p120f;
     return bits & 0x80u ? -magnitude : magnitude;
   }
+  ZELLIGE_ANYWHERE float_e4m3_t& operator=(float value) { return *this = float_e4m3_t(value); }
+  ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) { return *this = float_e4m3_t(value); }
   ZELLIGE_ANYWHERE static float_e4m3_t bitcast(uint8_t bits) {
     float_e4m3_t result;
     result.bits = bits;
@@ -56,10 +60,14 @@ struct float_e4m3_t {
 struct float_e5m2_t {
   uint8_t bits;
 
+  using narrow_float_tag = void;
   float_e5m2_t() = default;
+  ZELLIGE_ANYWHERE float_e5m2_t(FloatOf<float_e5m2_t> value) : float_e5m2_t(value.value) {}
   ZELLIGE_ANYWHERE explicit float_e5m2_t(float value)
       : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const { return half_t::bitcast(static_cast<uint16_t>(bits << 8)); }
+  ZELLIGE_ANYWHERE float_e5m2_t& operator=(float value) { return *this = float_e5m2_t(value); }
+  ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) { return *this = float_e5m2_t(value); }
   ZELLIGE_ANYWHERE static float_e5m2_t bitcast(uint8_t bits) {
     float_e5m2_t result;
     result.bits = bits;

@@ -71,6 +71,10 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* instruction_address(T* p) {
   return p;
 }
+template <class T>
+ZELLIGE_HOST_DEVICE constexpr auto instruction_address(subbyte_iterator<T> const& p) {
+  return p.ptr_;
+}
 template <class It>
 requires requires(It it) {
   it.template recast<unsigned char>();
@@ -84,6 +88,12 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(memory_ptr<M, It> const& 
 template <class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const& p) {
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
+}
+
+/// The same of a tensor, whose layout may begin elsewhere than at its pointer: one behind a swizzle does.
+template <tensor_like X>
+ZELLIGE_HOST_DEVICE constexpr auto first_address(X const& x) {
+  return instruction_address(x.data() + x.layout()(Int<0>{}));
 }
 
 /// A tile as TMA and matrix instructions have it: the hardware swizzles by itself.

@@ -1,20 +1,25 @@
 // half_t: IEEE binary16 in two bytes. Arithmetic is float's: a half_t converts to float implicitly and
-// exactly, and a float becomes a half_t only where the text says so, rounded to nearest even.
+// exactly, and a float becomes a half_t where the text says so or assigns it, rounded to nearest even.
 //
 //   half_t h(0.1f);            // 0x2e66
 //   float twice = h + h;       // in float
+//   half_t square = h * h;     // in float, rounded
 #pragma once
 
-#include <zellige/atom/config.hpp>
+#include <zellige/atom/narrow_float.hpp>
 
 namespace zellige {
 
 struct half_t {
   uint16_t bits;
 
+  using narrow_float_tag = void;
   half_t() = default;
+  ZELLIGE_ANYWHERE half_t(FloatOf<half_t> value) : half_t(value.value) {}
   ZELLIGE_ANYWHERE explicit half_t(float value) : bits(round(value)) {}
   ZELLIGE_ANYWHERE operator float() const { return widen(bits); }
+  ZELLIGE_ANYWHERE half_t& operator=(float value) { return *this = half_t(value); }
+  ZELLIGE_ANYWHERE half_t& operator=(FloatOf<half_t> value) { return *this = half_t(value); }
   ZELLIGE_ANYWHERE static half_t bitcast(uint16_t bits) {
     half_t result;
     result.bits = bits;

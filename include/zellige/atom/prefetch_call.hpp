@@ -62,7 +62,7 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits
 template <class Bits, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> const&, TS const& src,
                                        TD&&) {
-  bulk_prefetch_l2(instruction_address(src.data()), unsigned(Bits::value / 8));
+  bulk_prefetch_l2(first_address(src), unsigned(Bits::value / 8));
 }
 
 template <class Op, class... Args, class T, tensor_like X>
@@ -89,7 +89,7 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...>
                 "prefetch(SM90_BULK_COPY_AUTO, src): what is contiguous is no multiple of 16 bytes");
   auto const runs = zipped_divide(src, run);
   for (int i = 0; i < int(size<1>(runs)); ++i)
-    bulk_prefetch_l2(instruction_address(runs(Underscore{}, i).data()), unsigned(bits / 8));
+    bulk_prefetch_l2(first_address(runs(Underscore{}, i)), unsigned(bits / 8));
 }
 
 }  // namespace zellige

@@ -2,17 +2,21 @@
 // is to nearest, ties away from zero, as cvt.rna does.
 #pragma once
 
-#include <zellige/atom/config.hpp>
+#include <zellige/atom/narrow_float.hpp>
 
 namespace zellige {
 
 struct tfloat32_t {
   uint32_t bits;
 
+  using narrow_float_tag = void;
   tfloat32_t() = default;
+  ZELLIGE_ANYWHERE tfloat32_t(FloatOf<tfloat32_t> value) : tfloat32_t(value.value) {}
   ZELLIGE_ANYWHERE explicit tfloat32_t(float value) : bits(round(value)) {}
   /// The number an MMA computes with: the low 13 bits do not take part.
   ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, bits & 0xffffe000u); }
+  ZELLIGE_ANYWHERE tfloat32_t& operator=(float value) { return *this = tfloat32_t(value); }
+  ZELLIGE_ANYWHERE tfloat32_t& operator=(FloatOf<tfloat32_t> value) { return *this = tfloat32_t(value); }
   ZELLIGE_ANYWHERE static tfloat32_t bitcast(uint32_t bits) {
     tfloat32_t result;
     result.bits = bits;

@@ -202,12 +202,14 @@ ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* de
 template <class Bits, class Hint, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_OP, Bits, Hint> const& traits, TS const& src,
                                        TD&& dst) {
+  static_assert(is_smem_v<remove_cvref_t<TD>>, "SM90_TMA_LOAD writes shared memory: make_smem_ptr");
   detail::load_box(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, traits.hint,
                    *src.data(), detail::coordinate_modes<TS>{});
 }
 template <class Bits, class Hint, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> const& traits,
                                        TS const& src, TD&& dst) {
+  static_assert(is_smem_v<remove_cvref_t<TD>>, "SM90_TMA_LOAD_MULTICAST writes shared memory: make_smem_ptr");
   detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier,
                              traits.mask, traits.hint, *src.data(), detail::coordinate_modes<TS>{});
 }
@@ -215,10 +217,12 @@ namespace detail {
 template <class TS, class TD, class Hint>
 ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst,
                                          Hint const& hint) {
+  static_assert(is_smem_v<TS>, "SM90_TMA_STORE reads shared memory: make_smem_ptr");
   store_box(map, instruction_address(raw_tile(src.data())), hint, *dst.data(), coordinate_modes<TD>{});
 }
 template <class TS, class TD>
 ZELLIGE_DEVICE inline void tma_add_box(TmaDescriptor const& map, TS const& src, TD const& dst) {
+  static_assert(is_smem_v<TS>, "SM90_TMA_REDUCE_ADD reads shared memory: make_smem_ptr");
   add_box(map, instruction_address(raw_tile(src.data())), *dst.data(), coordinate_modes<TD>{});
 }
 }  // namespace detail

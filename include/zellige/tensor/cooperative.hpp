@@ -109,9 +109,15 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
 #endif
     constexpr int bits = detail::cooperative_bits<NumThreads, MaxVecBits, S, DT>();
     if constexpr (bits > 0) {
-      if (!__builtin_is_constant_evaluated())
+      if (!__builtin_is_constant_evaluated()) {
+#if ZELLIGE_CHECK
+        constexpr int n = bits / sizeof_bits_v<T>;
+        if (!detail::is_in_step<bits / 8, n>(src) || !detail::is_in_step<bits / 8, n>(dst))
+          detail::broken(c, detail::not_in_step(), MaxVecBits, bits / 8);
+#endif
         return detail::copy_together<NumThreads>(tid, recast<detail::chunk<bits / 8> const>(src),
                                                  recast<detail::chunk<bits / 8>>(dst));
+      }
     } else if constexpr (sizeof_bits_v<T> % 8 != 0 && NumThreads > 1) {
       two_threads_would_write_parts_of_one_byte<c, sizeof_bits_v<T>, 8>();
     }

@@ -172,6 +172,9 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   }
   return lies_at_multiple_of<bytes>(x.data());
 }
+ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
+  return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
+}
 /// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device
 /// would trap.
 template <int max_bits, bool sure, class S, class D>
@@ -183,10 +186,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
       constexpr int n = bits / sizeof_bits_v<typename S::value_type>;
       if (!is_in_step<bits / 8, n>(src) || !is_in_step<bits / 8, n>(dst)) {
         if constexpr (sure)
-          broken(Algorithm::copy,
-                 "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} "
-                 "bytes",
-                 max_bits, bits / 8);
+          broken(Algorithm::copy, not_in_step(), max_bits, bits / 8);
         return copy_each(src, dst);
       }
 #endif

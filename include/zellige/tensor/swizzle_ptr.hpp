@@ -66,6 +66,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle
 }
 
 template <class Sw, class It>
+requires requires(It const& it) { raw_pointer_cast(it); }
 ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) {
   return raw_pointer_cast(p.ptr_);
 }

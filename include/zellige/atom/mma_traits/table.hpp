@@ -124,6 +124,23 @@ struct NameReader {
     while (at[n] != 0) ++n;
     return n;
   }
+  /// The template arguments of a warpgroup instruction: <MN,K>, <Major::K, Major::MN, ScaleIn::One, ScaleIn::Neg>.
+  /// Only of 16-bit types the majors are arguments, and an A in registers is K-major.
+  ZELLIGE_ALGEBRA constexpr bool gmma_arguments(bool majors, bool a_from_smem) {
+    if (!next("<")) return false;
+    int given = 0;
+    while (!next(">")) {
+      if (given > 0 && !next(",")) return false;
+      while (next(" ")) continue;
+      while (next("SM90::") || next("GMMA::")) continue;
+      bool const major = majors && given < 2;
+      next(major ? "Major::" : "ScaleIn::");
+      bool const first = next(major ? "K" : "One"), second = !first && next(major ? "MN" : "Neg");
+      if ((!first && !second) || ++given > (majors ? 4 : 2)) return false;
+      if (major && second && given == 1 && !a_from_smem) return false;
+    }
+    return given != 1 || !majors;
+  }
 };
 
 }  // namespace detail
@@ -163,6 +180,8 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
     if (!row.a_from_smem && !in.next("_RS")) return {};
     bool const either_major = bits_of(row.a) == 16;  // other types have no transpose: TN is part of the name
     if (!either_major && !in.next("_TN")) return {};
+    // The majors of A and B, and their signs, say how descriptors are read; the layouts are the same.
+    if (*in.at == '<' && !in.gmma_arguments(either_major, row.a_from_smem)) return {};
   } else {
     row.c = in.type();
     if (row.c != row.d || !in.next("_")) return {};

@@ -88,8 +88,9 @@ ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
 }
 /// ((a, b), (c, d)) -> ((a, c), (b, d)).
 ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
+  if (v.is_leaf()) return v;
   // A flat layout is one row.
-  if (v.is_leaf() || v[0].is_leaf()) return bundle(v.kind(), v);
+  if (v[0].is_leaf()) return bundle(v.kind(), v);
   int const rank = v[0].rank();
   for (int i = 1; i < v.rank(); ++i) {
     if (v[i].rank() != rank) return t.refused(Rule::rank_mismatch, rank, v[i].rank());

@@ -72,7 +72,8 @@ ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
-/// The block repeated to fill a shape, blocks in the order given.
+/// The block repeated to cover a shape, blocks in the order given. Of static numbers it must fill it; what a
+/// run-time extent has no room for hangs over, as the tiles of a divide do.
 ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);
@@ -81,7 +82,7 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, 
   Value const want = product_each(t, target);
   for (int i = 0; i < rank && !t.failed(); ++i) {
     Num const w = want[i].root().s, h = have[i].root().s;
-    t.require(t.eq(t.mod(w, h), fixed(0)), Rule::tile_extent, w, h);
+    if (w.is_static() && h.is_static()) t.require(t.eq(t.mod(w, h), fixed(0)), Rule::tile_extent, w, h);
   }
   Value const times = ceil_div(t, want, have);
   if (t.failed()) return nothing();

@@ -1,0 +1,106 @@
+// Arithmetic on numbers narrower than float: it is float's, and what a narrow number takes of it is rounded once.
+//
+//   half_t h = a * b + c;      // in float, rounded at the end
+//   h += 0.5f;                 // likewise
+//   float exact = a * b;       // not rounded
+//
+// A plain float becomes a narrow number by assignment or where the text says so, half_t(0.1f); not in passing, so
+// that `p ? h : 0.f` stays a float.
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+/// A float that came of numbers of type T, which takes it back by rounding.
+template <class T>
+struct FloatOf {
+  float value;
+  ZELLIGE_ANYWHERE operator float() const { return value; }
+  ZELLIGE_ANYWHERE FloatOf& operator+=(float x) { return value += x, *this; }
+  ZELLIGE_ANYWHERE FloatOf& operator-=(float x) { return value -= x, *this; }
+  ZELLIGE_ANYWHERE FloatOf& operator*=(float x) { return value *= x, *this; }
+  ZELLIGE_ANYWHERE FloatOf& operator/=(float x) { return value /= x, *this; }
+};
+
+namespace detail {
+template <class T>
+struct narrow {
+  using type = T;
+};
+template <class T>
+struct narrow<FloatOf<T>> {
+  using type = T;
+};
+template <class A, class B>
+inline constexpr bool same_narrow = false;
+template <class T>
+inline constexpr bool same_narrow<T, T> = true;
+}  // namespace detail
+/// half_t, bfloat16_t and their kin.
+template <class T>
+concept narrow_float = requires {
+  typename T::narrow_float_tag;
+};
+template <class A, class B>
+concept of_one_narrow_float = narrow_float<typename detail::narrow<A>::type> &&
+    detail::same_narrow<typename detail::narrow<A>::type, typename detail::narrow<B>::type>;
+
+template <class A, class B>
+requires of_one_narrow_float<A, B> ZELLIGE_ANYWHERE auto operator+(const A& a, const B& b) {
+  return FloatOf<typename detail::narrow<A>::type>{float(a) + float(b)};
+}
+template <class A, class B>
+requires of_one_narrow_float<A, B> ZELLIGE_ANYWHERE auto operator-(const A& a, const B& b) {
+  return FloatOf<typename detail::narrow<A>::type>{float(a) - float(b)};
+}
+template <class A, class B>
+requires of_one_narrow_float<A, B> ZELLIGE_ANYWHERE auto operator*(const A& a, const B& b) {
+  return FloatOf<typename detail::narrow<A>::type>{float(a) * float(b)};
+}
+template <class A, class B>
+requires of_one_narrow_float<A, B> ZELLIGE_ANYWHERE auto operator/(const A& a, const B& b) {
+  return FloatOf<typename detail::narrow<A>::type>{float(a) / float(b)};
+}
+template <class A>
+requires of_one_narrow_float<A, A> ZELLIGE_ANYWHERE auto operator-(const A& a) {
+  return FloatOf<typename detail::narrow<A>::type>{-float(a)};
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator+=(T& a, float b) {
+  return a = T(float(a) + b);
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator-=(T& a, float b) {
+  return a = T(float(a) - b);
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator*=(T& a, float b) {
+  return a = T(float(a) * b);
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator/=(T& a, float b) {
+  return a = T(float(a) / b);
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator++(T& a) {
+  return a += 1.0f;
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T& operator--(T& a) {
+  return a -= 1.0f;
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T operator++(T& a, int) {
+  const T before = a;
+  a += 1.0f;
+  return before;
+}
+template <narrow_float T>
+ZELLIGE_ANYWHERE T operator--(T& a, int) {
+  const T before = a;
+  a -= 1.0f;
+  return before;
+}
+
+}  // namespace zellige
