@@ -27,6 +27,26 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
   findings.add(std::move(raw));
 }
 
+void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {
+  const Finding::Kind kind = Finding::Kind::uninitialised_read;
+  if (!findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;
+  const char* deed = use == Use::stores       ? "stores at \1 what it makes of"
+                     : use == Use::rounds     ? "rounds at \1"
+                     : use == Use::multiplies ? "multiplies at \1 by"
+                                              : "accumulates at \1 on";
+  RawFinding raw{kind, "", "", {walk(f, site)}, linear};
+  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                         spell(f.index), spell_block(linear), deed, value,
+                         use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.registers = true;
+  if (declared) {
+    raw.text += "; they are declared at \2";
+    raw.sites.push_back({declared});
+    raw.named_by = 1;
+  }
+  findings.add(std::move(raw));
+}
+
 namespace {
 
 const char* name_of(AsyncOp::Kind kind) {

@@ -247,6 +247,12 @@ void poisoned(Thread& t) {
       wgmma);
 }
 
+void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->unwritten(f, use, declared, value, site);
+}
+
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -360,7 +366,8 @@ const Engine& engine() {
                                .write_rows = write_rows,
                                .poisoned = poisoned,
                                .async = &async_engine(),
-                               .atomic_increment = atomic_increment};
+                               .atomic_increment = atomic_increment,
+                               .unwritten = unwritten};
   return table;
 }
 

@@ -37,7 +37,7 @@ KERNELS = {
 }
 ORDER = ["delete", "lane", "wait", "swap", "swizzle", "compare", "fixed", "number", "compute"]
 NUMBERS = ("number", "compute")  # of these wrong results are what is expected
-FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-DZELLIGE_EMULATE", "-w", "-fpermissive",
+FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-ftrivial-auto-var-init=pattern", "-DZELLIGE_EMULATE", "-w", "-fpermissive",
          "-fsanitize-undefined-trap-on-error"]
 
 
