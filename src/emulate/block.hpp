@@ -26,6 +26,7 @@ namespace zellige::emulate {
 struct GlobalState {
   GlobalShadow* races = nullptr;  // null: nobody writes it
   std::uint8_t* flags = nullptr;  // null: all initialised
+  bool padded = false;            // what is not initialised is padding
 };
 
 /// The launch as all workers see it.

@@ -78,6 +78,8 @@ std::string Block::against(const Clash& c, unsigned thread) const {
   switch (c.what) {
     case Clash::What::unwritten:
       return ", which nothing has written";
+    case Clash::What::padding:
+      return ", of which some are padding: no element lies there";
     case Clash::What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
     case Clash::What::in_flight:
@@ -112,7 +114,7 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor
+  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
                                  ? Finding::Kind::uninitialised_read
                              : c.what == What::unfenced ? Finding::Kind::fence
                                                         : Finding::Kind::race;

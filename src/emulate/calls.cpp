@@ -109,7 +109,7 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && !all_written(state.flags + at, bytes))
-    clash(f, f.index, p, bytes, "reads", site, {What::unwritten});
+    clash(f, f.index, p, bytes, "reads", site, {state.padded ? What::padding : What::unwritten});
   Block& b = *f.home;
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, false, site);
   if (!state.races) return;
