@@ -86,7 +86,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
   known_.clear();
   for (int t : tasks)
     if (plan_.tasks[t].kind == TaskKind::to_operand)
-      out_.line("Operand<{}, {}> op{}{{}};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
+      out_.line("Operand<{}, {}> op{};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
   if (c.kind == ContextKind::fragment) fragment_nest(tasks);
   else sweep_nest(tasks);
   known_.clear();

@@ -79,11 +79,11 @@ void KernelText::states() {
   if (!looped()) return;
   const auto fill = [&](const std::string& name, std::int64_t n, std::int64_t v, const std::string& x) {
     if (v > 0) {
-      out_.line("float {}[{}][{}];", name, n, v);
+      out_.line("Vec<float, {}> {}[{}];", v, name, n);
       out_.line("for (int i = 0; i < {}; ++i)", n);
       out_.line("  for (int v = 0; v < {}; ++v) {}[i][v] = {};", v, name, x);
     } else {
-      out_.line("float {}[{}];", name, n);
+      out_.line("Vec<float, {}> {};", n, name);
       out_.line("for (int i = 0; i < {}; ++i) {}[i] = {};", n, name, x);
     }
   };
@@ -142,7 +142,7 @@ void KernelText::sum_declaration(const Task& t) {
     const int groups = warps() * 32 / (c.lanes * c.splits);
     count = std::to_string((graph::size(c.domain) + groups - 1) / groups);
   }
-  out_.line("float sum{}[{}];", t.node, count);
+  out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", count, t.node, max ? "-1.0f / 0.0f" : "0.0f");
 }
 

@@ -26,6 +26,7 @@ namespace zellige::emulate {
 struct GlobalState {
   GlobalShadow* races = nullptr;  // null: nobody writes it
   std::uint8_t* flags = nullptr;  // null: all initialised
+  bool padded = false;            // what is not initialised is padding
 };
 
 /// The launch as all workers see it.
@@ -183,6 +184,8 @@ class Block {
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
+  /// A register that nothing has written is used; `declared`: where, 0 where that is not known.
+  void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
   /// What an access to bytes from..to of a tensor ran into.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);

@@ -27,6 +27,26 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
   findings.add(std::move(raw));
 }
 
+void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {
+  const Finding::Kind kind = Finding::Kind::uninitialised_read;
+  if (!findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;
+  const char* deed = use == Use::stores       ? "stores at \1 what it makes of"
+                     : use == Use::rounds     ? "rounds at \1"
+                     : use == Use::multiplies ? "multiplies at \1 by"
+                                              : "accumulates at \1 on";
+  RawFinding raw{kind, "", "", {walk(f, site)}, linear};
+  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                         spell(f.index), spell_block(linear), deed, value,
+                         use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.registers = true;
+  if (declared) {
+    raw.text += "; they are declared at \2";
+    raw.sites.push_back({declared});
+    raw.named_by = 1;
+  }
+  findings.add(std::move(raw));
+}
+
 namespace {
 
 const char* name_of(AsyncOp::Kind kind) {
@@ -58,6 +78,8 @@ std::string Block::against(const Clash& c, unsigned thread) const {
   switch (c.what) {
     case Clash::What::unwritten:
       return ", which nothing has written";
+    case Clash::What::padding:
+      return ", of which some are padding: no element lies there";
     case Clash::What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
     case Clash::What::in_flight:
@@ -92,7 +114,7 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor
+  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
                                  ? Finding::Kind::uninitialised_read
                              : c.what == What::unfenced ? Finding::Kind::fence
                                                         : Finding::Kind::race;

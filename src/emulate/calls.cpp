@@ -109,7 +109,7 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && !all_written(state.flags + at, bytes))
-    clash(f, f.index, p, bytes, "reads", site, {What::unwritten});
+    clash(f, f.index, p, bytes, "reads", site, {state.padded ? What::padding : What::unwritten});
   Block& b = *f.home;
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, false, site);
   if (!state.races) return;
@@ -247,6 +247,12 @@ void poisoned(Thread& t) {
       wgmma);
 }
 
+void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->unwritten(f, use, declared, value, site);
+}
+
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -360,7 +366,8 @@ const Engine& engine() {
                                .write_rows = write_rows,
                                .poisoned = poisoned,
                                .async = &async_engine(),
-                               .atomic_increment = atomic_increment};
+                               .atomic_increment = atomic_increment,
+                               .unwritten = unwritten};
   return table;
 }
 

@@ -93,6 +93,7 @@ struct Clash {
   enum class What : std::uint8_t {
     none,
     unwritten,
+    padding,
     other_tensor,
     written,
     read,

@@ -34,10 +34,15 @@ const Compiler& compiler() {
 }
 
 // -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the
-// emulator say where in the text a finding is.
+// emulator say where in the text a finding is. What a kernel declares and leaves unwritten holds a pattern
+// (emulate/registers.hpp), which a constructor of g++ must not take for dead.
 const std::vector<std::string>& flags() {
-  static const std::vector<std::string> all = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
-                                               "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> f = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
+                                  "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE", "-ftrivial-auto-var-init=pattern"};
+    if (compiler().version.find("clang") == std::string::npos) f.push_back("-fno-lifetime-dse");
+    return f;
+  }();
   return all;
 }
 

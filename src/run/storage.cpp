@@ -60,6 +60,18 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
   return bytes;
 }
 
+void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
+  const auto width = static_cast<std::size_t>(graph::bytes(t.dtype));
+  std::size_t from = 0, bytes = 0;
+  each(t, [&](std::int64_t, std::int64_t offset) {
+    const std::size_t at = static_cast<std::size_t>(offset) * width;
+    if (bytes && at == from + bytes) return void(bytes += width);
+    if (bytes) visit(from, bytes);
+    from = at, bytes = width;
+  });
+  if (bytes) visit(from, bytes);
+}
+
 std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
   std::vector<double> values(static_cast<std::size_t>(graph::size(t.shape)));
   const int width = graph::bytes(t.dtype);

@@ -1,6 +1,7 @@
 // The bytes of a program's kernel-level tensors, as the manifest lays them out.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "emit/manifest.hpp"
@@ -14,6 +15,9 @@ Bytes poisoned(const emit::TensorPlace&);
 
 /// The storage of row-major values, which are rounded to the tensor's dtype; padding is NaN.
 Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
+
+/// Calls visit(byte offset, bytes) for each element; neighbours in one call.
+void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
 
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);

@@ -169,7 +169,7 @@ struct ThrMMA : Tiled {
     return Tiled::template partition<MmaPart::b, typename Tiled::AtomLayoutB_TV>(x, thr_vmnk_);
   }
   template <tensor_like X>
-  ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(X&& x) const {
+  ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(X&& x) const {
     return Tiled::make_fragment_C(partition_C(x));
   }
   template <tensor_like X>

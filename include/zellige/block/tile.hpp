@@ -74,6 +74,9 @@ struct pointee<emulate::pointer<T>> { using type = T; };
 template <int N, class Pointer, int M>
 ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
+#if defined(ZELLIGE_EMULATE)
+  emulate::look_for_unwritten<4>(&x.values[at], 4 * N, emulate::Use::stores);
+#endif
   Vec<T, N> v;
   if constexpr (sizeof(T) == 2 && N % 2 == 0) {
     Vec<uint32_t, N / 2> packed;

@@ -35,6 +35,7 @@ struct Place {
 
 struct Thread;
 struct AsyncEngine;
+enum class Use : unsigned char;  // registers.hpp
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
 /// All that the engine does for emitted text. Each call's return address is the access's site in a finding.
@@ -57,6 +58,7 @@ struct Engine {
   void (*poisoned)(Thread&);
   const AsyncEngine* async;  // async.hpp
   unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
+  void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
 };
 
 struct Thread {

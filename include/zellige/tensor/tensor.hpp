@@ -204,39 +204,42 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
 }  // namespace detail
 /// A tensor with elements of its own. The layout must be static.
 template <class T, class A, class... B>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
   static_assert(is_static_v<L>,
                 "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
                 "this one has a run-time shape or stride");
-  if constexpr (is_static_v<L>)
-    return Tensor<ArrayEngine<T, int(cosize_v<L>)>, L>{};
-  else
+  if constexpr (is_static_v<L>) {
+    Tensor<ArrayEngine<T, int(cosize_v<L>)>, L> owning{};
+    owning.engine().leave_unwritten();
+    return owning;
+  } else {
     return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
+  }
 }
 /// Owning, of the shape of another and its order of strides.
 template <class T, class X>
-requires(tensor_like<X> || layout_like<X>) ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
+requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
   return make_tensor<T>(make_layout_like(x.layout()));
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
   return make_tensor_like<typename X::value_type>(x);
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
 /// The same, its first mode (the values of an instruction) compact.
 template <class T, class X>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
     return make_tensor<T>(make_fragment_like(x.layout()));
   else
     return make_tensor<T>(make_fragment_like(x));
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   return make_fragment_like<typename X::value_type>(x);
 }
 

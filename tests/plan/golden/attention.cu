@@ -22,15 +22,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto sQ = shared_tile<half_t>("Q", 65536, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
   const auto sK = shared_tile<half_t>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   const auto sV = shared_tile<half_t>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
-  float acc6[1][1];
+  Vec<float, 1> acc6[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc6[i][v] = (-3.4028235e+38f);
-  float acc7[1][1];
+  Vec<float, 1> acc7[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc7[i][v] = 0.0f;
   Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
   acc13.fill(0.0f);
-  float acc15[1][1];
+  Vec<float, 1> acc15[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc15[i][v] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     if (warp < 2) {
       multiply<half_t, 64, true, false>(acc3, view(sQ, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{})), view(sK.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    float sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum5;
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
     if (warp < 2) {
       #pragma unroll
@@ -135,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       }
     }
     __syncthreads();
-    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11{};
+    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     if (warp < 2) {
       multiply<half_t, 64, false>(acc12, op11, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    float sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
     if (warp < 2) {
       #pragma unroll
