@@ -2,19 +2,21 @@
 
 #include <algorithm>
 
+#include "emit/names.hpp"
+
 namespace zellige::emit {
 
 void host_entry(const Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
   for (const KernelLaunch& k : m.kernels)
-    out.line("extern \"C\" void emulate_{}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", k.name, k.name);
+    out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", Names::emulated(k.name), k.name);
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   out.line("");
   out.line("/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;");
   out.line("/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.", m.buffer_size);
-  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", m.name);
+  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", Names::entry(m.name));
   out.open("static const cudaError_t prepared = [] {{");
   out.line("cudaError_t error = cudaSuccess;");
   for (const KernelLaunch& k : m.kernels)

@@ -1,6 +1,7 @@
 #include "plan/group.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "plan/contexts.hpp"
 #include "plan/copies.hpp"
@@ -14,14 +15,28 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 int floor_power(std::int64_t n) { int p = 1; while (p * 2 <= n) p *= 2; return p; }
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
-void collect(const BlockProgram& p, int node, const Shape& domain, bool identity, std::vector<Leaf>& out) {
-  const Node& n = p.nodes[node];
-  if (!inlined(n.kind)) {
-    out.push_back({node, identity && n.shape == domain});
-    return;
+/// In the order of a walk from operand to operand that comes to each value once at its own coordinates and once at others.
+struct Collection {
+  const BlockProgram& p;
+  const Shape& domain;
+  std::set<std::pair<int, bool>> seen{};
+  std::vector<Leaf> leaves{};
+
+  void visit(int node, bool identity) {
+    std::vector<std::pair<int, bool>> open{{node, identity}};
+    while (!open.empty()) {
+      const auto [at, same] = open.back();
+      open.pop_back();
+      const Node& n = p.nodes[at];
+      const bool own = same && (inlined(n.kind) || n.shape == domain);
+      if (!seen.insert({at, own}).second) continue;
+      if (!inlined(n.kind)) leaves.push_back({at, own});
+      else
+        for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
+          open.push_back({*in, own && n.kind == NodeKind::map && p.nodes[*in].shape == domain});
+    }
   }
-  for (int in : n.in) collect(p, in, domain, identity && n.kind == NodeKind::map && p.nodes[in].shape == domain, out);
-}
+};
 
 class Grouping {
  public:
@@ -439,9 +454,9 @@ class Grouping {
 }  // namespace
 
 std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
-  std::vector<Leaf> out;
-  collect(program, node, domain, true, out);
-  return out;
+  Collection all{program, domain};
+  all.visit(node, true);
+  return std::move(all.leaves);
 }
 
 std::string_view name(TaskKind kind) {

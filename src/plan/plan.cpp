@@ -8,6 +8,7 @@
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
+#include "plan/index_width.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
@@ -50,6 +51,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     };
     if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
     slice_fragments(kernel);
+    index_width(kernel, plan.program);
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
@@ -77,6 +79,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
   }
   for (const auto& [load, direct] : plan.direct)
     if (direct) out += fmt::format("  %{} {}: read from global memory where it is used\n", load, plan.program.nodes[load].name);
+  for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   const auto phase_lines = [&](const char* where, const std::vector<std::vector<int>>& phases) {
     for (std::size_t i = 0; i < phases.size(); ++i)
       for (int t : phases[i]) {

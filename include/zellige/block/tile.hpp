@@ -9,14 +9,17 @@
 
 namespace zellige {
 
-template <class Pointer, class Layout>
+/// Index: what an offset is computed in. int holds any tile's and most tensors'; long long where a tensor passes 2^31
+/// elements, though each of its coordinates fits an int.
+template <class Pointer, class Layout, class Index = int>
 struct AddressTile {
   Pointer data;
   Layout layout;
 
   template <class... Coordinate>
   ZELLIGE_CALL Pointer operator()(Coordinate... c) const {
-    return data + layout(c...);
+    if constexpr (sizeof(Index) > sizeof(int)) return data + layout(Index(c)...);
+    else return data + layout(c...);
   }
   /// The same layout, `elements` further on: a later stage of a pipeline.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
@@ -28,11 +31,12 @@ ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned
   return {shared<T>(name, byte_offset, count), layout};
 }
 
-template <class Pointer, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> global_tile(Pointer data, Layout layout) { return {data, layout}; }
+template <class Index = int, class Pointer, class Layout>
+ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data, Layout layout) { return {data, layout}; }
 
 /// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
-ZELLIGE_CALL int at_most(int index, int last) { return index < last ? index : last; }
+template <class Index>
+ZELLIGE_CALL Index at_most(Index index, int last) { return index < last ? index : last; }
 
 /// How many of a chunk's `whole` elements exist when `left` do from its first one on.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
