@@ -23,11 +23,11 @@ struct Counts {
 
 /// (.., batch, row, column), the batch as it counts in row-major order; past the last batch its first coordinate is past.
 Shape element(const Shape& tile, std::int64_t batch, std::int64_t row, std::int64_t column) {
-  const Shape batches(tile.begin(), tile.end() - 2);
-  Shape at = coordinates(batch, batches);
-  if (!batches.empty()) at[0] += batch / graph::size(batches) * batches[0];
-  if (batches.empty()) row += batch * (1 << 20);
-  at.push_back(row), at.push_back(column);
+  Shape at(tile.size());
+  int d = static_cast<int>(tile.size()) - 1;
+  at[d--] = column, at[d--] = row;
+  for (; d > 0; --d) at[d] = batch % tile[d], batch /= tile[d];
+  if (d == 0) at[0] = batch;
   return at;
 }
 

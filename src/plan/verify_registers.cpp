@@ -118,7 +118,7 @@ class Registers {
   }
 
   /// A state of the loop is in the registers in which the loop found it.
-  void state(int t, const std::map<int, Held>& held, int node) const {
+  void state(int t, const std::map<int, Held>& held, int node) {
     const auto at = held.find(node);
     if (at == held.end()) fail("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
     agree(at->second.task, t, node, true);
@@ -172,7 +172,7 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) same_thread(t, b, own);
   }
 
-  void in_registers(int t, int x) const {
+  void in_registers(int t, int x) {
     const auto held = accumulators_.find(x);
     if (held == accumulators_.end())
       fail("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name, said(t), x);
@@ -180,7 +180,7 @@ class Registers {
   }
 
   /// Values of node x as `writer` left them, against the coordinates that `reader` takes them for.
-  void agree(int writer, int reader, int x, bool partial) const {
+  void agree(int writer, int reader, int x, bool partial) {
     const Context &from = context(plan_.tasks[writer]), &to = context(plan_.tasks[reader]);
     if (from.kind == ContextKind::lanes || to.kind == ContextKind::lanes) {
       if (from == to) return;
@@ -189,6 +189,7 @@ class Registers {
     if (from.kind == ContextKind::fragment && from.warps.k > 1 && !partial)
       fail("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name, said(reader), x,
            said(writer), from.warps.k);
+    if (!agreed_.insert({plan_.tasks[writer].context, plan_.tasks[reader].context}).second) return;
     const RegisterLayout left = layout(from), taken = layout(to);
     for (int thread = 0; thread < taken.threads; ++thread)
       for (int value = 0; value < taken.values; ++value) {
@@ -206,7 +207,7 @@ class Registers {
   }
 
   /// A spill moves its own node's registers, partial sums as they are.
-  void spilled(int t) const {
+  void spilled(int t) {
     const Task& task = plan_.tasks[t];
     const auto held = accumulators_.find(task.node);
     if (held == accumulators_.end())
@@ -223,9 +224,12 @@ class Registers {
     const int w = writer_.at(b);
     const Shape& shape = plan_.buffers[b].shape;
     const Context &from = context(plan_.tasks[w]), &to = context(plan_.tasks[t]);
-    if (!own || from.kind == ContextKind::lanes)
-      fail("{}: {} reads {} after {} without a barrier, at coordinates that are not its threads' own", p_.name, said(t),
+    if (!own)
+      fail("{}: {} reads {} without a barrier behind {}, at coordinates that are not its threads' own", p_.name, said(t),
            plan_.buffers[b].name, said(w));
+    if (from.kind != ContextKind::sweep || plan_.buffers[b].partials > 1)
+      fail("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}", p_.name, said(t),
+           plan_.buffers[b].name, said(w), print(from));
     std::map<Shape, int> owner;
     const RegisterLayout wrote = layout(from);
     for (int thread = 0; thread < wrote.threads; ++thread)
@@ -263,7 +267,7 @@ class Registers {
       fail("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain), to_string(node(task.node).shape));
     if (w.count() * 32 > p_.threads())
       fail("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t), w.count(), p_.threads());
-    covers(t);
+    if (covered_.insert(task.context).second) covers(t);
     if (choice.a_from >= 0) chained(t);
     else stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
     stored(t, node(task.node).in[1], false);
@@ -296,7 +300,7 @@ class Registers {
   }
 
   /// A in registers: each fragment is the one that the instruction takes there, and all of K is multiplied once.
-  void chained(int t) const {
+  void chained(int t) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const int operand = n.in[0];
@@ -307,6 +311,7 @@ class Registers {
     const Context &from = context(plan_.tasks[held->second.task]), &c = context(task);
     if (from.kind != ContextKind::fragment || from.domain != a || from.slices != 1)
       fail("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, said(held->second.task), operand, print(from), to_string(a));
+    if (!multiplied_.insert(t).second) return;
     const Instruction& row = mma(node(operand).dtype);
     if (a.back() % row.k != 0)
       fail("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand, a.back(), row.k);
@@ -338,7 +343,7 @@ class Registers {
 
   // --- sums --------------------------------------------------------------------------------------------------------
 
-  void finish(int t) const {
+  void finish(int t) {
     const Task& task = plan_.tasks[t];
     const auto held = sums_.find(task.node);
     if (held == sums_.end()) fail("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
@@ -349,7 +354,8 @@ class Registers {
     const Buffer& b = plan_.buffers[task.buffer];
     if (b.partials != parts)
       fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts, b.name, b.partials);
-    if (c.kind == ContextKind::fragment) rows(t, c);
+    if (c.kind == ContextKind::fragment && summed_.insert(task.context).second) rows(t, c);
+    else if (c.kind == ContextKind::fragment) return;
     else if (c.kind == ContextKind::lanes) groups(t, c);
     else fail("{}: {} adds up sums in {}", p_.name, said(t), print(c));
   }
@@ -390,6 +396,8 @@ class Registers {
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
   std::set<std::pair<int, bool>> seen_;                  // what the task at hand has evaluated
+  std::set<std::pair<int, int>> agreed_;                 // contexts, compared
+  std::set<int> covered_, summed_, multiplied_;          // contexts, and tasks, proved already
 };
 
 }  // namespace
