@@ -1,5 +1,5 @@
-// Random chains of products: what stays in registers from one to the next, operands read raw and through maps, values with
-// several readers, and K that no instruction divides.
+// Random chains of products: what stays in registers from one to the next, operands read raw and through maps,
+// values with several readers, and K that no instruction divides.
 #include <algorithm>
 
 #include "generate.hpp"
@@ -11,12 +11,14 @@ using graph::Tile;
 
 class Links {
  public:
-  Links(Maker& make, graph::BlockBuilder& t, const graph::Launch& launch) : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
+  Links(Maker& make, graph::BlockBuilder& t, const graph::Launch& launch)
+      : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
 
   BlockValue run() {
     batch_ = rng_.chance(15) ? Shape{rng_.between(2, 4)} : Shape{};
     tails_ = rng_.chance(35);
-    rows_ = rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
+    rows_ =
+        rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
     BlockValue x = load(matrix(rows_, inner()), looped());
     if (rng_.chance(20)) x = attention(x);
     for (std::int64_t n = rng_.between(2, 6); n > 0; --n) {
@@ -70,14 +72,16 @@ class Links {
   /// A right (or left) operand: one that another product read already, raw or through a map, or a new one.
   BlockValue operand(const Shape& shape) {
     for (const BlockValue& v : loaded_)
-      if (v.shape() == shape && rng_.chance(60)) return rng_.chance(30) ? unary(rng_, rng_.pick(maps()), v) : v;
+      if (v.shape() == shape && rng_.chance(60))
+        return rng_.chance(30) ? unary(rng_, rng_.pick(maps()), v) : v;
     for (const BlockValue& v : made_)
       if (v.shape() == shape && rng_.chance(25)) return tamed(rng_, v, 1);
     return load(shape, looped() && rng_.chance(25));
   }
 
   static const std::vector<OpKind>& maps() {
-    static const std::vector<OpKind> all = {OpKind::relu, OpKind::sigmoid, OpKind::silu, OpKind::mul_scalar, OpKind::clamp};
+    static const std::vector<OpKind> all = {OpKind::relu, OpKind::sigmoid, OpKind::silu, OpKind::mul_scalar,
+                                            OpKind::clamp};
     return all;
   }
 
@@ -85,10 +89,15 @@ class Links {
   BlockValue between(BlockValue x) {
     const std::int64_t which = rng_.below(10);
     if (which < 3) return x;
-    if (which < 6) x = unary(rng_, rng_.pick(maps()), x);
-    else if (which < 8) x = binary(rng_, OpKind::add, x, beside(x));
-    else if (which < 9) x = binary(rng_, OpKind::mul, x, beside(x));
-    return rng_.chance(50) ? tamed(rng_, x, 1) : x.degree > 2 ? derived(x, graph::mul_scalar(x.at, 0.125)) : x;
+    if (which < 6)
+      x = unary(rng_, rng_.pick(maps()), x);
+    else if (which < 8)
+      x = binary(rng_, OpKind::add, x, beside(x));
+    else if (which < 9)
+      x = binary(rng_, OpKind::mul, x, beside(x));
+    return rng_.chance(50) ? tamed(rng_, x, 1)
+           : x.degree > 2  ? derived(x, graph::mul_scalar(x.at, 0.125))
+                           : x;
   }
 
   /// A value of x's shape, an earlier product's if there is one; or a row or column that broadcasts.
@@ -111,7 +120,9 @@ class Links {
     const Shape shape = x.shape();
     const std::size_t r = shape.size();
     x = between(x);
-    if (rng_.chance(12)) return product(operand(matrix(inner(), shape[r - 2])), x);  // as the right operand: through shared memory
+    if (rng_.chance(12))
+      return product(operand(matrix(inner(), shape[r - 2])),
+                     x);  // as the right operand: through shared memory
     const BlockValue w = operand(matrix(shape[r - 1], rng_.chance(40) ? shape[r - 1] : inner()));
     BlockValue y = product(x, w);
     if (rng_.chance(20)) {  // both raw and through a map
@@ -125,9 +136,11 @@ class Links {
   /// exp(x K) V over its row sums.
   BlockValue attention(const BlockValue& x) {
     const std::int64_t depth = x.shape().back(), keys = inner();
-    BlockValue p = unary(rng_, OpKind::exp, product(x, load(matrix(depth, keys), looped() && rng_.chance(50))));
+    BlockValue p =
+        unary(rng_, OpKind::exp, product(x, load(matrix(depth, keys), looped() && rng_.chance(50))));
     const BlockValue v = load(matrix(keys, inner()), looped() && rng_.chance(50));
-    BlockValue o = product(p, v), sum = derived(p, graph::reduction(p.at, static_cast<int>(p.shape().size()) - 1));
+    BlockValue o = product(p, v),
+               sum = derived(p, graph::reduction(p.at, static_cast<int>(p.shape().size()) - 1));
     o = binary(rng_, OpKind::div, o, sum);
     o.degree = 1;
     return o;
@@ -162,11 +175,14 @@ class Links {
 
 graph::KernelGraph random_chain(std::uint64_t seed) {
   Rng rng(seed);
-  const graph::DType dtype = rng.chance(60) ? graph::DType::f16 : rng.chance(85) ? graph::DType::bf16 : graph::DType::f32;
+  const graph::DType dtype = rng.chance(60)   ? graph::DType::f16
+                             : rng.chance(85) ? graph::DType::bf16
+                                              : graph::DType::f32;
   graph::Builder builder(fmt::format("chain_{}", seed));
   Maker make(rng, builder, dtype);
   graph::Launch launch;
-  static const std::vector<graph::Dim3> blocks = {{32}, {64}, {64}, {96}, {128}, {128}, {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};
+  static const std::vector<graph::Dim3> blocks = {{32},  {64},  {64},  {96},      {128}, {128},
+                                                  {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};
   launch.block = rng.pick(blocks);
   launch.loop = rng.chance(55) ? 1 : rng.between(2, 4);
   const std::vector<graph::Tensor> results = builder.custom(launch, [&](graph::BlockBuilder& t) {
