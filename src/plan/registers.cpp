@@ -7,7 +7,7 @@ namespace {
 
 int ceil_div(std::int64_t a, std::int64_t b) { return static_cast<int>((a + b - 1) / b); }
 
-/// How a fragment's values are counted: element of the instruction, its tile in a unit, unit along N, tile of M, batch.
+/// How a fragment's values count: element of the instruction, its tile in a unit, unit along N, tile of M, batch.
 struct Counts {
   int n_tiles, width, units, my_n, my_m, my_b;
   Counts(const Shape& c, const WarpLayout& w, const Instruction& mma) {
@@ -21,23 +21,25 @@ struct Counts {
   }
 };
 
-/// (.., batch, row, column), the batch as it counts in row-major order; past the last batch its first coordinate is past.
+/// (.., batch, row, column), batches in row-major order; past the last one its first coordinate is past.
 Shape element(const Shape& tile, std::int64_t batch, std::int64_t row, std::int64_t column) {
-  const Shape batches(tile.begin(), tile.end() - 2);
-  Shape at = coordinates(batch, batches);
-  if (!batches.empty()) at[0] += batch / graph::size(batches) * batches[0];
-  if (batches.empty()) row += batch * (1 << 20);
-  at.push_back(row), at.push_back(column);
+  Shape at(tile.size());
+  int d = static_cast<int>(tile.size()) - 1;
+  at[d--] = column, at[d--] = row;
+  for (; d > 0; --d) at[d] = batch % tile[d], batch /= tile[d];
+  if (d == 0) at[0] = batch;
   return at;
 }
 
 }  // namespace
 
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
-  return {.b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
+  return {
+      .b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
 }
 
-RegisterLayout accumulators(const Shape& c, const WarpLayout& w, int slices, const Instruction& mma, int slice) {
+RegisterLayout accumulators(const Shape& c, const WarpLayout& w, int slices, const Instruction& mma,
+                            int slice) {
   Shape tile = c;
   tile.back() /= slices;
   const Counts count(tile, w, mma);
@@ -60,7 +62,8 @@ RegisterLayout accumulators(const Shape& c, const WarpLayout& w, int slices, con
   return layout;
 }
 
-RegisterLayout a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w, const Instruction& mma) {
+RegisterLayout a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w,
+                           const Instruction& mma) {
   const Counts count(a, held, mma);
   const int each = mma.a.layout.value_count();
   RegisterLayout layout;
@@ -97,7 +100,8 @@ RegisterLayout swept(const Context& c, int threads) {
 }
 
 RegisterLayout registers(const Context& c, int threads, const Instruction& mma, int slice) {
-  return c.kind == ContextKind::fragment ? accumulators(c.domain, c.warps, c.slices, mma, slice) : swept(c, threads);
+  return c.kind == ContextKind::fragment ? accumulators(c.domain, c.warps, c.slices, mma, slice)
+                                         : swept(c, threads);
 }
 
 }  // namespace zellige::plan

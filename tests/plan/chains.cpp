@@ -16,15 +16,17 @@ std::string ChainShape::name() const {
 KernelGraph chain(const ChainShape& s) {
   Builder b(s.name());
   const Tensor X = b.input("X", {s.m, s.inner}), W = b.input("W", {s.inner, s.inner});
-  b.output(b.custom({.grid = {}, .block = {s.threads}}, [&](BlockBuilder& t) {
-    const Tile w = t.load(W);
-    Tile x = t.load(X);
-    for (int i = 0; i < s.products; ++i) {
-      if (s.maps && i > 0) x = relu(x);
-      x = matmul(x, w);
-    }
-    t.store(x);
-  })[0], "Y", {s.inner, 1});
+  b.output(b.custom({.grid = {}, .block = {s.threads}},
+                    [&](BlockBuilder& t) {
+                      const Tile w = t.load(W);
+                      Tile x = t.load(X);
+                      for (int i = 0; i < s.products; ++i) {
+                        if (s.maps && i > 0) x = relu(x);
+                        x = matmul(x, w);
+                      }
+                      t.store(x);
+                    })[0],
+           "Y", {s.inner, 1});
   return b.build();
 }
 
@@ -42,23 +44,31 @@ KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::in
   Builder b(fmt::format("attention_{}_{}_{}_{}", queries, keys, dim, threads));
   const Tensor Q = b.input("Q", {queries, dim}), K = b.input("K", {dim, keys}), V = b.input("V", {keys, dim}),
                O = b.input("O", {dim, dim});
-  b.output(b.custom({.grid = {}, .block = {threads}}, [&](BlockBuilder& t) {
-    const Tile p = exp(mul_scalar(matmul(t.load(Q), t.load(K)), 0.125));
-    const Tile o = matmul(p, t.load(V)) / reduction(p, 1);
-    t.store(matmul(o, t.load(O)));
-  })[0], "Y", {dim, 1});
+  b.output(b.custom({.grid = {}, .block = {threads}},
+                    [&](BlockBuilder& t) {
+                      const Tile p = exp(mul_scalar(matmul(t.load(Q), t.load(K)), 0.125));
+                      const Tile o = matmul(p, t.load(V)) / reduction(p, 1);
+                      t.store(matmul(o, t.load(O)));
+                    })[0],
+           "Y", {dim, 1});
   return b.build();
 }
 
-KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left, bool column_major) {
-  Builder b(fmt::format("raw_and_mapped_{}x{}x{}_{}{}{}", m, k, n, threads, left ? "_left" : "", column_major ? "_columns" : ""));
+KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left,
+                           bool column_major) {
+  Builder b(fmt::format("raw_and_mapped_{}x{}x{}_{}{}{}", m, k, n, threads, left ? "_left" : "",
+                        column_major ? "_columns" : ""));
   const graph::Shape a = {m, k}, x = {k, n};
-  const auto strides = [&](const graph::Shape& s) { return column_major ? graph::Strides{1, s[0]} : graph::Strides{s[1], 1}; };
+  const auto strides = [&](const graph::Shape& s) {
+    return column_major ? graph::Strides{1, s[0]} : graph::Strides{s[1], 1};
+  };
   const Tensor A = b.input("A", a, DType::f16, strides(a)), X = b.input("X", x, DType::f16, strides(x));
-  b.output(b.custom({.grid = {}, .block = {threads}}, [&](BlockBuilder& t) {
-    const Tile ta = t.load(A), tx = t.load(X);
-    t.store(matmul(ta, tx) + (left ? matmul(relu(ta), tx) : matmul(ta, relu(tx))));
-  })[0], "Y", {n, 1});
+  b.output(b.custom({.grid = {}, .block = {threads}},
+                    [&](BlockBuilder& t) {
+                      const Tile ta = t.load(A), tx = t.load(X);
+                      t.store(matmul(ta, tx) + (left ? matmul(relu(ta), tx) : matmul(ta, relu(tx))));
+                    })[0],
+           "Y", {n, 1});
   return b.build();
 }
 

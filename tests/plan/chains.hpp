@@ -1,4 +1,4 @@
-// Graphs whose values are handed on in registers: chains of products, and operands read raw and through a map.
+// Graphs whose values are handed on in registers: chains of products; and operands read raw and mapped.
 #pragma once
 #include "graph/builder.hpp"
 
@@ -18,9 +18,11 @@ graph::KernelGraph chain(const ChainShape&);
 std::vector<ChainShape> chains();
 
 /// exp(Q K) V O: attention and the projection of its output, in one step of no loop.
-graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim, int threads);
+graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim,
+                                       int threads);
 
 /// A X and A relu(X), or X A and relu(X) A, or both ways round: K of any size.
-graph::KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left, bool column_major);
+graph::KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left,
+                                  bool column_major);
 
 }  // namespace zellige::plan

@@ -1,4 +1,4 @@
-// The layouts that the verifier evaluates from the instructions' rows are those that kernels run (block/fragment.hpp).
+// The layouts that the verifier evaluates from the instructions' rows are those of block/fragment.hpp.
 #include <gtest/gtest.h>
 
 #include <zellige/block/fragment.hpp>
@@ -9,7 +9,9 @@
 namespace zellige::plan {
 namespace {
 
-const Instruction& mma() { return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN"); }
+const Instruction& mma() {
+  return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN");
+}
 
 template <int B, int M, int N, int WB, int WM, int WN, int WK>
 void same_as_fragment() {
@@ -21,14 +23,16 @@ void same_as_fragment() {
   for (int thread = 0; thread < mine.threads; ++thread)
     for (int value = 0; value < mine.values; ++value) {
       const FragmentAt at = F::at(value / 2, thread / 32, thread % 32);
-      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2})) << "thread " << thread << ", value " << value;
+      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2}))
+          << "thread " << thread << ", value " << value;
     }
   // Rounded, value for value, they are the operand's registers: what `put` moves where.
   if constexpr (F::width == 2) {
     Operand<half_t, F> op{};
     for (int i = 0; i < F::pairs; ++i) op.put(i, static_cast<float>(2 * i), static_cast<float>(2 * i + 1));
     const auto* held = reinterpret_cast<const half_t*>(&op.a);
-    for (int value = 0; value < mine.values; ++value) ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
+    for (int value = 0; value < mine.values; ++value)
+      ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
   }
 }
 

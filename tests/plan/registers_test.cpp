@@ -27,7 +27,7 @@ std::string verdict(const KernelPlan& plan) {
   return "";
 }
 
-// --- the planner ---------------------------------------------------------------------------------------------------
+// --- the planner -------------------------------------------------------------------------------------------
 
 TEST(Chains, NoneIsRefused) {
   int planned = 0, chained = 0;
@@ -65,8 +65,8 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   return k;
 }
 
-// A pair of products was decided without what the first of them was to an earlier one. Every such pair of decisions: a
-// middle product that takes A in registers is right only where nobody splits N and the rows are split alike.
+// A pair of products was decided without what the first of them was to an earlier one. Every such pair of
+// decisions: a middle product with A in registers is right only where nobody splits N and rows are split alike.
 TEST(Chains, EveryWrongSplitIsRefused) {
   int wrong = 0, right = 0;
   for (std::int64_t m : {16, 32, 64})
@@ -85,7 +85,8 @@ TEST(Chains, EveryWrongSplitIsRefused) {
               });
               const bool is_right = n0 == 1 && n1 == 1 && m0 == m1;
               EXPECT_EQ(verdict(k).empty(), is_right)
-                  << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0 << " then " << m1 << "x" << n1 << ": " << verdict(k);
+                  << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0 << " then " << m1 << "x"
+                  << n1 << ": " << verdict(k);
               ++(is_right ? right : wrong);
             }
     }
@@ -102,18 +103,22 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
     }
   };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), old)),
-            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand %3', and 'mma %4' takes "
+            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
+            "%3', and 'mma %4' takes "
             "it for (0, 0)");
-  const auto half = [](KernelPlan& k) {  // one warp behind two: its own fragments are right, the other's are lost
-    int i = 0, before = -1;
-    for (auto& [id, c] : k.matmuls) c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
-  };
+  const auto half =
+      [](KernelPlan& k) {  // one warp behind two: its own fragments are right, the other's are lost
+        int i = 0, before = -1;
+        for (auto& [id, c] : k.matmuls)
+          c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+      };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
-            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand %3', and 'mma %4' "
+            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
+            "%3', and 'mma %4' "
             "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
 }
 
-// --- mutated plans -------------------------------------------------------------------------------------------------
+// --- mutated plans -----------------------------------------------------------------------------------------
 
 int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
   for (std::size_t t = 0; t < k.tasks.size(); ++t)
@@ -139,10 +144,12 @@ TEST(Mutated, PlansAreRefusedInWords) {
     return verdict(bad);
   };
   const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
-  EXPECT_EQ(mutated([&](KernelPlan& k) { move_last(k, operand); }),
-            name + "'mma %5' takes %4 as fragments, which no task before it in this section leaves in registers");
-  EXPECT_EQ(mutated([&](KernelPlan& k) { move_last(k, first); }),
-            name + "'to operand %4' reads %2 in registers, where no task before it in this section leaves it");
+  EXPECT_EQ(
+      mutated([&](KernelPlan& k) { move_last(k, operand); }),
+      name + "'mma %5' takes %4 as fragments, which no task before it in this section leaves in registers");
+  EXPECT_EQ(
+      mutated([&](KernelPlan& k) { move_last(k, first); }),
+      name + "'to operand %4' reads %2 in registers, where no task before it in this section leaves it");
   EXPECT_EQ(mutated([&](KernelPlan& k) { k.tasks[operand].section = Section::inside; }),
             name + "'to operand %4' belongs inside the loop and runs after");
   EXPECT_EQ(mutated([&](KernelPlan& k) {
@@ -151,14 +158,18 @@ TEST(Mutated, PlansAreRefusedInWords) {
               k.contexts.push_back(other), k.tasks[operand].context = static_cast<int>(k.contexts.size()) - 1;
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
-  EXPECT_EQ(mutated([&](KernelPlan& k) { k.matmuls.rbegin()->second.warps = {1, 1, 1, 2}; }),
+  EXPECT_EQ(mutated([&](KernelPlan& k) {
+              k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
+            }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were chosen (batch, M, N, K)");
   EXPECT_EQ(mutated([&](KernelPlan& k) { k.contexts[k.tasks[first].context].slices = 2; }),
-            name + "'to operand %4' leaves %4 in accumulators of (32, 32) under warps 1x2x1 (batch, M, N), 2 slices of N, which are no "
-                   "fragments of (32, 32)");
+            name +
+                "'to operand %4' leaves %4 in accumulators of (32, 32) under warps 1x2x1 (batch, M, N), 2 "
+                "slices of N, which are no "
+                "fragments of (32, 32)");
 }
 
-// Any two values of any plan: another warp layout for one task's context, where it is in use elsewhere, is refused.
+// Another warp layout for one product of any plan, whose readers keep the old one, is refused.
 TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   int changed = 0;
   for (const GoldenGraph& g : golden_graphs())
@@ -181,7 +192,7 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   EXPECT_GE(changed, 10);
 }
 
-// --- the emulator --------------------------------------------------------------------------------------------------
+// --- the emulator ------------------------------------------------------------------------------------------
 
 void runs_right(const graph::KernelGraph& g) {
   static const run::Cache cache = run::Cache::standard();

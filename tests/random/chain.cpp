@@ -1,6 +1,8 @@
-// Random chains of products: what stays in registers from one to the next, operands read raw and through maps, values with
-// several readers, and K that no instruction divides.
+// Random chains of products: what stays in registers from one to the next, operands read raw and through maps,
+// values with several readers, and K that no instruction divides.
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "generate.hpp"
 
@@ -11,12 +13,14 @@ using graph::Tile;
 
 class Links {
  public:
-  Links(Maker& make, graph::BlockBuilder& t, const graph::Launch& launch) : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
+  Links(Maker& make, graph::BlockBuilder& t, const graph::Launch& launch)
+      : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
 
   BlockValue run() {
     batch_ = rng_.chance(15) ? Shape{rng_.between(2, 4)} : Shape{};
     tails_ = rng_.chance(35);
-    rows_ = rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
+    rows_ =
+        rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
     BlockValue x = load(matrix(rows_, inner()), looped());
     if (rng_.chance(20)) x = attention(x);
     for (std::int64_t n = rng_.between(2, 6); n > 0; --n) {
@@ -70,25 +74,65 @@ class Links {
   /// A right (or left) operand: one that another product read already, raw or through a map, or a new one.
   BlockValue operand(const Shape& shape) {
     for (const BlockValue& v : loaded_)
-      if (v.shape() == shape && rng_.chance(60)) return rng_.chance(30) ? unary(rng_, rng_.pick(maps()), v) : v;
+      if (v.shape() == shape && rng_.chance(60)) return rng_.chance(30) ? mapped(v) : v;
     for (const BlockValue& v : made_)
-      if (v.shape() == shape && rng_.chance(25)) return tamed(rng_, v, 1);
+      if (v.shape() == shape && rng_.chance(25)) return unit(v);
     return load(shape, looped() && rng_.chance(25));
   }
 
   static const std::vector<OpKind>& maps() {
-    static const std::vector<OpKind> all = {OpKind::relu, OpKind::sigmoid, OpKind::silu, OpKind::mul_scalar, OpKind::clamp};
+    static const std::vector<OpKind> all = {OpKind::relu, OpKind::sigmoid, OpKind::silu, OpKind::mul_scalar,
+                                            OpKind::clamp};
     return all;
+  }
+
+  /// Factors of few bits: a decimal's product may lie half-way between two f16, where float32 and the reference part, and a
+  /// chain makes much of it.
+  BlockValue mapped(const BlockValue& x) {
+    const OpKind kind = rng_.pick(maps());
+    if (kind == OpKind::relu) return sized(unary(rng_, kind, x), size(x));
+    if (kind != OpKind::mul_scalar) return unary(rng_, kind, unit(x));
+    BlockValue v =
+        derived(x, graph::mul_scalar(x.at, rng_.pick(std::vector<double>{0.5, -1.25, 0.75, 1.5, -0.125})));
+    v.positive = v.bounded = false;
+    return sized(v, size(x));
+  }
+
+  /// How large a value's elements are, a power of 2 as if inputs were of size 1. What saturates sees values of that size: of
+  /// larger ones it would leave a few elements, and their rounding errors, alone.
+  double size(const BlockValue& v) const {
+    const auto known = sizes_.find(v.at.index);
+    return known == sizes_.end() ? 0 : known->second;
+  }
+  BlockValue sized(const BlockValue& v, double size) {
+    sizes_[v.at.index] = size;
+    return v;
+  }
+  BlockValue unit(BlockValue x) {
+    const double halvings = std::round(size(x));
+    if (halvings >= 1) x = derived(x, graph::mul_scalar(x.at, std::exp2(-halvings)));
+    x.degree = 1;
+    return x;
   }
 
   /// Nothing, a map, or a map of two values between two products; what grows is scaled, most of the time.
   BlockValue between(BlockValue x) {
     const std::int64_t which = rng_.below(10);
     if (which < 3) return x;
-    if (which < 6) x = unary(rng_, rng_.pick(maps()), x);
-    else if (which < 8) x = binary(rng_, OpKind::add, x, beside(x));
-    else if (which < 9) x = binary(rng_, OpKind::mul, x, beside(x));
-    return rng_.chance(50) ? tamed(rng_, x, 1) : x.degree > 2 ? derived(x, graph::mul_scalar(x.at, 0.125)) : x;
+    if (which < 6)
+      x = mapped(x);
+    else if (which < 8)
+      x = sum(x, beside(x));
+    else if (which < 9) {
+      x = unit(x);
+      const BlockValue y = unit(beside(x));
+      x = binary(rng_, OpKind::mul, x, y);
+    }
+    return rng_.chance(60) ? unit(x) : x;
+  }
+
+  BlockValue sum(const BlockValue& x, const BlockValue& y) {
+    return sized(binary(rng_, OpKind::add, x, y), std::max(size(x), size(y)) + 0.5);
   }
 
   /// A value of x's shape, an earlier product's if there is one; or a row or column that broadcasts.
@@ -100,24 +144,26 @@ class Links {
     return load(shape, false);
   }
 
-  BlockValue product(const BlockValue& x, const BlockValue& y) const {
+  BlockValue product(const BlockValue& x, const BlockValue& y) {
     BlockValue v;
     v.at = graph::matmul(x.at, y.at);
     v.varies = x.varies || y.varies, v.degree = x.degree + y.degree, v.vanishes = x.vanishes || y.vanishes;
-    return v;
+    return sized(v, size(x) + size(y) + 0.5 * std::log2(static_cast<double>(x.shape().back())));
   }
 
   BlockValue link(BlockValue x) {
     const Shape shape = x.shape();
     const std::size_t r = shape.size();
     x = between(x);
-    if (rng_.chance(12)) return product(operand(matrix(inner(), shape[r - 2])), x);  // as the right operand: through shared memory
+    if (rng_.chance(12))
+      return product(operand(matrix(inner(), shape[r - 2])),
+                     x);  // as the right operand: through shared memory
     const BlockValue w = operand(matrix(shape[r - 1], rng_.chance(40) ? shape[r - 1] : inner()));
     BlockValue y = product(x, w);
     if (rng_.chance(20)) {  // both raw and through a map
       const bool left = rng_.chance(50);
-      const BlockValue mapped = unary(rng_, rng_.pick(maps()), left ? x : w);
-      y = binary(rng_, OpKind::add, y, left ? product(mapped, w) : product(x, mapped));
+      const BlockValue other = mapped(left ? x : w);
+      y = sum(y, left ? product(other, w) : product(x, other));
     }
     return y;
   }
@@ -125,10 +171,13 @@ class Links {
   /// exp(x K) V over its row sums.
   BlockValue attention(const BlockValue& x) {
     const std::int64_t depth = x.shape().back(), keys = inner();
-    BlockValue p = unary(rng_, OpKind::exp, product(x, load(matrix(depth, keys), looped() && rng_.chance(50))));
-    const BlockValue v = load(matrix(keys, inner()), looped() && rng_.chance(50));
-    BlockValue o = product(p, v), sum = derived(p, graph::reduction(p.at, static_cast<int>(p.shape().size()) - 1));
-    o = binary(rng_, OpKind::div, o, sum);
+    const BlockValue k = load(matrix(depth, keys), looped() && rng_.chance(50));
+    BlockValue p = unary(rng_, OpKind::exp, unit(product(x, k)));
+    const Shape values = matrix(keys, inner());
+    const BlockValue v = load(values, looped() && rng_.chance(50));
+    BlockValue o = product(p, v);
+    const BlockValue row = derived(p, graph::reduction(p.at, static_cast<int>(p.shape().size()) - 1));
+    o = binary(rng_, OpKind::div, o, row);
     o.degree = 1;
     return o;
   }
@@ -136,10 +185,11 @@ class Links {
   /// A reader of another kind behind the last product.
   BlockValue other(const BlockValue& x) {
     if (rng_.chance(50)) {
-      BlockValue sum = derived(x, graph::reduction(x.at, static_cast<int>(x.shape().size()) - 1));
-      return binary(rng_, OpKind::sub, x, sum);
+      const BlockValue row = derived(x, graph::reduction(x.at, static_cast<int>(x.shape().size()) - 1));
+      return binary(rng_, OpKind::sub, x, row);
     }
-    return binary(rng_, OpKind::add, unary(rng_, rng_.pick(maps()), x), beside(x));
+    const BlockValue y = mapped(x);
+    return sum(y, beside(x));
   }
 
   BlockValue summed(BlockValue x) {
@@ -156,17 +206,21 @@ class Links {
   bool tails_ = false;
   std::int64_t rows_ = 16, spent_ = 0;  // elements loaded
   std::vector<BlockValue> loaded_, made_;
+  std::map<int, double> sizes_;  // by tile
 };
 
 }  // namespace
 
 graph::KernelGraph random_chain(std::uint64_t seed) {
   Rng rng(seed);
-  const graph::DType dtype = rng.chance(60) ? graph::DType::f16 : rng.chance(85) ? graph::DType::bf16 : graph::DType::f32;
+  const graph::DType dtype = rng.chance(60)   ? graph::DType::f16
+                             : rng.chance(85) ? graph::DType::bf16
+                                              : graph::DType::f32;
   graph::Builder builder(fmt::format("chain_{}", seed));
   Maker make(rng, builder, dtype);
   graph::Launch launch;
-  static const std::vector<graph::Dim3> blocks = {{32}, {64}, {64}, {96}, {128}, {128}, {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};
+  static const std::vector<graph::Dim3> blocks = {{32},  {64},  {64},  {96},      {128}, {128},
+                                                  {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};
   launch.block = rng.pick(blocks);
   launch.loop = rng.chance(55) ? 1 : rng.between(2, 4);
   const std::vector<graph::Tensor> results = builder.custom(launch, [&](graph::BlockBuilder& t) {
