@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "graph/error.hpp"
@@ -31,18 +32,66 @@ void check(const std::vector<Lifetime>& objects) {
 i64 live_bound(const std::vector<Lifetime>& objects) {
   i64 unit = 0;
   for (const Lifetime& o : objects) unit = std::gcd(unit, o.alignment);
-  i64 bound = 0;
-  for (const Lifetime& at : objects) {  // the live sum is largest where some object begins
-    i64 sum = 0, slack = 0;
-    for (const Lifetime& o : objects)
-      if (o.begin <= at.begin && at.begin < o.end) {
-        sum += round_up(o.size, unit);
-        slack = std::max(slack, round_up(o.size, unit) - o.size);
-      }
-    bound = std::max(bound, sum - slack);
+  struct Edge {
+    i64 time;
+    bool begins;
+    const Lifetime* object;
+  };
+  std::vector<Edge> edges;
+  for (const Lifetime& o : objects) edges.push_back({o.begin, true, &o}), edges.push_back({o.end, false, &o});
+  std::sort(edges.begin(), edges.end(),
+            [](const Edge& a, const Edge& b) { return std::pair(a.time, a.begins) < std::pair(b.time, b.begins); });
+  i64 bound = 0, sum = 0;  // the live sum is largest where some object begins
+  std::multiset<i64> slack;
+  for (const auto& [time, begins, object] : edges) {
+    const i64 whole = round_up(object->size, unit);
+    if (begins) {
+      sum += whole, slack.insert(whole - object->size);
+      bound = std::max(bound, sum - *slack.rbegin());
+    } else {
+      sum -= whole, slack.erase(slack.find(whole - object->size));
+    }
   }
   return bound;
 }
+
+/// The placed objects by lifetime: those that an interval meets, without asking the others.
+class Placed {
+ public:
+  Placed(const std::vector<Lifetime>& objects) : objects_(objects) {
+    for (const Lifetime& o : objects) times_.push_back(o.begin), times_.push_back(o.end);
+    std::sort(times_.begin(), times_.end());
+    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+    while (leaves_ < times_.size()) leaves_ *= 2;
+    covering_.resize(2 * leaves_);
+    from_.resize(leaves_);
+  }
+  void add(int i) {
+    std::size_t a = leaf(objects_[i].begin) + leaves_, b = leaf(objects_[i].end) + leaves_;
+    from_[a - leaves_].push_back(i);
+    for (; a < b; a /= 2, b /= 2) {
+      if (a & 1) covering_[a++].push_back(i);
+      if (b & 1) covering_[--b].push_back(i);
+    }
+  }
+  template <class F>
+  void meeting(const Lifetime& o, F visit) const {
+    const std::size_t first = leaf(o.begin), end = leaf(o.end);
+    for (std::size_t node = first + leaves_; node > 0; node /= 2)  // alive when o begins
+      for (int i : covering_[node]) visit(i);
+    for (std::size_t at = first + 1; at < end; ++at)               // begin later
+      for (int i : from_[at]) visit(i);
+  }
+
+ private:
+  std::size_t leaf(i64 time) const {
+    return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) - times_.begin());
+  }
+  const std::vector<Lifetime>& objects_;
+  std::vector<i64> times_;
+  std::size_t leaves_ = 1;
+  std::vector<std::vector<int>> covering_, from_;
+};
 
 enum class Fit { first, best };
 
@@ -52,12 +101,12 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
           std::vector<i64>& offset) {
   i64 peak = 0;
   std::vector<std::pair<i64, i64>> taken;
+  Placed placed(objects);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Lifetime& o = objects[order[i]];
     taken.clear();
-    for (std::size_t j = 0; j < i; ++j)
-      if (meet(o, objects[order[j]]))
-        taken.emplace_back(offset[order[j]], offset[order[j]] + objects[order[j]].size);
+    placed.meeting(o, [&](int j) { taken.emplace_back(offset[j], offset[j] + objects[j].size); });
+    placed.add(order[i]);
     std::sort(taken.begin(), taken.end());
     i64 at = -1, tightest = -1, low = 0;
     for (const auto& [from, to] : taken) {
@@ -167,7 +216,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
   best.optimal = best.peak == best.lower_bound;
-  if (best.optimal) return best;
+  if (best.optimal || static_cast<i64>(n) * n / 256 >= effort) return best;  // no step of the search would be paid for
 
   Search search{
       objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};
