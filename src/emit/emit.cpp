@@ -1,6 +1,7 @@
 #include "emit/emit.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "emit/host_text.hpp"
@@ -51,7 +52,9 @@ Manifest manifest_of(const plan::Plan& plan) {
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+namespace {
+
+Program written(const graph::KernelGraph& graph, const target::Target& target) {
   const plan::Plan plan = plan::make_plan(graph, target);
   Program program;
   program.plan = plan::print(plan);
@@ -70,6 +73,16 @@ Program transpile(const graph::KernelGraph& graph, const target::Target& target)
   host_entry(program.manifest, out);
   program.source = out.str();
   return program;
+}
+
+}  // namespace
+
+Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+  try {
+    return written(graph, target);
+  } catch (const std::bad_alloc&) {
+    fail("{}: its plan and text need more memory than this machine gives", graph.name);
+  }
 }
 
 }  // namespace zellige::emit

@@ -182,6 +182,23 @@ struct Partial {
 // messages of the buckets still to come; opening a bucket replaces its messages by the tables they stand for.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
+  if (beam == 1) {  // one state, changed in place: a copy a bucket would be quadratic
+    Partial& state = states[0];
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+      for (const Table& m : bucket->messages) state.bound -= at(p, m.variables, m.cost, state.value);
+      double least = infinite;
+      int best = -1;
+      for (int k = 0; k < p.domain[bucket->variable]; ++k) {
+        state.value[bucket->variable] = k;
+        double sum = state.bound;
+        for (const Table& t : bucket->tables) sum += at(p, t.variables, t.cost, state.value);
+        if (sum < least) least = sum, best = k;
+      }
+      if (best < 0) return {};
+      state.value[bucket->variable] = best, state.bound = least;
+    }
+    return states;
+  }
   for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
     std::vector<Partial> next;
     for (Partial& state : states) {

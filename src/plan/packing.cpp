@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -55,43 +57,42 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   return bound;
 }
 
-/// The placed objects by lifetime: those that an interval meets, without asking the others.
-class Placed {
- public:
-  Placed(const std::vector<Lifetime>& objects) : objects_(objects) {
-    for (const Lifetime& o : objects) times_.push_back(o.begin), times_.push_back(o.end);
-    std::sort(times_.begin(), times_.end());
-    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
-    while (leaves_ < times_.size()) leaves_ *= 2;
-    covering_.resize(2 * leaves_);
-    from_.resize(leaves_);
-  }
-  void add(int i) {
-    std::size_t a = leaf(objects_[i].begin) + leaves_, b = leaf(objects_[i].end) + leaves_;
-    from_[a - leaves_].push_back(i);
-    for (; a < b; a /= 2, b /= 2) {
-      if (a & 1) covering_[a++].push_back(i);
-      if (b & 1) covering_[--b].push_back(i);
-    }
-  }
-  template <class F>
-  void meeting(const Lifetime& o, F visit) const {
-    const std::size_t first = leaf(o.begin), end = leaf(o.end);
-    for (std::size_t node = first + leaves_; node > 0; node /= 2)  // alive when o begins
-      for (int i : covering_[node]) visit(i);
-    for (std::size_t at = first + 1; at < end; ++at)               // begin later
-      for (int i : from_[at]) visit(i);
-  }
+constexpr std::size_t many = 2000;
 
- private:
-  std::size_t leaf(i64 time) const {
-    return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) - times_.begin());
+// For many objects: in the order of their begins, each into the lowest gap that what is alive leaves. One walk over time.
+i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
+  std::vector<int> order(objects.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(objects[a].begin, -objects[a].size) < std::pair(objects[b].begin, -objects[b].size);
+  });
+  std::map<i64, i64> gaps{{0, std::numeric_limits<i64>::max()}};  // from, to
+  std::multimap<i64, int> ends;
+  const auto release = [&](i64 from, i64 to) {
+    auto behind = gaps.lower_bound(from);
+    if (behind != gaps.end() && behind->first == to) to = behind->second, behind = gaps.erase(behind);
+    if (behind != gaps.begin() && std::prev(behind)->second == from) std::prev(behind)->second = to;
+    else gaps.emplace(from, to);
+  };
+  i64 peak = 0;
+  for (int i : order) {
+    const Lifetime& o = objects[i];
+    for (; !ends.empty() && ends.begin()->first <= o.begin; ends.erase(ends.begin())) {
+      const int gone = ends.begin()->second;
+      release(offset[gone], offset[gone] + objects[gone].size);
+    }
+    auto gap = gaps.begin();
+    while (gap->second - round_up(gap->first, o.alignment) < o.size) ++gap;
+    const auto [from, to] = *gap;
+    const i64 at = offset[i] = round_up(from, o.alignment);
+    gaps.erase(gap);
+    if (at > from) gaps.emplace(from, at);
+    if (at + o.size < to) gaps.emplace(at + o.size, to);
+    peak = std::max(peak, at + o.size);
+    ends.emplace(o.end, i);
   }
-  const std::vector<Lifetime>& objects_;
-  std::vector<i64> times_;
-  std::size_t leaves_ = 1;
-  std::vector<std::vector<int>> covering_, from_;
-};
+  return peak;
+}
 
 enum class Fit { first, best };
 
@@ -101,12 +102,12 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
           std::vector<i64>& offset) {
   i64 peak = 0;
   std::vector<std::pair<i64, i64>> taken;
-  Placed placed(objects);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Lifetime& o = objects[order[i]];
     taken.clear();
-    placed.meeting(o, [&](int j) { taken.emplace_back(offset[j], offset[j] + objects[j].size); });
-    placed.add(order[i]);
+    for (std::size_t j = 0; j < i; ++j)
+      if (meet(o, objects[order[j]]))
+        taken.emplace_back(offset[order[j]], offset[order[j]] + objects[order[j]].size);
     std::sort(taken.begin(), taken.end());
     i64 at = -1, tightest = -1, low = 0;
     for (const auto& [from, to] : taken) {
@@ -193,6 +194,11 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   best.offset.assign(n, 0);
   best.lower_bound = live_bound(objects);
   best.peak = -1;
+  if (objects.size() > many) {
+    best.peak = place_in_time(objects, best.offset);
+    best.optimal = best.peak == best.lower_bound;
+    return best;
+  }
   auto duration = [](const Lifetime& o) { return o.end - o.begin; };
   using Key = std::function<std::tuple<i64, i64, i64>(const Lifetime&)>;
   const Key keys[] = {
@@ -216,7 +222,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
   best.optimal = best.peak == best.lower_bound;
-  if (best.optimal || static_cast<i64>(n) * n / 256 >= effort) return best;  // no step of the search would be paid for
+  if (best.optimal || 1 + static_cast<i64>(n) * n / 256 > effort) return best;  // the search has not one step to spend
 
   Search search{
       objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};

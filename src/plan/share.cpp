@@ -52,8 +52,8 @@ class Sharing {
     }
   }
 
-  /// Who evaluates together: what one phase does in one layout shares its values.
-  using Place = std::tuple<int, Section, bool, Shape>;
+  /// Who evaluates together: what one phase does in one layout shares its values; a reduction goes its own way.
+  using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {
     std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
@@ -62,7 +62,8 @@ class Sharing {
       const Node& n = p_.nodes[root];
       if (inlined(n)) continue;
       level[root] = level_of(n.in, level);
-      const Place place{level[root], n.section, n.kind == NodeKind::reduce, n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
+      const Place place{level[root], n.section, n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
+                        n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
       for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > most_repeated;) {
         const std::vector<int> top = frontier(cone, n.in, places);
         if (top.empty()) break;

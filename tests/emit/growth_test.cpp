@@ -108,6 +108,25 @@ TEST(Growth, OfChainedNormsIsLinear) {
   EXPECT_LE(l100, 9000);
 }
 
+TEST(Growth, OfManySumsIsLinear) {
+  const auto grown = [](int n) {
+    graph::Builder b("sums");
+    const graph::Tensor X = b.input("X", {8, 64});
+    const auto Y = b.custom({.grid = {1}, .block = {128}}, [&](graph::BlockBuilder& t) {
+      Tile x = t.load(X);
+      for (int i = 0; i < n; ++i) {
+        x = x + sigmoid(x);
+        t.store(reduction(x, 1));
+      }
+    });
+    for (graph::Tensor y : Y) b.output(y);
+    return text_of(b.build());
+  };
+  const int l50 = lines(grown(50)), l100 = lines(grown(100));
+  EXPECT_LE(l100, l50 * 2 + 200) << l50;
+  EXPECT_LE(l100, 8000);
+}
+
 TEST(Growth, OfShiftedReadsIsLinear) {
   const auto grown = [](int n) { return text_of(block_graph([&](Tile x) { return rotations(x, n); })); };
   const int l20 = lines(grown(20)), l40 = lines(grown(40));
