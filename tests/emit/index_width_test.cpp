@@ -5,12 +5,16 @@
 
 #include <fstream>
 #include <regex>
+#include <set>
 
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
+#include "plan/bounds.hpp"
 #include "plan/index_width.hpp"
 #include "plan/plan.hpp"
+#include "run/host_compiler.hpp"
+#include "run/nvrtc.hpp"
 #include "run/process.hpp"
 
 namespace zellige {
@@ -61,6 +65,7 @@ std::vector<Case> cases() {
   add("just below a prime square", whole({46337, 46337}));
   add("a long vector", whole({(1ll << 31) - 1}));
   add("a long row", rows({1, 1 << 30}));
+  add("a coordinate past 32 bits", rows({two31 - 1, 315}));
   for (std::int64_t m : {16384, 65536}) add(fmt::format("product {}", m), product(m, 131072, 96));
   add("product of long k", product(64, 64, 1 << 26));
   for (std::int64_t n : {65536, 131072}) add(fmt::format("looped {}", n), looped(32768, n, n / 64));
@@ -141,6 +146,54 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
   ASSERT_EQ(built.status, 0) << built.output.substr(0, 4000);
   const run::Finished ran = run::run_process({(folder / "widths").string()});
   EXPECT_EQ(ran.status, 0) << ran.output.substr(0, 4000);
+}
+
+TEST(IndexWidth, WideTextCompiles) {
+  const Folder folder;
+  const run::Cache cache{folder.path};
+  bool nvrtc = true;
+  try {
+    run::nvrtc_version();
+  } catch (const Error&) {
+    nvrtc = false;
+  }
+  const std::set<std::string> chosen{"the issue's", "stride 549755813888", "four", "product 65536", "looped 131072", "a coordinate past 32 bits"};
+  std::size_t found = 0;
+  for (const Case& c : cases()) {
+    if (!chosen.count(c.name)) continue;
+    ++found;
+    const emit::Program p = emit::transpile(c.graph, target::find("sm_90a"));
+    EXPECT_NE(p.source.find("global_tile<long long>"), std::string::npos) << c.name;
+    EXPECT_NE(p.plan.find(": offsets in 64 bits"), std::string::npos) << c.name;
+    EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;
+    if (nvrtc) EXPECT_NO_THROW(run::compile_cubin(p.source, "sm_90a", cache)) << c.name;
+  }
+  EXPECT_EQ(found, chosen.size());
+}
+
+// The proof notices both a width that is too narrow and one that is wider than it need be.
+TEST(IndexWidth, IsProved) {
+  const plan::Plan plan = plan::make_plan(whole({32768, 131072}), target::find("sm_80"));
+  const auto refusal = [&](auto change) -> std::string {
+    plan::KernelPlan k = plan.kernels[0];
+    change(k);
+    try {
+      plan::verify_bounds(k, plan.program);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([](plan::KernelPlan&) {}), "");
+  EXPECT_EQ(refusal([](plan::KernelPlan& k) { k.wide.clear(); }),
+            "whole_k0: load W reaches element 4294967295; its offsets are computed in 32 bits, which hold 2147483647");
+  const plan::Plan small = plan::make_plan(whole({128, 128}), target::find("sm_80"));
+  plan::KernelPlan k = small.kernels[0];
+  k.wide.insert(0);
+  EXPECT_THROW(plan::verify_bounds(k, small.program), Error);
+  k = small.kernels[0];
+  k.far.insert(0);
+  EXPECT_THROW(plan::verify_bounds(k, small.program), Error);
 }
 
 }  // namespace
