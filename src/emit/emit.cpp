@@ -1,6 +1,7 @@
 #include "emit/emit.hpp"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "emit/host_text.hpp"
@@ -16,6 +17,9 @@ Manifest manifest_of(const plan::Plan& plan) {
   m.target = plan.target;
   m.buffer_size = plan.device.total;
   const plan::Program& p = plan.program;
+  std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
+  for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     TensorPlace place;
     place.name = p.tensors[t].name;
@@ -23,12 +27,8 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.shape = p.tensors[t].shape;
     place.strides = p.tensors[t].strides;
     place.bytes = plan.device.bytes[t];
-    place.role = Role::intermediate;
+    place.role = role[t].first, place.position = role[t].second;
     place.offset = plan.device.offset[t];
-    for (std::size_t i = 0; i < p.inputs.size(); ++i)
-      if (p.inputs[i] == static_cast<int>(t)) place.role = Role::input, place.position = static_cast<int>(i);
-    for (std::size_t i = 0; i < p.outputs.size(); ++i)
-      if (p.outputs[i] == static_cast<int>(t)) place.role = Role::output, place.position = static_cast<int>(i);
     m.tensors.push_back(std::move(place));
   }
   for (const plan::KernelPlan& k : plan.kernels) {
@@ -52,7 +52,9 @@ Manifest manifest_of(const plan::Plan& plan) {
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+namespace {
+
+Program written(const graph::KernelGraph& graph, const target::Target& target) {
   const plan::Plan plan = plan::make_plan(graph, target);
   Program program;
   program.plan = plan::print(plan);
@@ -71,6 +73,16 @@ Program transpile(const graph::KernelGraph& graph, const target::Target& target)
   host_entry(program.manifest, out);
   program.source = out.str();
   return program;
+}
+
+}  // namespace
+
+Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+  try {
+    return written(graph, target);
+  } catch (const std::bad_alloc&) {
+    fail("{}: its plan and text need more memory than this machine gives", graph.name);
+  }
 }
 
 }  // namespace zellige::emit

@@ -38,6 +38,14 @@ Loaded load_one(const Json& j, const std::string& name) {
   return result;
 }
 
+/// A file's name as the name of its graphs: blanks and whatever else a graph's name may not hold become underscores.
+std::string graph_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
+  for (char& c : name)
+    if (c <= ' ' || c >= 127 || c == '"' || c == '\\') c = '_';
+  return name;
+}
+
 }  // namespace
 
 std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem) {
@@ -60,7 +68,7 @@ std::vector<Loaded> load_text(std::string_view text, std::string_view source, co
 }
 
 std::vector<Loaded> load_each(const std::string& path) {
-  return load_text(read_file(path), path, std::filesystem::path(path).stem().string());
+  return load_text(read_file(path), path, graph_name(path));
 }
 
 std::vector<KernelGraph> load(const std::string& path) {

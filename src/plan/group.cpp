@@ -286,7 +286,7 @@ class Grouping {
     const Shape padded = operand_padding(i);
     if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment) c = sweep(padded, plan_.inner.at(i), 8);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
-    plan_.buffers[b].matmul_operand = true;
+    plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);

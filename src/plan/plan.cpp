@@ -9,6 +9,7 @@
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
 #include "plan/index_width.hpp"
+#include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
@@ -32,14 +33,15 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
-  for (const BlockProgram& kernel : plan.program.kernels) {
+  for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
+    share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back());
   }
   resolve_layouts(plan.program, plan.kernels);
   for (KernelPlan& kernel : plan.kernels) {
-    const KernelPlan selected = kernel;
+    KernelPlan selected = kernel;
     const auto fits = [&](Loads loads) {
       kernel = selected;
       group(kernel, plan.program, target, loads);
@@ -49,7 +51,10 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
       pipeline(kernel, target, false);
       return place_buffers(kernel, target);
     };
-    if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
+    if (!fits(Loads::as_fits) && !fits(Loads::in_place)) {
+      unshare(selected.program);
+      if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
+    }
     slice_fragments(kernel);
     index_width(kernel, plan.program);
     build_schedule(kernel);

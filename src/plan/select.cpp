@@ -108,12 +108,17 @@ class Selection {
 
   /// The matmul whose accumulators, through elementwise nodes alone, are node x; -1 where there is none.
   int source(int x, const Shape& shape) const {
+    std::vector<bool> seen(program_.nodes.size(), false);
+    return source(x, shape, seen);
+  }
+  int source(int x, const Shape& shape, std::vector<bool>& seen) const {
     const Node& n = program_.nodes[x];
-    if (n.shape != shape) return -1;
+    if (n.shape != shape || seen[x]) return -1;
+    seen[x] = true;
     if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).tensor_core && !n.carried ? x : -1;
     if (n.kind != NodeKind::map) return -1;
     for (int in : n.in)
-      if (const int found = source(in, shape); found >= 0) return found;
+      if (const int found = source(in, shape, seen); found >= 0) return found;
     return -1;
   }
 

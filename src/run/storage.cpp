@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "graph/dtype.hpp"
 
@@ -29,15 +30,46 @@ struct Lifetime {
   int first = -1, last = -1;  // kernels
 };
 
-Lifetime lifetime(const emit::Manifest& m, int tensor) {
-  Lifetime life;
-  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) {
-    const std::vector<int>& used = m.kernels[k].tensors;
-    if (std::find(used.begin(), used.end(), tensor) == used.end()) continue;
-    if (life.first < 0) life.first = k;
-    life.last = k;
+std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
+  std::vector<Lifetime> lives(m.tensors.size());
+  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
+    for (const int t : m.kernels[k].tensors) {
+      Lifetime& life = lives[static_cast<std::size_t>(t)];
+      if (life.first < 0) life.first = k;
+      life.last = k;
+    }
+  return lives;
+}
+
+// Walks the launches with the intermediates that are alive, by their place in the workspace; neighbours must not meet.
+void check_workspace(const emit::Manifest& m) {
+  const std::vector<Lifetime> lives = lifetimes(m);
+  std::vector<int> order;
+  for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
+    if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return lives[a].first < lives[b].first; });
+  std::map<std::int64_t, int> alive;       // by offset
+  std::multimap<int, std::int64_t> leave;  // by last kernel
+  for (const int t : order) {
+    const emit::TensorPlace& x = m.tensors[t];
+    for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin())) alive.erase(leave.begin()->second);
+    const auto behind = alive.lower_bound(x.offset);
+    int other = -1;
+    if (behind != alive.end() && behind->first < x.offset + std::max<std::int64_t>(x.bytes, 1)) other = behind->second;
+    if (behind != alive.begin()) {
+      const emit::TensorPlace& before = m.tensors[std::prev(behind)->second];
+      if (before.offset + before.bytes > x.offset) other = std::prev(behind)->second;
+    }
+    if (other >= 0) {
+      const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];
+      fail(
+          "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
+          "once",
+          m.name, first.name, second.name, first.offset, second.offset);
+    }
+    alive.emplace(x.offset, t);
+    leave.emplace(lives[t].last, x.offset);
   }
-  return life;
 }
 
 }  // namespace
@@ -113,20 +145,7 @@ void check(const emit::Manifest& m) {
            k.tensors.size(), k.writes.size());
     }
   }
-  for (int a = 0; a < count; ++a) {
-    for (int b = 0; b < a; ++b) {
-      const emit::TensorPlace &x = m.tensors[a], &y = m.tensors[b];
-      if (x.role != emit::Role::intermediate || y.role != emit::Role::intermediate) continue;
-      const Lifetime p = lifetime(m, a), q = lifetime(m, b);
-      const bool alive = p.first <= q.last && q.first <= p.last;
-      if (alive && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes) {
-        fail(
-            "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
-            "once",
-            m.name, y.name, x.name, y.offset, x.offset);
-      }
-    }
-  }
+  check_workspace(m);
 }
 
 }  // namespace zellige::run
