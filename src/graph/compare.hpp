@@ -5,7 +5,8 @@
 //   expected ...
 //
 // As a whole: ||found - expected|| <= norm * ||expected||. In every element: |found - expected| <= element *
-// max(|expected|, the rms of its row, 1e-3 of the rms of the tensor). A NaN on either side fails both.
+// max(|expected|, the rms of its row, 1e-3 of the rms of the tensor). A NaN on either side fails both. A row lies along the last
+// dimension that has more than one element.
 //
 // What is not correct may still be right: where a formula cancels, or exp takes a large argument, rounding alone moves the
 // result further. Given how far it may (rounding.hpp), such a result is `explained`: each |found - expected| is within the

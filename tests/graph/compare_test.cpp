@@ -83,6 +83,50 @@ TEST(Compare, SmallElementsAreJudgedByTheirRow) {
   EXPECT_GT(compare(found, expected, t).worst, 1);
 }
 
+// Sums that keep the dimension are columns of one element a row: they are judged as the row that they would be without it.
+TEST(Compare, ADimensionOfOneMakesNoRows) {
+  Array expected = make_array({2, 3, 1}), found;
+  expected.values = {0, 1, 1, 1000, 1000, 1000};
+  found = expected;
+  found.values[0] = 0.8 * tolerance(DType::f32).element;
+  Array flat = found, flat_expected = expected;
+  flat.shape = flat_expected.shape = {2, 3};
+  EXPECT_LE(compare(found, expected, DType::f32).worst, 1);
+  EXPECT_EQ(compare(found, expected, DType::f32).worst, compare(flat, flat_expected, DType::f32).worst);
+}
+
+// What rounding explains is explained, and nothing else: by each element, and as a whole.
+TEST(Compare, ExplainedIsWithinTheErrors) {
+  Array expected = filled({8, 8}, 1), errors = make_array({8, 8}), found = expected;
+  const Tolerance t = tolerance(DType::f32);
+  found.values[9] += 0.01, errors.values[9] = 0.02;
+  EXPECT_FALSE(compare(found, expected, t).explained) << "nobody said how far rounding goes";
+  Comparison c = compare(found, expected, t, &errors);
+  EXPECT_TRUE(c.explained);
+  EXPECT_FALSE(c.correct);
+  EXPECT_NEAR(c.of_error, 0.5, 1e-12);
+  EXPECT_EQ(to_string(c),
+            "relative norm 0.000849, worst at (1, 1): found 1.26, expected 1.25, 226 of the 4.42e-05 allowed, 1 elements past "
+            "that; rounding alone explains up to 0.02 there");
+  found.values[9] += 0.02;  // past that
+  c = compare(found, expected, t, &errors);
+  EXPECT_FALSE(c.explained);
+  EXPECT_EQ(to_string(c),
+            "relative norm 0.00255, worst at (1, 1): found 1.28, expected 1.25, 679 of the 4.42e-05 allowed, 1 elements wrong; "
+            "rounding alone explains no more than 0.02 there");
+  found = expected;
+  for (double& v : found.values) v *= 1 + 0.9 * t.norm;  // correct as it is
+  EXPECT_TRUE(compare(found, expected, t, &errors).correct);
+  found.values[9] += 0.01;  // explained, but what is left of the others is no rounding
+  EXPECT_FALSE(compare(found, expected, t, &errors).explained);
+  found.values[9] = NAN;
+  EXPECT_FALSE(compare(found, expected, t, &errors).explained);
+  errors.values[9] = INFINITY;  // a divisor that may be 0
+  found = expected;
+  found.values[9] = NAN;
+  EXPECT_TRUE(compare(found, expected, t, &errors).explained);
+}
+
 TEST(Compare, ZeroAgainstZero) {
   const Array zero = make_array({2, 2});
   EXPECT_TRUE(compare(zero, zero, DType::f16).correct);
