@@ -98,6 +98,26 @@ TEST(Inputs, LogarithmsGetPositiveNumbers) {
   for (double v : in.arrays[0].values) EXPECT_GE(v, 0);
 }
 
+// The limit on magnitudes is a preference: what cannot be that small at any scale is run as it is.
+TEST(Inputs, TheLimitIsAPreference) {
+  for (const DType dtype : {DType::f16, DType::f32}) {
+    Builder b("sums");
+    b.output(reduction(exp(b.input("X", {2, 16384}, dtype)), 1));
+    const RandomInputs in = random_inputs(b.build(), 1);
+    EXPECT_FALSE(in.reference.within(magnitude_limit));
+    EXPECT_TRUE(in.reference.within(65504));
+  }
+  Builder b("g");  // 2^100 is the end, with scales between it and what is preferred
+  const Tensor X = b.input("X", {4, 8}, DType::f32);
+  b.output(square(square(square(mul_scalar(X, 1e12)))));  // 1e96, but for a scale
+  try {
+    random_inputs(b.build(), 1);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
+  }
+}
+
 TEST(Inputs, SayWhenNoScaleHelps) {
   Builder b("g");
   const Tensor X = b.input("X", {8, 8});
