@@ -170,7 +170,7 @@ class Worker {
     if (!p_.operand[t]) {
       if (p_.options.limit == std::numeric_limits<double>::infinity()) return;
       const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
-      if (m.within(finite_limit)) return;
+      if (m.within(std::max(finite_limit, p_.options.limit))) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
       return;

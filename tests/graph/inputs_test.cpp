@@ -107,15 +107,9 @@ TEST(Inputs, TheLimitIsAPreference) {
     EXPECT_FALSE(in.reference.within(magnitude_limit));
     EXPECT_TRUE(in.reference.within(65504));
   }
-  Builder b("g");  // 2^100 is the end, with scales between it and what is preferred
-  const Tensor X = b.input("X", {4, 8}, DType::f32);
-  b.output(square(square(square(mul_scalar(X, 1e12)))));  // 1e96, but for a scale
-  try {
-    random_inputs(b.build(), 1);
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
-  }
+  Builder b("g");
+  b.output(square(square(mul_scalar(b.input("X", {4, 8}, DType::f32), 1e12))));  // 1e33 at the least scale
+  EXPECT_TRUE(random_inputs(b.build(), 1).reference.within(0x1p127));
 }
 
 TEST(Inputs, SayWhenNoScaleHelps) {
