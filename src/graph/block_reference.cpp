@@ -22,14 +22,15 @@ struct Program {
   const std::vector<Array*>& outputs;
   const Errors& errors;
   const ReferenceOptions& options;
+  int op;  // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
-                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options) {
-  Program p{block, inputs, outputs, errors, options, varies(block), std::vector<bool>(block.tensors.size(), false)};
+                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options, int op) {
+  Program p{block, inputs, outputs, errors, options, op, varies(block), std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::matmul)
       for (int t : op.inputs) p.operand[t] = true;
@@ -61,7 +62,6 @@ class Worker {
       : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
     for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
     rounded_.resize(tiles_.size());
-    if (p.options.errors) errors_ = tiles_, rounded_errors_.resize(tiles_.size());
     for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
       const BlockOp& op = p.block.ops[i];
       if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
@@ -70,11 +70,13 @@ class Worker {
         states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
       }
     }
-    if (p.options.errors) state_errors_ = states_;
+    if (p.options.errors) bound_ = {tiles_, states_, rounded_};
+    if (p.options.sample) own_ = bound_;
   }
 
   void run(const Dim3& block) {
     const BlockGraph& b = p_.block;
+    noise_ = Noise(p_.options.sample, p_.op, block.x + b.grid.x * (block.y + b.grid.y * block.z));
     for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
         const BlockOp& op = b.ops[i];
@@ -104,8 +106,23 @@ class Worker {
   Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
 
   bool errors() const { return p_.options.errors; }
-  Uncertain uncertain(int t) const { return {operand(t), errors_[t].values.data()}; }
-  Result error(int t) { return {p_.block.tensors[t].shape, errors_[t].values.data()}; }
+  bool sampling() const { return p_.options.sample != 0; }
+
+  /// The errors of tiles and states, and of tiles as a matmul sees them; empty unless asked for.
+  struct Side {
+    std::vector<Array> tiles, states;
+    std::vector<std::vector<double>> rounded;
+  };
+  Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
+
+  /// Moves a result by errors of its own operator alone: a kernel's, drawn at random.
+  void perturb(const BlockOp& op) {
+    for (int t : op.outputs) {
+      std::vector<double>& own = own_.tiles[t].values;
+      noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));
+      std::fill(own.begin(), own.end(), 0.0);
+    }
+  }
 
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
@@ -120,22 +137,23 @@ class Worker {
                                 : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
       evaluate(op.kind, op.attributes, operands_, results_);
-      if (errors()) propagate_errors(op);
+      if (errors()) propagate_errors(op, bound_);
+      if (sampling()) propagate_errors(op, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);
     }
     for (int t : op.outputs) made(t);
   }
 
-  void propagate_errors(const BlockOp& op) {
+  void propagate_errors(const BlockOp& op, Side& e) {
     std::vector<Uncertain> in;
     std::vector<Operand> out;
     std::vector<double*> to;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
       const bool rounded = op.kind == OpKind::matmul && p_.operand[t];
-      in.push_back({operands_[i], rounded ? rounded_errors_[t].data() : errors_[t].values.data()});
+      in.push_back({operands_[i], rounded ? e.rounded[t].data() : e.tiles[t].values.data()});
     }
-    for (int t : op.outputs) out.push_back(operand(t)), to.push_back(errors_[t].values.data());
+    for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
     propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
   }
@@ -152,7 +170,7 @@ class Worker {
     if (!p_.operand[t]) {
       if (p_.options.limit == std::numeric_limits<double>::infinity()) return;
       const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
-      if (m.within(finite_limit)) return;
+      if (m.within(std::max(finite_limit, p_.options.limit))) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
       return;
@@ -161,8 +179,10 @@ class Worker {
     values = tiles_[t].values;
     const auto count = static_cast<std::int64_t>(values.size());
     if (errors()) {
-      rounded_errors_[t] = errors_[t].values;
-      if (p_.options.round) storage_error(p_.block.tensors[t].dtype, values.data(), rounded_errors_[t].data(), count);
+      const DType dtype = p_.block.tensors[t].dtype;
+      if (sampling()) own_.rounded[t].assign(values.size(), 0), noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
+      bound_.rounded[t] = bound_.tiles[t].values;
+      if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
     }
     if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
     const Magnitude m = magnitude(values.data(), count);
@@ -181,7 +201,7 @@ class Worker {
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())
-        std::memcpy(errors_[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
+        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
                     n * sizeof(double));
     });
   }
@@ -195,7 +215,7 @@ class Worker {
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
       if (errors())
-        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, errors_[op.inputs[0]].values.data() + t,
+        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, bound_.tiles[op.inputs[0]].values.data() + t,
                     n * sizeof(double));
     });
   }
@@ -211,17 +231,17 @@ class Worker {
       difference.values[i] = first ? 0 : state.values[i] - now.values[i];
     if (errors())
       for (std::size_t i = 0; i < now.values.size(); ++i)
-        errors_[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);
+        bound_.tiles[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);
     state.values = now.values;
   }
 
   /// Before the fold: the state is still that of the iteration before.
   void running_max_error(const BlockOp& op, std::size_t index, bool first) {
-    std::vector<double>&state = state_errors_[index].values, &difference = errors_[op.outputs[1]].values;
+    std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
     difference = state;
-    fold_max_error(uncertain(op.inputs[0]), op.attributes.dim, operand(op.outputs[0]), {states_[index].shape, state.data()});
-    errors_[op.outputs[0]].values = state;
+    fold_max_error(uncertain(op.inputs[0], bound_), op.attributes.dim, operand(op.outputs[0]), {states_[index].shape, state.data()});
+    bound_.tiles[op.outputs[0]].values = state;
     for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
   }
 
@@ -232,7 +252,8 @@ class Worker {
     const int last = static_cast<int>(x.shape.size()) - 1;
     if (first)
       std::fill(state.values.begin(), state.values.end(), op.kind == OpKind::accum_max ? -FLT_MAX : 0.0);
-    if (errors()) accumulate_error(op, index, first);
+    if (errors()) accumulate_error(op, index, first, bound_);
+    if (sampling()) accumulate_error(op, index, first, own_);
     switch (op.kind) {
       case OpKind::accum:
         for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
@@ -253,10 +274,10 @@ class Worker {
   }
 
   /// Before the values: what is added and rescaled is the state of the iteration before.
-  void accumulate_error(const BlockOp& op, std::size_t index, bool first) {
+  void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
     const Array& state = states_[index];
-    const Uncertain x = uncertain(op.inputs[0]);
-    const Result to{state.shape, state_errors_[index].values.data()};
+    const Uncertain x = uncertain(op.inputs[0], e);
+    const Result to{state.shape, e.states[index].values.data()};
     const int last = static_cast<int>(x.at.shape.size()) - 1;
     const bool added = op.kind == OpKind::accum || op.kind == OpKind::accum_rescale ||
                        op.kind == OpKind::accum_red_sum_rescale;  // element by element
@@ -264,7 +285,7 @@ class Worker {
     if (op.kind == OpKind::accum_max)
       return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
     if (!first && added && op.kind != OpKind::accum)
-      rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1]), to);
+      rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (added)
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + sum_error(p_.block.loop) * std::fabs(x.at.values[i]);
@@ -272,16 +293,16 @@ class Worker {
       fold_error(x, last, op.kind == OpKind::accum_red_rms, x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
-  void finish_error(const BlockOp& op, std::size_t index, double count) {
+  void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
-    std::vector<double>& e = errors_[op.outputs[0]].values;
+    std::vector<double>& e = side.tiles[op.outputs[0]].values;
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(e.begin(), e.end(), 0.0);
       const int last = static_cast<int>(state.shape.size()) - 1;
-      fold_error({{state.shape, state.values.data()}, state_errors_[index].values.data()}, last, false, state.shape[last],
-                 error(op.outputs[0]));
+      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
+                 {p_.block.tensors[op.outputs[0]].shape, e.data()});
     } else {
-      e = state_errors_[index].values;
+      e = side.states[index].values;
     }
     if (op.kind == OpKind::accum_red_mean || op.kind == OpKind::accum_red_rms)
       mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
@@ -291,7 +312,8 @@ class Worker {
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];
     const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
-    if (errors()) finish_error(op, index, count);
+    if (errors()) finish_error(op, index, count, bound_);
+    if (sampling()) finish_error(op, index, count, own_);
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
       fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
@@ -303,6 +325,7 @@ class Worker {
       for (double& v : y.values) v /= count;
     if (op.kind == OpKind::accum_red_rms)
       for (double& v : y.values) v = std::sqrt(v / count);
+    if (sampling()) perturb(op);
     made(op.outputs[0]);
   }
 
@@ -311,8 +334,8 @@ class Worker {
   std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
   std::vector<Array> states_;  // accumulators and running maxima, by operator
-  std::vector<Array> errors_, state_errors_;  // of tiles_ and states_ (rounding.hpp); empty unless asked for
-  std::vector<std::vector<double>> rounded_errors_;
+  Side bound_, own_;  // how far rounding may have moved values (rounding.hpp), and the part of the operator just computed
+  Noise noise_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;
   bool stopped_ = false;
@@ -325,7 +348,7 @@ std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
                                           const std::vector<Array*>& outputs, const Errors& errors,
                                           const ReferenceOptions& options, bool& stopped) {
   const BlockGraph& block = *g.ops[op].block;
-  const Program program = make_program(block, inputs, outputs, errors, options);
+  const Program program = make_program(block, inputs, outputs, errors, options, op);
   std::vector<Magnitude> magnitudes(block.tensors.size());
   const int threads = static_cast<int>(
       std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));

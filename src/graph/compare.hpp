@@ -5,7 +5,7 @@
 //   expected ...
 //
 // As a whole: ||found - expected|| <= norm * ||expected||. In every element: |found - expected| <= element *
-// max(|expected|, the rms of its row, 1e-3 of the rms of the tensor). A NaN on either side fails both.
+// max(|expected|, the rms of its row, `floor` of the rms of the tensor). A NaN on either side fails both.
 //
 // What is not correct may still be right: where a formula cancels, or exp takes a large argument, rounding alone moves the
 // result further. Given how far it may (rounding.hpp), such a result is `explained`: each |found - expected| is within the
@@ -17,9 +17,11 @@ namespace zellige::graph {
 
 struct Tolerance {
   double norm, element;
+  double floor = 1e-3;
 };
 
-/// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5.
+/// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, and a floor of 1e-2: sums of terms as large as the tensor's
+/// elements are no better than a few units of float32's last place at that size.
 Tolerance tolerance(DType);
 
 struct Comparison {

@@ -54,7 +54,7 @@ class Search {
   }
 
   RandomInputs run() {
-    for (double limit : {magnitude_limit, finite_limit})
+    for (double limit : {magnitude_limit, finite_limit, 0x1p127})
       for (bool positive : {false, true})
         for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
           result_.positive = positive;
@@ -128,7 +128,7 @@ class Search {
 
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}, past what float32 is trusted with", m.greatest) : std::string("is not finite");
+      return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest) : std::string("is not finite");
     };
     const Reference& r = result_.reference;
     for (const BlockOperand& o : r.operands)

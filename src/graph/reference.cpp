@@ -19,7 +19,8 @@ namespace {
 constexpr std::int64_t chunk = 1 << 16;
 
 /// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
-Magnitude settle(DType dtype, Array& a, Array* error, bool round, int threads) {
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, int threads) {
+  if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
   std::vector<Magnitude> parts(chunks);
   parallel_for(chunks, threads, [&](std::int64_t c, int) {
@@ -68,6 +69,21 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
     errors.push_back(to[i]->values.data());
   }
   propagate(op.kind, op.attributes, dtype, operands, results, errors, 1, threads);
+}
+
+/// Moves the results by errors of the operator's own: a kernel's, drawn at random.
+void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out, Noise& noise,
+             int threads) {
+  std::vector<Array> none, own;
+  std::vector<const Array*> from;
+  std::vector<Array*> to;
+  for (const Array* a : in) none.push_back(make_array(a->shape));
+  for (const Array* a : out) own.push_back(make_array(a->shape));
+  for (const Array& a : none) from.push_back(&a);
+  for (Array& a : own) to.push_back(&a);
+  propagate(op, dtype, in, out, from, to, threads);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    noise.move(out[i]->values.data(), own[i].values.data(), static_cast<std::int64_t>(own[i].values.size()));
 }
 
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
@@ -165,10 +181,15 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       for (Array* a : out) results.push_back({a->shape, a->values.data()});
       evaluate(op.kind, op.attributes, operands, results);
     }
-    if (options.errors && op.kind != OpKind::custom) propagate(op, g.tensors[op.inputs[0]].dtype, in, out, errors.in, errors.out, threads);
+    Noise noise(options.sample, static_cast<int>(i), -1);
+    if (options.errors && op.kind != OpKind::custom) {
+      const DType dtype = g.tensors[op.inputs[0]].dtype;
+      propagate(op, dtype, in, out, errors.in, errors.out, threads);
+      if (options.sample) perturb(op, dtype, in, out, noise, threads);
+    }
     for (int t : op.outputs) {
       if (stopped) break;
-      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr, options.round, threads);
+      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr, options.sample ? &noise : nullptr, options.round, threads);
       if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit)) r.magnitudes[t].finite = false;
       stopped = options.stops_at(r.magnitudes[t]);
     }

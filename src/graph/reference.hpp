@@ -26,6 +26,7 @@ struct ReferenceOptions {
   // a comparison would judge the rounding of the argument, not the kernel. Past it counts as past `limit`.
   double exp_limit = std::numeric_limits<double>::infinity();
   bool errors = false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
+  std::uint64_t sample = 0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
 
   bool stops_at(const Magnitude& m) const {
     return limit < std::numeric_limits<double>::infinity() && !m.within(limit);

@@ -223,6 +223,40 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
+Noise::Noise(std::uint64_t sample, int op, std::int64_t block)
+    : state_(sample * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
+             static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5) {}
+
+std::uint64_t Noise::next() {  // splitmix64
+  std::uint64_t x = state_ += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+void Noise::move(double* x, const double* own, std::int64_t count) {
+  const bool biased = next() % 4 == 0;
+  const std::uint64_t way = next();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = next();
+    if (!(own[i] > 0 && own[i] < infinity)) continue;
+    const double part = 0.5 + static_cast<double>(bits >> 1) * 0x1p-64;
+    const bool away = (biased ? way : bits) & 1;  // from zero
+    x[i] += std::copysign(own[i] * part, away ? x[i] : -x[i]);
+  }
+}
+
+void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
+  const Format f = format(dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double y = round_to(f, x[i]), low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
+    const std::uint64_t side = next() % 3;
+    // By one step at most: a value that moves further than that does so by itself.
+    const double step = std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
+    x[i] = side == 1 && low < y ? round_to(f, std::max(low, y - step)) : side == 2 && high > y ? round_to(f, std::min(high, y + step)) : y;
+  }
+}
+
 void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats, int threads) {
   const Uncertain& x = in[0];

@@ -40,6 +40,24 @@ void mean_error(const Operand& x, double count, bool root, double* error);
 /// The error behind the rounding to a storage type; `x` is not rounded yet.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
+/// Errors drawn at random, no larger than a right kernel's may be. The same for the same sample, operator and block.
+class Noise {
+ public:
+  Noise() = default;
+  Noise(std::uint64_t sample, int op, std::int64_t block);
+
+  /// Moves x by half of `own` up to all of it: each element up or down, or now and then all one way, as a function's bias or
+  /// an order of summing would.
+  void move(double* x, const double* own, std::int64_t count);
+
+  /// Rounds x, now and then to the other side of a boundary that lies within its error.
+  void store(DType, double* x, const double* error, std::int64_t count);
+
+ private:
+  std::uint64_t next();
+  std::uint64_t state_ = 0;
+};
+
 /// What float32 arithmetic adds to the error of a sum of n terms, as a share of its partial sums.
 double sum_error(std::int64_t n);
 

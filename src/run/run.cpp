@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "emit/emit.hpp"
-#include "graph/compare.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
+#include "graph/judge.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -111,12 +111,10 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-// Every output, and every intermediate that a kernel wrote, against the reference. What rounding alone explains is found out
-// only if something is past the tolerance: it takes a few times as long as the reference.
+// Every output, and every intermediate that a kernel wrote, against the reference.
 void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
                  const graph::RandomInputs& inputs, RunResult& r) {
-  const graph::Reference& reference = inputs.reference;
-  std::optional<graph::Reference> bounded;
+  graph::Judge judge(g, inputs.arrays, inputs.reference);
   std::vector<bool> seen(g.tensors.size(), false);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const emit::TensorPlace& t = m.tensors[i];
@@ -124,12 +122,7 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     if (t.role == emit::Role::input || at < 0) continue;
     seen[static_cast<std::size_t>(at)] = true;
     const graph::Array found{t.shape, unpack(t, storage[i])};
-    graph::Comparison c = graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype);
-    if (!c.correct) {
-      if (!bounded) bounded = graph::run(g, inputs.arrays, {.errors = true});
-      c = graph::compare(found, reference.tensors[static_cast<std::size_t>(at)], t.dtype,
-                         &bounded->errors[static_cast<std::size_t>(at)]);
-    }
+    const graph::Comparison c = judge.compare(at, found);
     r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape,
                          c.norm_error, c.worst, c.correct ? "" : graph::to_string(c),
                          c.wrong, c.of_error});
