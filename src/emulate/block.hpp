@@ -102,6 +102,7 @@ class Block {
 
   // The engine's calls.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
+  const Region* arranged(const Region&, const Arrangement&);
   void meet(Fiber&, const void* in, void* out, Compute, void* compute, const char* what, Site);
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
@@ -240,6 +241,7 @@ class Block {
   std::unique_ptr<unsigned char[]> storage_;
   std::size_t storage_bytes_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first is none
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
   Barrier barrier_[16];

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "emulate/cluster.hpp"
+#include "zellige/emulate/arrangement.hpp"
 
 namespace zellige::emulate {
 
@@ -72,6 +73,13 @@ const char* name_of(AsyncOp::Kind kind) {
 
 }  // namespace
 
+// "Swizzle<3,4,3> of bytes at strides 2, 128"
+static std::string spell(const Arrangement& a) {
+  std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift) : "bytes at strides";
+  for (int i = 0; i < a.count; ++i) text += fmt::format("{}{}", i ? ", " : " ", a.strides[i]);
+  return text;
+}
+
 // The earlier access named by a clash, as the end of a sentence; its line is \2.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
@@ -82,6 +90,8 @@ std::string Block::against(const Clash& c, unsigned thread) const {
       return ", of which some are padding: no element lies there";
     case Clash::What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
+    case Clash::What::other_layout:
+      return fmt::format("; {} wrote them at \2 through another layout, {}", who, emulate::spell(*arrangements_[c.region]));
     case Clash::What::in_flight:
       return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
     case Clash::What::unfenced:
@@ -116,7 +126,8 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   using What = Clash::What;
   const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
                                  ? Finding::Kind::uninitialised_read
-                             : c.what == What::unfenced ? Finding::Kind::fence
+                             : c.what == What::other_layout ? Finding::Kind::layout
+                             : c.what == What::unfenced     ? Finding::Kind::fence
                                                         : Finding::Kind::race;
   if (!findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
@@ -127,6 +138,7 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
                          r.space == Space::shared ? "shared" : "global", r.name,
                          &there == this ? "" : " of " + spell_block(there.linear), spell(thread),
                          spell_block(linear), verb, from, to, there.against(c, first_thread + thread));
+  if (c.what == What::other_layout) raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
   findings.add(std::move(raw));
 }
 

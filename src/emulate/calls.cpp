@@ -88,7 +88,7 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory);
   const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.read(at, bytes, a, p.region->id);
+  Clash c = there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty()) c = there.async.read(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "reads", site, c);
   return true;
@@ -99,7 +99,7 @@ inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory);
   const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.write(at, bytes, a, p.region->id);
+  Clash c = there.shadow.write(at, bytes, a, *p.region);
   if (!c && !there.async.empty()) c = there.async.write(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "writes", site, c);
   return true;
@@ -247,6 +247,10 @@ void poisoned(Thread& t) {
       wgmma);
 }
 
+const Region* arranged(Thread& t, const Region* region, const Arrangement& a) {
+  return static_cast<Block*>(region->shadow)->arranged(*region, a);
+}
+
 void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -283,7 +287,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   ++b.counters[by_width(Counter::cp_async_1, bytes)];
   if (!admit(f, f.index, dst, bytes, true, site, bytes)) return;
   const std::size_t at = std::size_t(dst.p - b.memory);
-  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), dst.region->id);
+  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), *dst.region);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   b.issue_copy(f, at, *dst.region, from, bytes, valid, site);
@@ -367,6 +371,7 @@ const Engine& engine() {
                                .poisoned = poisoned,
                                .async = &async_engine(),
                                .atomic_increment = atomic_increment,
+                               .arranged = arranged,
                                .unwritten = unwritten};
   return table;
 }
