@@ -41,6 +41,7 @@ void Block::begin(std::uint64_t linear_index) {
                       unsigned(linear / config.grid.x / config.grid.y)};
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
+  parts.clear();
   async.reset();
   mbarriers.clear();
   touches.clear();
@@ -115,6 +116,7 @@ Fiber* Block::next_at_random() {
 
 void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
+  check_parts();
 }
 
 void Block::start(Transfer t) {
@@ -184,7 +186,7 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
 }
 
 // The same region once for each layout that it is seen through.
-const Region* Block::arranged(const Region& from, const Arrangement& a) {
+const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
   std::size_t i = 1;
   while (i < arrangements_.size() && arrangements_[i] != &a) ++i;
   if (i == arrangements_.size()) {
@@ -198,6 +200,7 @@ const Region* Block::arranged(const Region& from, const Arrangement& a) {
     if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i) return r.get();
   auto region = std::make_unique<Region>(from);
   region->arrangement = std::uint16_t(i);
+  if (of) region->part_bytes = of->bytes, region->stages = of->stages;
   regions_.push_back(std::move(region));
   return regions_.back().get();
 }

@@ -1,4 +1,5 @@
 // What a block has to say: accesses that clash, threads that do not meet, and why it cannot go on.
+#include <algorithm>
 #include <bit>
 
 #include "emulate/cluster.hpp"
@@ -26,6 +27,32 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
   RawFinding raw{kind, tensor ? tensor : "", std::move(text), {walk(f, site)}, linear, only_between_lines};
   if (other_site) raw.sites.push_back({other_site});
   findings.add(std::move(raw));
+}
+
+void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
+  report(f, Finding::Kind::stale, r.name, site,
+         fmt::format("shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and its warp has read a "
+                     "later one since",
+                     r.name, spell(thread), spell_block(linear), spell(p.thread)),
+         p.site);
+}
+
+// Of a tile whose other parts have been read.
+void Block::check_parts() {
+  if (cluster.live) return;  // it has been given up
+  for (const auto& [id, tile] : parts.tiles()) {
+    if (std::none_of(tile.parts.begin(), tile.parts.end(), [](const auto& p) { return p.read; })) continue;
+    for (std::size_t i = 0; i < tile.parts.size(); ++i) {
+      const PartsRead::Part& p = tile.parts[i];
+      const Region& r = *tile.region;
+      if (!p.fill || p.read || !findings.fresh(Finding::Kind::unread, r.name, p.site)) continue;
+      RawFinding raw{Finding::Kind::unread, r.name, "", {{p.site}}, linear};
+      raw.text = fmt::format("{} {} of shared tensor {}: {} of {} began to fill it at \1 and nobody has read it",
+                             r.stages ? "stage" : "part", i, r.name, spell(p.thread), spell_block(linear));
+      findings.add(std::move(raw));
+      break;
+    }
+  }
 }
 
 void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {

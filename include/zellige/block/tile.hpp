@@ -28,21 +28,22 @@ struct AddressTile {
 #if defined(ZELLIGE_EMULATE)
 /// The same pointer, of which the emulator knows through which layout it touches shared memory.
 template <class T, class Layout>
-ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout) {
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout layout, unsigned count = 0) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
   if (!a.known || data.region->space != emulate::Space::shared) return data;
+  const emulate::Parts parts = emulate::parts(layout, sizeof(T), count * unsigned(sizeof(T)));
   emulate::Thread& t = emulate::self();
-  return {data.p, t.engine->arranged(t, data.region, a)};
+  return {data.p, t.engine->arranged(t, data.region, a, count ? &parts : nullptr)};
 }
 #else
 template <class Pointer, class Layout>
-ZELLIGE_CALL Pointer arranged(Pointer data, Layout) { return data; }
+ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0) { return data; }
 #endif
 
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
-  return {arranged(shared<T>(name, byte_offset, count), layout), layout};
+  return {arranged(shared<T>(name, byte_offset, count), layout, count), layout};
 }
 
 template <class Pointer, class Layout>
