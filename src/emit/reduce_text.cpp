@@ -97,7 +97,7 @@ void KernelText::finish(const Task& task) {
     out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
-    out_.line("const Vec<float, 1> x{{{}_lanes<4>(sum{}[r])}};", max ? "max" : "sum", task.node);
+    out_.line("const Vec<float, 1> x{{{}_lanes<4>(sum{}[r], at.m)}};", max ? "max" : "sum", task.node);
     std::int64_t batch = 1, below = 1;
     for (int d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
     std::vector<std::string> at(rank, "0");
@@ -125,7 +125,9 @@ void KernelText::finish(const Task& task) {
   const char* counter = index_type(outputs + groups);
   out_.open("for ({} i = 0; i < {}; ++i) {{", counter, mine);
   out_.line("const {} o = {} + i * {};", counter, group > 1 ? fmt::format("tid / {}", group) : "tid", groups);
-  if (c.lanes > 1) out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[i])}};", max ? "max" : "sum", c.lanes, task.node);
+  if (c.lanes > 1)
+    out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[i], {})}};", max ? "max" : "sum", c.lanes, task.node,
+              c.splits > 1 ? fmt::format("tid / {}", c.lanes) : "o");
   else out_.line("const Vec<float, 1> x{{sum{}[i]}};", task.node);
   std::string inside = c.lanes > 1 ? fmt::format("tid % {} == 0", c.lanes) : "";
   if (outputs % groups != 0) inside += fmt::format("{}o < {}", inside.empty() ? "" : " && ", outputs);

@@ -95,6 +95,7 @@ struct Clash {
     unwritten,
     padding,
     other_tensor,
+    other_layout,
     written,
     read,
     in_flight,

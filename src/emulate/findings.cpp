@@ -38,6 +38,12 @@ std::string_view name(Finding::Kind kind) {
       return "missing griddep_wait";
     case Finding::Kind::crash:
       return "crash";
+    case Finding::Kind::stale:
+      return "an old stage of";
+    case Finding::Kind::unread:
+      return "unread";
+    case Finding::Kind::layout:
+      return "another layout";
     case Finding::Kind::endless:
       return "no end";
   }

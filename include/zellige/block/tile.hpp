@@ -6,6 +6,9 @@
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/layout/composed.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/arrangement.hpp>
+#endif
 
 namespace zellige {
 
@@ -25,10 +28,25 @@ struct AddressTile {
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
+#if defined(ZELLIGE_EMULATE)
+/// The same pointer, of which the emulator knows through which layout it touches shared memory.
+template <class T, class Layout>
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout layout, unsigned count = 0) {
+  static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
+  if (!a.known || data.region->space != emulate::Space::shared) return data;
+  const emulate::Parts parts = emulate::parts(layout, sizeof(T), count * unsigned(sizeof(T)));
+  emulate::Thread& t = emulate::self();
+  return {data.p, t.engine->arranged(t, data.region, a, count ? &parts : nullptr)};
+}
+#else
+template <class Pointer, class Layout>
+ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0) { return data; }
+#endif
+
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
-  return {shared<T>(name, byte_offset, count), layout};
+  return {arranged(shared<T>(name, byte_offset, count), layout, count), layout};
 }
 
 template <class Index = int, class Pointer, class Layout>
@@ -43,7 +61,7 @@ ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole 
 
 /// The same memory under another layout.
 template <class Pointer, class Old, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {tile.data, layout}; }
+ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {arranged(tile.data, layout), layout}; }
 
 /// An operand's columns from `first` on.
 template <class View>
@@ -108,9 +126,22 @@ ZELLIGE_CALL auto join(const Vec<float, N>& x, const Rest&... rest) {
   return result;
 }
 
+/// That all of a tile's partial results are put together, where the emulator can tell.
+template <int Parts, class Pointer, class Layout>
+ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
+#if defined(ZELLIGE_EMULATE)
+  const int have = size<0>(tile.layout);
+  if (have == Parts) return;
+  char text[160];
+  __builtin_snprintf(text, sizeof(text), "it puts %d partial results of a tile of %d together", Parts, have);
+  emulate::fail_at(tile.data.region->name, text);
+#endif
+}
+
 /// The sum of `Parts` partial sums; part p lies at tile(p, coordinate...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  check_parts<Parts>(tile);
   Vec<float, N> x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
@@ -123,6 +154,7 @@ ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Co
 
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL Vec<float, N> read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  check_parts<Parts>(tile);
   Vec<float, N> x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {

@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{max_lanes<4>(sum5[r])};
+        const Vec<float, 1> x{max_lanes<4>(sum5[r], at.m)};
         if (lane % 4 == 0) write<1>(s_t5(0, at.m, 0), x);
       }
     }
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{sum_lanes<4>(sum14[r])};
+        const Vec<float, 1> x{sum_lanes<4>(sum14[r], at.m)};
         if (lane % 4 == 0) write<1>(s_t14(0, at.m, 0), x);
       }
     }
