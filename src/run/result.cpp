@@ -64,7 +64,7 @@ double worst_norm(const RunResult& r) {
 }  // namespace
 
 std::string_view name(Status s) {
-  constexpr std::string_view names[] = {"correct", "wrong", "refused", "reference"};
+  constexpr std::string_view names[] = {"correct", "wrong", "refused", "failed", "reference"};
   return names[static_cast<int>(s)];
 }
 
@@ -129,7 +129,7 @@ RunResult parse_result(std::string_view text) {
   r.target = j.at("target");
   r.on = j.at("on");
   r.seed = j.at("seed");
-  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::reference}) {
+  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::failed, Status::reference}) {
     if (j.at("status") == name(s)) r.status = s;
   }
   r.reason = j.at("reason");
