@@ -1,4 +1,6 @@
 // Every option that writes, held to the rules of run/outputs.hpp.
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -181,6 +183,54 @@ TEST_F(Outputs, StandardOutputIsAStream) {
   EXPECT_TRUE(read_whole(path("all.txt")).ends_with("\n4:1\n"));
   EXPECT_EQ(zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"}).output,
             "zellige: stdout: cannot be written: No space left on device\n");
+}
+
+// What permissions forbid, as a user who is not root meets it.
+TEST_F(Outputs, NoPermission) {
+  std::vector<std::string> as_user;
+  if (geteuid() == 0) {
+    if (!zellige::run::find_program("setpriv")) GTEST_SKIP() << "this is root, and there is no setpriv";
+    as_user = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  }
+  fs::create_directories(path("locked"));
+  write_whole(path("closed.json"), three_graphs);
+  write_whole(path("fixed"), "");
+  for (const auto& [name, mode] : {std::pair{"locked", 0555}, {"closed.json", 0000}, {"fixed", 0444}}) {
+    fs::permissions(path(name), static_cast<fs::perms>(mode));
+    if (geteuid() == 0) ASSERT_EQ(chown(path(name).c_str(), 65534, 65534), 0);
+  }
+  if (geteuid() == 0) ASSERT_EQ(chown(folder.path.c_str(), 65534, 65534), 0);
+  if (geteuid() == 0) ASSERT_EQ(chmod(folder.path.c_str(), 0755), 0);
+  const auto refused = [&](std::vector<std::string> words, const std::string& message) {
+    words.insert(words.begin(), ZELLIGE_EXECUTABLE);
+    words.insert(words.begin(), as_user.begin(), as_user.end());
+    const auto f = zellige::run::run_process(words);
+    EXPECT_EQ(f.status, 2);
+    EXPECT_EQ(f.output, "zellige: " + message + "\n");
+  };
+  const std::string denied = ": cannot be written: Permission denied";
+  for (const std::string at : {"locked/x", "fixed"}) {
+    refused({"layout", "4:1", "--svg", path(at)}, path(at) + denied);
+    refused({"layout", "4:1", "--html", path(at), "--force"}, path(at) + denied);
+    refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", path(at)}, path(at) + denied);
+  }
+  refused({"transpile", path("graphs.json"), "-o", path("locked")}, path("locked/scaled.cu") + denied);
+  refused({"transpile", path("graphs.json"), "-o", path("locked/new")},
+          path("locked/new") + ": cannot create the folder: Permission denied");
+  refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--dump", path("locked/new")},
+          path("locked/new") + ": cannot create the folder: Permission denied");
+  const std::string unread = path("closed.json") + ": expected a graph file that can be read, found: Permission denied";
+  refused({"transpile", path("closed.json")}, unread);
+  refused({"run", path("closed.json"), "--on", "reference"}, unread);
+  refused({"layout", "--jsonl", path("closed.json")}, path("closed.json") + ": cannot be read: Permission denied");
+}
+
+TEST_F(Outputs, NoTemporaryFolderIsOneSentence) {
+  setenv("TMPDIR", path("none").c_str(), 1);
+  const auto f = run({"run", path("graphs.json"), "--index", "0", "--on", "emulator", "--no-cache"});
+  unsetenv("TMPDIR");
+  EXPECT_EQ(f.status, 2);
+  EXPECT_EQ(f.output, "zellige: " + path("none") + ": Not a directory\n");
 }
 
 // One sentence for whatever is wrong with a path, for every option that reads or writes one.

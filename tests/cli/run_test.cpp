@@ -205,7 +205,7 @@ TEST_F(Run, ADamagedListRunsUpToTheDamage) {
   EXPECT_EQ(all[0].status, Status::reference);
   EXPECT_EQ(all[1].status, Status::reference);
   EXPECT_EQ(all[2].status, Status::refused);
-  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 12, column "), 0u)
+  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "), 0u)
       << all[2].reason;
 }
 

@@ -94,9 +94,9 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
 TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n" + graph(1) + "\n  x]", 2),
             "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' behind graph 1, found 'x'");
-  EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1),
-            "text: expected JSON, found a parse error at line 2, column 13: syntax error while parsing value - invalid "
-            "literal; last read: '{\"a\": tru}'");
+  EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1)
+                .find("text: expected JSON, found a parse error at line 2, column 13: syntax error"),
+            0u);
   EXPECT_EQ(message("[" + graph(0) + ",", 1).find("text: expected JSON, found a parse error at line 1, column "), 0u);
   EXPECT_EQ(message("[" + graph(0) + "] x", 1).substr(0, 40), "text: expected JSON, found a parse error");
   EXPECT_NE(message("[" + graph(0), 1), "");
