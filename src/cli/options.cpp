@@ -69,13 +69,14 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
         return fmt::format("{} is one argument too many ({} tells how it is used)", word, help);
       }
       const std::string name = word.substr(0, word.find('='));
-      return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)), help);
+      return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)),
+                         help);
     }
   }
   if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
     const std::string what = e.what();
-    return fmt::format("{}: expected a value, found none ({} tells how it is used)", what.substr(0, what.find(':')),
-                       help);
+    return fmt::format("{}: expected a value, found none ({} tells how it is used)",
+                       what.substr(0, what.find(':')), help);
   }
   return fmt::format("{} ({} tells how it is used)", e.what(), help);
 }

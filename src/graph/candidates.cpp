@@ -28,7 +28,8 @@ std::string shown(int c) {
 /// A file's or a text's characters, with where they stand.
 class Characters {
  public:
-  explicit Characters(int fd, std::string source) : source_(std::move(source)), fd_(fd), buffer_(1 << 18, '\0') {}
+  explicit Characters(int fd, std::string source)
+      : source_(std::move(source)), fd_(fd), buffer_(1 << 18, '\0') {}
   explicit Characters(std::string_view text) : rest_(text) {}
   Characters(const Characters&) = delete;
   ~Characters() { close(); }
@@ -54,7 +55,8 @@ class Characters {
     for (int c; (c = peek()) >= 0;) {
       if (!quoted && depth == 0 && (c == ',' || c == ']' || c == '}' || blank(c))) return;
       if (into) {
-        if (into->size() == most_bytes) fail("{}: a graph's text has more than {} bytes", source_, most_bytes);
+        if (into->size() == most_bytes)
+          fail("{}: a graph's text has more than {} bytes", source_, most_bytes);
         into->push_back(static_cast<char>(c));
       }
       drop();
@@ -181,8 +183,10 @@ bool Candidates::advance() {
   const int c = in_->peek();
   const std::size_t line = in_->line, column = in_->column;
   if (c != ',' && c != ']')
-    fail("{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' behind graph {}, found {}",
-         source_, line, column, count_ - 1, shown(c));
+    fail(
+        "{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' behind graph {}, "
+        "found {}",
+        source_, line, column, count_ - 1, shown(c));
   in_->drop();
   in_->skip_blanks();
   if (c == ',') {
@@ -190,8 +194,10 @@ bool Candidates::advance() {
     return true;
   }
   if (in_->peek() >= 0)
-    fail("{}: expected JSON, found a parse error at line {}, column {}: expected the end behind the list, found {}",
-         source_, in_->line, in_->column, shown(in_->peek()));
+    fail(
+        "{}: expected JSON, found a parse error at line {}, column {}: expected the end behind the list, "
+        "found {}",
+        source_, in_->line, in_->column, shown(in_->peek()));
   return false;
 }
 

@@ -1,5 +1,5 @@
-// The graphs of a file, one after the other: a file of any length is never in memory as a whole, and its first
-// graph is there as soon as its text has been read.
+// The graphs of a file, one after the other: a file of any length is never in memory as a whole, and its
+// first graph is there as soon as its text has been read.
 //
 //   Candidates file("graphs.json");                      // "-": stdin
 //   while (std::optional<Loaded> l = file.next()) ...     // each with its graph, or with why it is refused

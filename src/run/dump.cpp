@@ -28,7 +28,8 @@ std::string file_name(std::string_view name) {
   std::string text;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
+    const bool plain =
+        byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
     text += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
   if (text.size() > most_letters) text = text.substr(0, most_letters) + "~" + digest(name);
@@ -44,7 +45,8 @@ std::string FileNames::operator()(std::string_view name) {
 }
 
 void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::KernelGraph& g,
-          const graph::RandomInputs& inputs, const emit::Program* program, const std::vector<Bytes>* storage) {
+          const graph::RandomInputs& inputs, const emit::Program* program,
+          const std::vector<Bytes>* storage) {
   create_folders(folder);
   FileNames names;
   std::vector<std::string> known;
@@ -53,7 +55,8 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(g.inputs[i]);
       const graph::KernelTensor& t = g.tensors[at];
-      outputs.put(folder / fmt::format("input_{}.npy", known[at]), npy(t.dtype, t.shape, inputs.arrays[i].values));
+      outputs.put(folder / fmt::format("input_{}.npy", known[at]),
+                  npy(t.dtype, t.shape, inputs.arrays[i].values));
     }
     for (std::size_t i = 0; i < g.tensors.size(); ++i) {
       const graph::KernelTensor& t = g.tensors[i];

@@ -14,9 +14,9 @@
 
 namespace zellige::run {
 
-/// A part of a file name that says another name: letters, digits and _ - + = , @ [ ] stay, every other character
-/// is %XX, and what is too long ends in ~ and a hash. Two names never give the same; but case may be all that
-/// they differ in.
+/// A part of a file name that says another name: letters, digits and _ - + = , @ [ ] stay, every other
+/// character is %XX, and what is too long ends in ~ and a hash. Two names never give the same; but case may
+/// be all that they differ in.
 std::string file_name(std::string_view name);
 
 /// Names that also a file system without case keeps apart: the second of such two gets ~2.
@@ -28,9 +28,9 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-/// `program` and `storage` are null where only the reference ran. All files or none; fails where one cannot be
-/// written.
-void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::RandomInputs&,
-          const emit::Program* program, const std::vector<Bytes>* storage);
+/// `program` and `storage` are null where only the reference ran. All files or none; fails where one cannot
+/// be written.
+void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&,
+          const graph::RandomInputs&, const emit::Program* program, const std::vector<Bytes>* storage);
 
 }  // namespace zellige::run

@@ -44,7 +44,9 @@ int own_descriptor(const fs::path& file) {
   return -1;
 }
 
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
 
 void write_stream(const fs::path& shown, std::string_view content) {
   const int own = own_descriptor(shown);
@@ -120,8 +122,8 @@ void Outputs::take(const Place& place) {
   if (place.stream) return;
   const auto folder = file_at(folder_of(place.file));
   if (!folder) unwritable(place.shown, errno);
-  const std::string key = fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino,
-                                      folded(place.file.filename().string()));
+  const std::string key =
+      fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, folded(place.file.filename().string()));
   if (!claimed_.insert(key).second)
     fail("{}: two outputs of this command would go there; name another", place.shown.string());
 }

@@ -5,11 +5,11 @@
 //   outputs.put("out/graph.manifest.json", manifest);
 //   outputs.commit();                                     // both stand there now, or neither
 //
-// Refused, each with a sentence: an output that is an input (the same file, by whatever name), two outputs of one
-// run in one place (also where they differ only in case, which some file systems do not keep apart), and, unless
-// forced, a file that Zellige did not write or that was edited since (run/written.hpp). An empty file has nothing
-// to lose. Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are written to as
-// streams.
+// Refused, each with a sentence: an output that is an input (the same file, by whatever name), two outputs of
+// one run in one place (also where they differ only in case, which some file systems do not keep apart), and,
+// unless forced, a file that Zellige did not write or that was edited since (run/written.hpp). An empty file
+// has nothing to lose. Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are
+// written to as streams.
 #pragma once
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -60,7 +60,7 @@ class Outputs {
   struct Staged {
     Place place;
     std::filesystem::path aside;
-    std::string content;  // of a stream
+    std::string content;                // of a stream
     std::optional<struct stat> before;  // of what stood there when it was checked
     enum { waiting, made, exchanged, replaced } state = waiting;
   };

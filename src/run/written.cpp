@@ -26,8 +26,8 @@ struct Digest::State {
 };
 
 Digest::Digest()
-    : state_(static_cast<State*>(::operator new(sizeof(State), std::align_val_t{alignof(State)})),
-             [](State* s) { ::operator delete(s, std::align_val_t{alignof(State)}); }) {
+    : state_(static_cast<State*>(::operator new (sizeof(State), std::align_val_t{alignof(State)})),
+             [](State* s) { ::operator delete (s, std::align_val_t{alignof(State)}); }) {
   XXH3_128bits_reset(&state_->hash);
 }
 
@@ -75,10 +75,9 @@ void Written::add(const std::string& digest) const {
   if (::flock(fd, LOCK_EX) == 0) {
     const off_t size = ::lseek(fd, 0, SEEK_END);
     if (size > most_bytes) {
-      std::string recent(static_cast<std::size_t>(most_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes,
-                         '\0');
-      const ssize_t n =
-          ::pread(fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
+      std::string recent(
+          static_cast<std::size_t>(most_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes, '\0');
+      const ssize_t n = ::pread(fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
       if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(fd, 0) == 0 &&
           ::write(fd, recent.data(), recent.size()) < 0) {
         ::close(fd);

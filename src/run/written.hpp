@@ -1,5 +1,5 @@
-// What Zellige wrote, known by its content: hashes of whole files, kept in the cache's folder (`written`, a line
-// each). A file whose content is not among them was written by somebody else, or edited since.
+// What Zellige wrote, known by its content: hashes of whole files, kept in the cache's folder (`written`, a
+// line each). A file whose content is not among them was written by somebody else, or edited since.
 //
 // Nothing is put into the files themselves: .npy and JSON lines have no place for a stamp that every reader
 // passes over. The record may be lost; then nothing is replaced unasked, which is the safe side to err on.

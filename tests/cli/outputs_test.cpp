@@ -26,9 +26,13 @@ const Writer writers[] = {
     {"transpile", "--output", {"transpile", "IN", "-o", "OUT"}, {"scaled.cu", "scaled.manifest.json"}},
     {"transpile", "", {"transpile", "IN", "-o", "OUT", "--standalone"}, {"scaled.cu"}},
     {"run", "--json", {"run", "IN", "--index", "0", "--on", "reference", "--json", "OUT"}, {""}},
-    {"run", "--dump", {"run", "IN", "--index", "0", "--on", "reference", "--dump", "OUT"},
+    {"run",
+     "--dump",
+     {"run", "IN", "--index", "0", "--on", "reference", "--dump", "OUT"},
      {"scaled/input_A.npy", "scaled/output_Y.reference.npy"}},
-    {"run", "", {"run", "IN", "--index", "0", "--on", "emulator", "--dump", "OUT"},
+    {"run",
+     "",
+     {"run", "IN", "--index", "0", "--on", "emulator", "--dump", "OUT"},
      {"scaled/output_Y.npy", "scaled/scaled.cu", "scaled/scaled.manifest.json"}},
     {"layout", "--svg", {"layout", "(4,4):(4,1)", "--svg", "OUT"}, {""}},
     {"layout", "--html", {"layout", "(4,4):(4,1)", "--html", "OUT"}, {""}},
@@ -40,7 +44,8 @@ struct Outputs : Command {
   Outputs() { write_whole(path("graphs.json"), three_graphs); }
   zellige::run::Finished start(const Writer& w, const std::string& out, bool force = false) {
     std::vector<std::string> words = w.words;
-    for (std::string& word : words) word = word == "IN" ? path("graphs.json") : word == "OUT" ? path(out) : word;
+    for (std::string& word : words)
+      word = word == "IN" ? path("graphs.json") : word == "OUT" ? path(out) : word;
     if (force) words.push_back("--force");
     return run(words);
   }
@@ -58,7 +63,8 @@ TEST_F(Outputs, EveryOptionThatWritesIsInTheTable) {
     std::set<std::string> listed, known;
     const std::string help = run({command, "--help"}).output;
     const std::regex option("(--[a-z]+) OUTF");
-    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) listed.insert((*at)[1]);
+    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at)
+      listed.insert((*at)[1]);
     for (const Writer& w : writers)
       if (w.command == command && !w.option.empty()) known.insert(w.option);
     EXPECT_EQ(listed, known);
@@ -82,7 +88,8 @@ TEST_F(Outputs, AreReplacedIfTheyAreAsTheyWereWritten) {
       const auto before = all("out");
       const auto f = start(w, out);
       EXPECT_EQ(f.status, 2) << f.output;
-      EXPECT_NE(f.output.find(written.string() + ": stands there, and is not as Zellige wrote it"), f.output.npos)
+      EXPECT_NE(f.output.find(written.string() + ": stands there, and is not as Zellige wrote it"),
+                f.output.npos)
           << f.output;
       EXPECT_EQ(all("out"), before) << "nothing is written where one file cannot be";
       const auto forced = start(w, out, true);
@@ -140,8 +147,8 @@ TEST_F(Outputs, TwoOfOneRunInOnePlace) {
 TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
   fs::create_directories(path("other"));
   write_whole(path("other/graphs.json"), three_graphs);
-  const auto f = run({"run", path("graphs.json"), path("other/graphs.json"), "--index", "0", "--on", "reference",
-                      "--dump", path("dump")});
+  const auto f = run({"run", path("graphs.json"), path("other/graphs.json"), "--index", "0", "--on",
+                      "reference", "--dump", path("dump")});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find("graph scaled: --dump would write it to " + path("dump/scaled") + ", where " +
                           path("graphs.json") + "[0] is written; run them apart"),
@@ -151,7 +158,8 @@ TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
 
 // Tensors whose names only an exact eye keeps apart; each has a file of its own, with its own content.
 TEST_F(Outputs, EveryTensorHasItsDump) {
-  const std::vector<std::string> names = {"a+b", "a_b", "a.b", "a/b", "A_b", "a%2Bb", "t_1", "t.1", "t.reference", "t"};
+  const std::vector<std::string> names = {"a+b",   "a_b", "a.b", "a/b",         "A_b",
+                                          "a%2Bb", "t_1", "t.1", "t.reference", "t"};
   std::string inputs, operators, outputs;
   for (const std::string& n : names) {
     const std::string comma = inputs.empty() ? "" : ",";
@@ -159,8 +167,8 @@ TEST_F(Outputs, EveryTensorHasItsDump) {
     operators += comma + R"({"op":"exp","inputs":["i)" + n + R"("],"outputs":[")" + n + R"("]})";
     outputs += comma + "\"" + n + "\"";
   }
-  write_whole(path("names.json"), R"({"zellige_graph":1,"name":"names","inputs":[)" + inputs + R"(],"operators":[)" +
-                                      operators + R"(],"outputs":[)" + outputs + "]}");
+  write_whole(path("names.json"), R"({"zellige_graph":1,"name":"names","inputs":[)" + inputs +
+                                      R"(],"operators":[)" + operators + R"(],"outputs":[)" + outputs + "]}");
   const auto f = run({"run", path("names.json"), "--on", "reference", "--dump", path("dump")});
   EXPECT_EQ(f.status, 0) << f.output;
   std::set<std::string> folded, contents;
@@ -181,8 +189,10 @@ TEST_F(Outputs, StandardOutputIsAStream) {
   EXPECT_EQ(shell.status, 0) << shell.output;
   EXPECT_EQ(read_whole(path("all.txt")).find("<svg"), 0u);
   EXPECT_TRUE(read_whole(path("all.txt")).ends_with("\n4:1\n"));
-  EXPECT_EQ(zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"}).output,
-            "zellige: stdout: cannot be written: No space left on device\n");
+  EXPECT_EQ(
+      zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"})
+          .output,
+      "zellige: stdout: cannot be written: No space left on device\n");
 }
 
 // What permissions forbid, as a user who is not root meets it.
@@ -212,17 +222,20 @@ TEST_F(Outputs, NoPermission) {
   for (const std::string at : {"locked/x", "fixed"}) {
     refused({"layout", "4:1", "--svg", path(at)}, path(at) + denied);
     refused({"layout", "4:1", "--html", path(at), "--force"}, path(at) + denied);
-    refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", path(at)}, path(at) + denied);
+    refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", path(at)},
+            path(at) + denied);
   }
   refused({"transpile", path("graphs.json"), "-o", path("locked")}, path("locked/scaled.cu") + denied);
   refused({"transpile", path("graphs.json"), "-o", path("locked/new")},
           path("locked/new") + ": cannot create the folder: Permission denied");
   refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--dump", path("locked/new")},
           path("locked/new") + ": cannot create the folder: Permission denied");
-  const std::string unread = path("closed.json") + ": expected a graph file that can be read, found: Permission denied";
+  const std::string unread =
+      path("closed.json") + ": expected a graph file that can be read, found: Permission denied";
   refused({"transpile", path("closed.json")}, unread);
   refused({"run", path("closed.json"), "--on", "reference"}, unread);
-  refused({"layout", "--jsonl", path("closed.json")}, path("closed.json") + ": cannot be read: Permission denied");
+  refused({"layout", "--jsonl", path("closed.json")},
+          path("closed.json") + ": cannot be read: Permission denied");
 }
 
 TEST_F(Outputs, NoTemporaryFolderIsOneSentence) {
@@ -243,8 +256,9 @@ TEST_F(Outputs, BadPathsAreOneSentence) {
     for (std::string& word : uses.back())
       word = word == "IN" ? path("graphs.json") : word == "OUT" || word == "READ" ? bad : word;
   };
-  for (const std::string bad : {path("no/such"), path("file/below"), path("folder"), std::string("/dev/full"),
-                                path("file"), path(std::string(300, 'n')), std::string("/proc/nothing/here")}) {
+  for (const std::string bad :
+       {path("no/such"), path("file/below"), path("folder"), std::string("/dev/full"), path("file"),
+        path(std::string(300, 'n')), std::string("/proc/nothing/here")}) {
     for (const Writer& w : writers) {
       const bool to_folder = !w.files[0].empty();
       if (to_folder && (bad == path("no/such") || bad == path("folder"))) continue;  // these are good

@@ -1,5 +1,5 @@
-// What transpile --standalone writes: compiled as docs/cli.md says, without a warning; and its host part, by the host's
-// compiler against a stand-in of the CUDA runtime, on several devices and threads.
+// What transpile --standalone writes: compiled as docs/cli.md says, without a warning; and its host part, by
+// the host's compiler against a stand-in of the CUDA runtime, on several devices and threads.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -35,7 +35,8 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
   for (const std::string target : {"sm_80", "sm_90a"}) {
     for (const char* example : examples) {
       std::string words = command.substr(command.find(' '));
-      words.replace(words.find("sm_90a"), 6, target).replace(words.find("lora_0.cu"), 9, write(example, target));
+      words.replace(words.find("sm_90a"), 6, target)
+          .replace(words.find("lora_0.cu"), 9, write(example, target));
       const auto f = zellige::run::run_process({"sh", "-c", *nvcc + words + " -o " + path("out.o")});
       EXPECT_EQ(f.status, 0);
       EXPECT_EQ(f.output, "") << example << " for " << target;
@@ -84,7 +85,8 @@ TEST_F(Standalone, EveryDeviceGetsItsAttributes) {
   int large = 0;
   for (const char* example : examples) {
     const std::string file = write(example, "sm_90a"), text = read_whole(file);
-    const auto manifest = nlohmann::json::parse(read_whole(file.substr(0, file.size() - 3) + ".manifest.json"));
+    const auto manifest =
+        nlohmann::json::parse(read_whole(file.substr(0, file.size() - 3) + ".manifest.json"));
     const std::size_t begin = text.rfind("#include <cuda_runtime.h>"), end = text.rfind("#endif");
     ASSERT_LT(begin, end);
     int asking = 0;
@@ -95,7 +97,8 @@ TEST_F(Standalone, EveryDeviceGetsItsAttributes) {
       asking += k.at("shared_bytes") > 48 * 1024;
     }
     large += asking;
-    host += std::regex_replace(text.substr(begin, end - begin), std::regex(R"((\w+)<<<(.*)>>>\()"), "launch($1, $2, ");
+    host += std::regex_replace(text.substr(begin, end - begin), std::regex(R"((\w+)<<<(.*)>>>\()"),
+                               "launch($1, $2, ");
     host += R"(
 int main() {
   void* pointers[64] = {};
@@ -115,9 +118,9 @@ int main() {
     write_whole(path("host.cpp"), host);
     const auto f = zellige::run::run_process(
         {"sh", "-c",
-         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") + " -DENTRY=" +
-             manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) + " -o " + path("host") +
-             " " + path("host.cpp") + " && " + path("host")});
+         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") +
+             " -DENTRY=" + manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) +
+             " -o " + path("host") + " " + path("host.cpp") + " && " + path("host")});
     EXPECT_EQ(f.status, 0) << example;
     EXPECT_EQ(f.output, "0") << example;
   }

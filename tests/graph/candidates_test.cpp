@@ -79,7 +79,8 @@ TEST(Candidates, MemoryDoesNotGrowWithTheFile) {
 
 TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
   // Brackets and quotes within texts are no structure.
-  const std::string odd = R"({"zellige_graph":1,"name":"]}\"[{\\"})", text = "[" + odd + "," + graph(1) + " ,\n" + odd + "," + graph(3) + "]";
+  const std::string odd = R"({"zellige_graph":1,"name":"]}\"[{\\"})",
+                    text = "[" + odd + "," + graph(1) + " ,\n" + odd + "," + graph(3) + "]";
   for (int skipped = 0; skipped <= 4; ++skipped) {
     Candidates file(text, "text", "stem");
     for (int i = 0; i < skipped; ++i) EXPECT_TRUE(file.skip());
@@ -89,22 +90,26 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
   }
 }
 
-// Where a text is no JSON, the message counts lines and columns from the file's start, and what stood before it was
-// given.
+// Where a text is no JSON, the message counts lines and columns from the file's start, and what stood before
+// it was given.
 TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n" + graph(1) + "\n  x]", 2),
-            "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' behind graph 1, found 'x'");
+            "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' behind graph "
+            "1, found 'x'");
   EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1)
                 .find("text: expected JSON, found a parse error at line 2, column 13: syntax error"),
             0u);
-  EXPECT_EQ(message("[" + graph(0) + ",", 1).find("text: expected JSON, found a parse error at line 1, column "), 0u);
+  EXPECT_EQ(
+      message("[" + graph(0) + ",", 1).find("text: expected JSON, found a parse error at line 1, column "),
+      0u);
   EXPECT_EQ(message("[" + graph(0) + "] x", 1).substr(0, 40), "text: expected JSON, found a parse error");
   EXPECT_NE(message("[" + graph(0), 1), "");
   EXPECT_NE(message(graph(0) + "x"), "");
   EXPECT_NE(message(""), "");
   EXPECT_NE(message("["), "");
-  EXPECT_EQ(message("[]"),
-            "text: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
+  EXPECT_EQ(
+      message("[]"),
+      "text: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
   EXPECT_EQ(message("\xef\xbb\xbf " + graph(0)), "") << "a byte order mark is no character";
 }
 

@@ -36,8 +36,9 @@ struct Places : testing::Test {
     return n;
   }
   std::string of_others(const std::string& name) const {
-    return path(name) + ": stands there, and is not as Zellige wrote it (another's, or edited since); --force "
-                        "replaces it";
+    return path(name) +
+           ": stands there, and is not as Zellige wrote it (another's, or edited since); --force "
+           "replaces it";
   }
   std::string input(const std::string& name) const {
     return path(name) + ": is an input of this command (" + path("input.json") +
@@ -99,7 +100,8 @@ TEST_F(Places, LinksAreWrittenThrough) {
   EXPECT_EQ(read_whole(path("out/empty")), "1");
   EXPECT_EQ(read_whole(path("out/new")), "2");
   fs::create_symlink("round", path("round"));
-  EXPECT_EQ(write({{"round", "1"}}), path("round") + ": cannot be written: Too many levels of symbolic links");
+  EXPECT_EQ(write({{"round", "1"}}),
+            path("round") + ": cannot be written: Too many levels of symbolic links");
 }
 
 // Whatever is wrong with one of several, none is written, and nothing is left behind.
@@ -121,7 +123,8 @@ TEST_F(Places, AllOrNothing) {
   }
 }
 
-// What changes between the check and the writing is not replaced either, and what was replaced before is put back.
+// What changes between the check and the writing is not replaced either, and what was replaced before is put
+// back.
 TEST_F(Places, WhatComesMeanwhileIsNotReplaced) {
   EXPECT_EQ(write({{"out/mine", "old"}}), "");
   EXPECT_EQ(write({{"out/other", "old"}}), "");
@@ -156,9 +159,33 @@ TEST_F(Places, AFullDeviceSaysSo) {
 
 TEST(DumpNames, NamesGoApart) {
   // No two names give one part of a file name, and none is no name at all.
-  std::vector<std::string> all = {"a+b", "a_b",  "a.b",   "a/b", "a%2Fb", "Y",    "Y.reference", "t_1", "t.1",  "t/1",
-                                  "..",  ".",    "~",     "a~2", "x",     "con:", "a*b",         "a?b", "<a>", "a|b",
-                                  "",    "\\xff", "t[1]", "t_",  "t",     std::string(200, 'x'), std::string(199, 'x')};
+  std::vector<std::string> all = {"a+b",
+                                  "a_b",
+                                  "a.b",
+                                  "a/b",
+                                  "a%2Fb",
+                                  "Y",
+                                  "Y.reference",
+                                  "t_1",
+                                  "t.1",
+                                  "t/1",
+                                  "..",
+                                  ".",
+                                  "~",
+                                  "a~2",
+                                  "x",
+                                  "con:",
+                                  "a*b",
+                                  "a?b",
+                                  "<a>",
+                                  "a|b",
+                                  "",
+                                  "\\xff",
+                                  "t[1]",
+                                  "t_",
+                                  "t",
+                                  std::string(200, 'x'),
+                                  std::string(199, 'x')};
   for (int c = 33; c < 127; ++c) all.push_back(fmt::format("n{}n", static_cast<char>(c)));
   std::set<std::string> seen;
   for (const std::string& name : std::set<std::string>(all.begin(), all.end())) {
