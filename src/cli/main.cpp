@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "zellige: {}\n", e.what());
     return wrong;
   } catch (const std::filesystem::filesystem_error& e) {
-    fmt::print(stderr, "zellige: {}: {}\n", e.path1().string(), e.code().message());
+    const std::string path = e.path1().string();
+    fmt::print(stderr, "zellige: {}{}{}\n", path, path.empty() ? "" : ": ", e.code().message());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "zellige: this takes more memory than the machine has left\n");
   } catch (const std::system_error& e) {

@@ -243,7 +243,7 @@ TEST_F(Outputs, NoTemporaryFolderIsOneSentence) {
   const auto f = run({"run", path("graphs.json"), "--index", "0", "--on", "emulator", "--no-cache"});
   unsetenv("TMPDIR");
   EXPECT_EQ(f.status, 2);
-  EXPECT_EQ(f.output, "zellige: " + path("none") + ": Not a directory\n");
+  EXPECT_EQ(f.output, "zellige: " + path("none") + ": is no folder for temporary files; set TMPDIR to one\n");
 }
 
 // One sentence for whatever is wrong with a path, for every option that reads or writes one.
