@@ -10,11 +10,11 @@ constexpr std::size_t most_bytes = std::size_t{8} << 20;
 
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
-[[noreturn]] void out_of_range(const std::string& file, int index, int count) {
+}  // namespace
+
+void out_of_range(const std::string& file, int index, int count) {
   fail("{}: --index {} is out of range; the file holds {}, counted from 0", file, index, graphs(count));
 }
-
-}  // namespace
 
 void pass_over(graph::Candidates& from, const std::string& file, int index) {
   for (int i = 0; i < index; ++i) {

@@ -11,6 +11,8 @@ constexpr int most_index = 2147483647;
 /// Passes over the first `index` graphs of a file; fails where there are not so many.
 void pass_over(graph::Candidates&, const std::string& file, int index);
 
+[[noreturn]] void out_of_range(const std::string& file, int index, int count);
+
 /// One graph of a file.
 graph::Loaded choose(const std::string& file, int index);
 

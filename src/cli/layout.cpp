@@ -100,8 +100,8 @@ Entry add_layout(CLI::App& app) {
       "Print it as a grid: the first mode down, the second across, one grid for each coordinate of the "
       "other modes");
   command->add_option("--svg", a->svg, "Draw it into this file")->type_name(output_file);
-  command->add_option("--html", a->html,
-                      "Draw it into this page, which tells of each element under the mouse")
+  command
+      ->add_option("--html", a->html, "Draw it into this page, which tells of each element under the mouse")
       ->type_name(output_file);
   command
       ->add_option("--color,--colour", a->colour,

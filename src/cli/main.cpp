@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "\nzellige COMMAND --help tells a command's options.\n"
-      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or the machine is at "
+      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or "
+      "the machine is at "
       "fault.");
   const std::vector<Entry> entries = {add_run(app), add_transpile(app), add_layout(app), add_banks(app)};
   try {

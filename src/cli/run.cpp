@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <deque>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -15,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/choose.hpp"
 #include "cli/commands.hpp"
+#include "cli/jobs.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"
@@ -36,88 +35,6 @@ struct Arguments {
   std::string on = "auto", target, json, dump;
   std::uint64_t seed = 1;
   int jobs = 0;
-};
-
-struct Job {
-  std::string file;
-  int index;
-  graph::Loaded loaded;
-  std::string dump = {};
-};
-
-// The graphs of all files, one after the other, read as they are needed.
-class Jobs {
- public:
-  // Every file is opened, and its first graph read, before anything runs.
-  explicit Jobs(const Arguments& a) : a_(a) {
-    for (const std::string& path : a.files) {
-      graph::Candidates& from = files_.emplace_back(path);
-      const std::string file = shown(path);
-      if (a.index > 0) pass_over(from, file, a.index);
-      if (a.all) continue;
-      ahead_.push_back(one(file, from));
-      if (a.index >= 0) continue;
-      if (const std::string count = how_many(from); count != "1 graph")
-        fmt::print(stderr, "{}: the first of its {}; --all runs all of them, --index N another\n", file, count);
-    }
-    if (!a.all) files_.clear();
-  }
-
-  std::optional<Job> next() {
-    if (!ahead_.empty()) {
-      Job job = std::move(ahead_.front());
-      ahead_.pop_front();
-      return job;
-    }
-    while (!files_.empty()) {
-      const std::string file = shown(a_.files[at_]);
-      const int index = files_.front().count();
-      try {
-        if (std::optional<graph::Loaded> l = files_.front().next()) return Job{file, index, std::move(*l)};
-      } catch (const Error& e) {
-        // The text is no JSON from here on; what stood before it has its results.
-        Job job{file, index, {fmt::format("{}[{}]", files_.front().stem(), index), {}, e.what()}};
-        close();
-        return job;
-      }
-      close();
-    }
-    return std::nullopt;
-  }
-  /// Reads on until so many wait; how many do.
-  int look_ahead(int n) {
-    std::deque<Job> more;
-    while (static_cast<int>(ahead_.size() + more.size()) < n) {
-      std::deque<Job> waiting;
-      waiting.swap(ahead_);
-      std::optional<Job> job = next();
-      ahead_.swap(waiting);
-      if (!job) break;
-      ahead_.push_back(std::move(*job));
-    }
-    return static_cast<int>(ahead_.size());
-  }
-
- private:
-  static std::string shown(const std::string& path) { return path == "-" ? "stdin" : path; }
-  static Job one(const std::string& file, graph::Candidates& from) {
-    const int index = from.count();
-    std::optional<graph::Loaded> l = from.next();
-    if (!l) {
-      fail("{}: --index {} is out of range; the file holds {} graph{}, counted from 0", file, index, index,
-           index == 1 ? "" : "s");
-    }
-    return {file, index, std::move(*l)};
-  }
-  void close() {
-    files_.pop_front();
-    ++at_;
-  }
-
-  const Arguments& a_;
-  std::deque<graph::Candidates> files_;
-  std::size_t at_ = 0;  // of the first of them
-  std::deque<Job> ahead_;
 };
 
 run::Options options(const Arguments& a) {
@@ -167,14 +84,18 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
 run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
-  const bool kernel = std::find(std::begin(of_kernels), std::end(of_kernels), end.signal) != std::end(of_kernels);
+  const bool kernel =
+      std::find(std::begin(of_kernels), std::end(of_kernels), end.signal) != std::end(of_kernels);
   r.status = kernel ? run::Status::wrong : run::Status::failed;
-  r.reason = fmt::format("{}: the process that ran it {}{}", job.loaded.name, end.signal ? "was " : "", end.crash);
-  if (end.signal == SIGKILL) r.reason += ", by somebody or for want of memory; nothing is known of its result";
+  r.reason =
+      fmt::format("{}: the process that ran it {}{}", job.loaded.name, end.signal ? "was " : "", end.crash);
+  if (end.signal == SIGKILL)
+    r.reason += ", by somebody or for want of memory; nothing is known of its result";
   return r;
 }
 
-// Each graph's folder below that of --dump; a second graph of a name is refused, not written into the first's.
+// Each graph's folder below that of --dump; a second graph of a name is refused, not written into the
+// first's.
 class DumpFolders {
  public:
   explicit DumpFolders(std::string root) : root_(std::move(root)) {
@@ -186,8 +107,9 @@ class DumpFolders {
     const auto [at, first] = owners_.emplace(run::folded(name), fmt::format("{}[{}]", job.file, job.index));
     job.dump = (std::filesystem::path(root_) / name).string();
     if (!first)
-      job.loaded.error = fmt::format("graph {}: --dump would write it to {}, where {} is written; run them apart",
-                                     job.loaded.name, job.dump, at->second);
+      job.loaded.error =
+          fmt::format("graph {}: --dump would write it to {}, where {} is written; run them apart",
+                      job.loaded.name, job.dump, at->second);
   }
 
  private:
@@ -199,7 +121,7 @@ int run(const Arguments& a) {
   run::Options o = options(a);
   run::Outputs outputs(a.files, a.force);
   o.outputs = &outputs;
-  Jobs jobs(a);
+  Jobs jobs(a.files, a.index, a.all);
   run::Report report(outputs, a.json);
   const run::Cache cache = a.no_cache ? run::Cache::temporary() : run::Cache::standard();
   DumpFolders folders(a.dump);
@@ -264,11 +186,11 @@ Entry add_run(CLI::App& app) {
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   command->add_option("--json", a->json, "Write one line a graph to this file")->type_name(output_file);
-  command->add_option("--dump", a->dump,
-                      "Write inputs, kernel-level tensors, outputs (.npy) and kernels to this folder")
+  command
+      ->add_option("--dump", a->dump,
+                   "Write inputs, kernel-level tensors, outputs (.npy) and kernels to this folder")
       ->type_name(output_folder);
-  command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")
-      ->check(integer(1, 4096));
+  command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")->check(integer(1, 4096));
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--time", a->time, "Time the kernels on the GPU: hot, median of 200");
   command->add_flag("--no-cache", a->no_cache, "Compile anew, and leave the kernel cache alone");

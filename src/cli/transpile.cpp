@@ -46,8 +46,8 @@ int transpile(const Arguments& a) {
 
 Entry add_transpile(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("transpile", "Write a graph's CUDA text NAME.cu and its manifest NAME.manifest.json");
+  CLI::App* command = app.add_subcommand(
+      "transpile", "Write a graph's CUDA text NAME.cu and its manifest NAME.manifest.json");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Which graph of the file")
       ->check(integer(0, most_index))

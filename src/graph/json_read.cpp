@@ -144,8 +144,8 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
 std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);
-  if (!kind) fail_at(where, "expected an operator that is known, found {}{}", name,
-                     known_operators(name, block));
+  if (!kind)
+    fail_at(where, "expected an operator that is known, found {}{}", name, known_operators(name, block));
   return {name, *kind};
 }
 

@@ -54,7 +54,8 @@ void check(int status, const std::string& doing) {
   driver().error_name(status, &name);
   driver().error_string(status, &words);
   const std::string text = fmt::format("GPU, {}: {} ({})", doing, words, name);
-  // Illegal addresses and instructions, a launch that asks for too much, a module that is none: the kernel's own.
+  // Illegal addresses and instructions, a launch that asks for too much, a module that is none: the kernel's
+  // own.
   const bool ours = status == 200 || status == 218 || (status >= 700 && status <= 719);
   if (ours) throw Fault(text);
   throw Error(text);

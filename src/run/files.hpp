@@ -1,5 +1,5 @@
-// Files that are whole or absent; failures name the path and the reason. The cache writes with these; what a user
-// asked for goes through run/outputs.hpp.
+// Files that are whole or absent; failures name the path and the reason. The cache writes with these; what a
+// user asked for goes through run/outputs.hpp.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -82,8 +82,7 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
     n.log(program, log.data());
     constexpr int out_of_memory = 1;
     if (e == out_of_memory) fail("NVRTC {}: {}", n.version_text, n.error_string(e));
-    fault("NVRTC {} does not compile the kernel: {}\n{}", n.version_text, n.error_string(e),
-                            log.c_str());
+    fault("NVRTC {} does not compile the kernel: {}\n{}", n.version_text, n.error_string(e), log.c_str());
   }
   std::size_t size = 0;
   n.cubin_size(program, &size);

@@ -23,8 +23,8 @@ void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// The same for jobs that `next` gives, which is called with 0, 1, ... whenever one more may start; one without
-/// work is the last.
+/// The same for jobs that `next` gives, which is called with 0, 1, ... whenever one more may start; one
+/// without work is the last.
 using Work = std::function<std::string()>;
 void run_jobs(
     const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,

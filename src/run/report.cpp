@@ -12,7 +12,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_replaced = std::size_t{4} << 20;
+constexpr std::size_t most_replaced = std::size_t{1} << 20;
 
 }  // namespace
 

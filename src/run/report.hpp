@@ -1,7 +1,7 @@
 // The file of --json: one line a graph, in the order of the graphs.
 //
 // The file is replaced as a whole each time a graph ends, so that under its name there always stand whole
-// lines, and a run that is cut short leaves those of the graphs that ended. Past 4 MiB that would take too
+// lines, and a run that is cut short leaves those of the graphs that ended. Past 1 MiB that would take too
 // long: from then on a line is appended once all before it stand. A pipe or a device (/dev/stdout) gets each
 // line as it comes.
 #pragma once

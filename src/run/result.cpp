@@ -129,7 +129,8 @@ RunResult parse_result(std::string_view text) {
   r.target = j.at("target");
   r.on = j.at("on");
   r.seed = j.at("seed");
-  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::failed, Status::reference}) {
+  for (const Status s :
+       {Status::correct, Status::wrong, Status::refused, Status::failed, Status::reference}) {
     if (j.at("status") == name(s)) r.status = s;
   }
   r.reason = j.at("reason");

@@ -59,7 +59,7 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
     const graph::Array& values = inputs.at(static_cast<std::size_t>(t.position));
     if (values.shape != t.shape || g.tensors[static_cast<std::size_t>(graph_tensor(g, t))].dtype != t.dtype) {
       fault("manifest of {}: input {} is {} {}; the graph's is {}", m.name, t.name, graph::name(t.dtype),
-           graph::to_string(t.shape), graph::to_string(values.shape));
+            graph::to_string(t.shape), graph::to_string(values.shape));
     }
     storage.push_back(pack(t, values.values));
   }
@@ -124,7 +124,7 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
     if (seen[static_cast<std::size_t>(output)] || input) continue;
     fault("manifest of {}: says nothing of the output {}", m.name,
-         g.tensors[static_cast<std::size_t>(output)].name);
+          g.tensors[static_cast<std::size_t>(output)].name);
   }
 }
 

@@ -27,8 +27,8 @@ struct Options {
   int workers = 0;             // of the emulator; 0: one a core
 };
 
-/// Bad graphs, and machines that lack something, are `refused` results with the reason, and what is Zellige's own
-/// fault is `failed`; nothing is thrown. `graph` is validated.
+/// Bad graphs, and machines that lack something, are `refused` results with the reason, and what is Zellige's
+/// own fault is `failed`; nothing is thrown. `graph` is validated.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
 /// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own,

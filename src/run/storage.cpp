@@ -84,19 +84,19 @@ void check(const emit::Manifest& m) {
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.strides.size() != t.shape.size()) {
       fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
-           graph::to_string(t.shape));
+            graph::to_string(t.shape));
     }
     std::int64_t last = 0;
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : (last + 1) * graph::bytes(t.dtype);
     if (t.bytes < needed) {
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
-           needed);
+            needed);
     }
     if (t.role == emit::Role::intermediate &&
         (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
       fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
-           t.offset, t.bytes, m.buffer_size);
+            t.offset, t.bytes, m.buffer_size);
     }
   }
   const int count = static_cast<int>(m.tensors.size());
@@ -106,8 +106,8 @@ void check(const emit::Manifest& m) {
         fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size()) {
-      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name, k.name,
-           k.tensors.size(), k.writes.size());
+      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name,
+            k.name, k.tensors.size(), k.writes.size());
     }
   }
   for (int a = 0; a < count; ++a) {

@@ -294,8 +294,9 @@ class Expression : public Parser {
     std::vector<const Operation*> rows = view::named(name);
     if (rows.empty()) rows = recorded(name);
     if (rows.empty())
-      mistake(fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)),
-              start);
+      mistake(
+          fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)),
+          start);
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, a); });
     if (row == rows.end()) {
       const Misfit m = misfit(name, rows, a);

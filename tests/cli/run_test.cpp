@@ -105,7 +105,8 @@ TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   for (std::size_t k = 0; k < 16; ++k) dot += a.values[3 * 16 + k] * b.values[k * 8 + 5];
   EXPECT_NEAR(y.values[3 * 8 + 5], dot, 2e-3 * (1 + std::abs(dot)));
   EXPECT_NE(read_whole(path("dump/product/product.cu")).find("__global__"), std::string::npos);
-  EXPECT_NE(read_whole(path("dump/product/product.manifest.json")).find("\"name\": \"product\""), std::string::npos);
+  EXPECT_NE(read_whole(path("dump/product/product.manifest.json")).find("\"name\": \"product\""),
+            std::string::npos);
 }
 
 TEST_F(Run, BadInputIsOneMessageAndStatus2) {
@@ -140,10 +141,12 @@ TEST_F(Run, NoCompilerIsARefusal) {
 // A stand-in for the compiler: it tells its version, and then does something else.
 struct RunWithCompiler : Run {
   zellige::run::Finished with(const std::string& does) {
-    write_whole(path("cxx"), "#!/bin/sh\nif [ \"$1\" = --version ]; then echo stand-in; exit 0; fi\n" + does + "\n");
+    write_whole(path("cxx"),
+                "#!/bin/sh\nif [ \"$1\" = --version ]; then echo stand-in; exit 0; fi\n" + does + "\n");
     std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
     setenv("ZELLIGE_CXX", path("cxx").c_str(), 1);
-    const auto f = run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
+    const auto f =
+        run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
     unsetenv("ZELLIGE_CXX");
     return f;
   }
@@ -153,8 +156,9 @@ TEST_F(RunWithCompiler, WhatDoesNotCompileIsZelligesFault) {
   const auto f = with("echo 'scaled.cu:3:1: error: expected by the test'; exit 1");
   EXPECT_EQ(f.status, 1) << f.output;
   EXPECT_NE(f.output.find("three[0]               failed    emulator sm_80"), f.output.npos) << f.output;
-  EXPECT_NE(f.output.find("does not compile scaled.cu (status 1):\nscaled.cu:3:1: error: expected by the test"),
-            f.output.npos)
+  EXPECT_NE(
+      f.output.find("does not compile scaled.cu (status 1):\nscaled.cu:3:1: error: expected by the test"),
+      f.output.npos)
       << f.output;
   EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::failed);
 }
@@ -188,7 +192,8 @@ TEST_F(Run, StdinIsAFile) {
   const auto f = shell("run - --index 1 --on reference");
   EXPECT_EQ(f.status, 0);
   EXPECT_EQ(f.output.find("stdin[1] "), 0u) << f.output;
-  EXPECT_EQ(shell("transpile - -o " + path("out")).output, path("out/scaled.cu") + "\n" + path("out/scaled.manifest.json") + "\n");
+  EXPECT_EQ(shell("transpile - -o " + path("out")).output,
+            path("out/scaled.cu") + "\n" + path("out/scaled.manifest.json") + "\n");
   EXPECT_EQ(shell("run - --on reference --json " + path("three.json")).output,
             "stdin: the first of its 3 graphs; --all runs all of them, --index N another\nzellige: " +
                 path("three.json") +
@@ -205,18 +210,22 @@ TEST_F(Run, ADamagedListRunsUpToTheDamage) {
   EXPECT_EQ(all[0].status, Status::reference);
   EXPECT_EQ(all[1].status, Status::reference);
   EXPECT_EQ(all[2].status, Status::refused);
-  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "), 0u)
+  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "),
+            0u)
       << all[2].reason;
 }
 
-// The millionth part of a long file takes no longer than a short one, nor more memory: the first verdict comes while
-// the rest is still being written.
+// The millionth part of a long file takes no longer than a short one, nor more memory: the first verdict
+// comes while the rest is still being written.
 TEST_F(Run, ALongFileStartsAtOnce) {
   const std::string one = three_graphs.substr(2, three_graphs.find(",\n  {\"zellige_graph\"", 5) - 2);
-  const std::string script = "{ printf '['; i=0; while [ $i -lt 64 ]; do printf '%s,' \"$GRAPH\"; i=$((i+1)); done; "
-                             "while [ ! -s " + path("out.jsonl") + " ]; do sleep 0.05; i=$((i+1)); [ $i -lt 1000 ] || "
-                             "exit 1; done; printf '%s]' \"$GRAPH\"; } | " + ZELLIGE_EXECUTABLE +
-                             " run - --all --jobs 2 --on reference --json " + path("out.jsonl");
+  const std::string script =
+      "{ printf '['; i=0; while [ $i -lt 64 ]; do printf '%s,' \"$GRAPH\"; i=$((i+1)); done; "
+      "while [ ! -s " +
+      path("out.jsonl") +
+      " ]; do sleep 0.05; i=$((i+1)); [ $i -lt 1000 ] || "
+      "exit 1; done; printf '%s]' \"$GRAPH\"; } | " +
+      ZELLIGE_EXECUTABLE + " run - --all --jobs 2 --on reference --json " + path("out.jsonl");
   setenv("GRAPH", one.c_str(), 1);
   const auto f = zellige::run::run_process({"timeout", "100", "sh", "-c", script});
   unsetenv("GRAPH");
@@ -228,7 +237,8 @@ TEST_F(Run, TimeWithoutAGpuSaysSo) {
   const auto f = run({"run", path("three.json"), "--index", "0", "--on", "auto", "--time"});
   EXPECT_EQ(f.status, 0);
   if (f.output.find("on the emulator: ") == f.output.npos) GTEST_SKIP() << "there is a GPU";
-  EXPECT_NE(f.output.find("--time: only a GPU's time means anything; this runs on the emulator, so nothing is timed\n"),
+  EXPECT_NE(f.output.find(
+                "--time: only a GPU's time means anything; this runs on the emulator, so nothing is timed\n"),
             f.output.npos)
       << f.output;
 }

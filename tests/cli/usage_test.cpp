@@ -19,7 +19,8 @@ TEST_F(Command, WrongUseIsOneLineAndStatus2) {
   expect({"run", "x.json", "--index", "1", "--all"}, 2,
          "zellige: --index excludes --all (zellige run --help tells how it is used)\n");
   expect({"run", "x.json", "--on", "fpga"}, 2,
-         "zellige: --on: expected one of auto, gpu, emulator, reference, found fpga (zellige run --help tells how it "
+         "zellige: --on: expected one of auto, gpu, emulator, reference, found fpga (zellige run --help "
+         "tells how it "
          "is used)\n");
   expect({"run", "x.json", "--on", "emulator", "--target", "sm_75"}, 2,
          "zellige: target sm_75: unknown; known targets are sm_80, sm_86, sm_89, sm_90a\n");
@@ -41,8 +42,8 @@ TEST_F(Command, NumbersOutOfRange) {
       std::vector<std::string> words = o.words;
       words.push_back(bad);
       expect(words, 2,
-             "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad + " (zellige " +
-                 words[0] + " --help tells how it is used)\n");
+             "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad +
+                 " (zellige " + words[0] + " --help tells how it is used)\n");
     }
   }
 }
@@ -55,14 +56,17 @@ TEST_F(Command, NamesThatNobodyKnowsHaveANearestOne) {
          "zellige: --acess is no option; did you mean --access? (zellige banks --help lists them)\n");
   expect({"layuot"}, 2, "zellige: layuot is no command; did you mean layout?; zellige --help lists them\n");
   expect({"layout", "4:1", "--color", "thraed"}, 2,
-         "zellige: --color: expected one of bank, thread, value, found thraed; did you mean thread? (zellige layout "
+         "zellige: --color: expected one of bank, thread, value, found thraed; did you mean thread? (zellige "
+         "layout "
          "--help tells how it is used)\n");
   expect({"layout", "logical_divid(4:1, 2)"}, 2,
-         "zellige: logical_divid is no operation; zellige layout --list shows them; did you mean logical_divide?\n"
+         "zellige: logical_divid is no operation; zellige layout --list shows them; did you mean "
+         "logical_divide?\n"
          "  logical_divid(4:1, 2)\n  ^~~~~~~~~~~~~~~~~~~~~\n");
-  expect({"layout", "4:1", "--table", "--type", "bf61"}, 2,
-         "zellige: type bf61: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
-         "known; did you mean bf16?\n");
+  expect(
+      {"layout", "4:1", "--table", "--type", "bf61"}, 2,
+      "zellige: type bf61: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
+      "known; did you mean bf16?\n");
 }
 
 }  // namespace

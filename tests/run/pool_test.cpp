@@ -52,7 +52,8 @@ TEST(Pool, JobsAreAskedForOneByOne) {
         EXPECT_LE(asked - ended, 2);
         return i < 9 ? Work([i] { return std::to_string(i); }) : Work();
       },
-      2, [&](int i, const JobEnd& end) {
+      2,
+      [&](int i, const JobEnd& end) {
         EXPECT_EQ(end.result, std::to_string(i));
         ++ended;
       });
