@@ -23,14 +23,14 @@ using Entry = void (*)(emulate::Launch&);
 
 struct Loaded {
   explicit Loaded(const std::filesystem::path& file) : handle(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle) fail("emulator: the compiled kernel does not load: {}", dlerror());
+    if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
   ~Loaded() { dlclose(handle); }
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
-      fail("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
-           kernel);
+      fault("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
+            kernel);
     return reinterpret_cast<Entry>(at);
   }
   void* handle;

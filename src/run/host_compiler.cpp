@@ -122,8 +122,10 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   if (finished.status != 0) {
     std::error_code ignored;
     fs::remove(made, ignored);
-    fail("emulator: {} does not compile {}.cu (status {}):\n{}", c.path, name, finished.status,
-         shortened(finished.output));
+    if (finished.output.find("No space left on device") != std::string::npos)
+      fail("emulator: {} has no space for {}.cu: {}", c.path, name, shortened(finished.output));
+    fault("emulator: {} does not compile {}.cu ({}):\n{}", c.path, name, ended(finished.status),
+          shortened(finished.output));
   }
   library.file = cache.adopt(key, "so", made);
   library.compile_ms =

@@ -69,7 +69,7 @@ double worst_norm(const RunResult& r) {
 }  // namespace
 
 std::string_view name(Status s) {
-  constexpr std::string_view names[] = {"correct", "borderline", "wrong", "refused", "reference"};
+  constexpr std::string_view names[] = {"correct", "borderline", "wrong", "refused", "failed", "reference"};
   return names[static_cast<int>(s)];
 }
 
@@ -134,7 +134,8 @@ RunResult parse_result(std::string_view text) {
   r.target = j.at("target");
   r.on = j.at("on");
   r.seed = j.at("seed");
-  for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::reference}) {
+  for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::failed,
+                         Status::reference}) {
     if (j.at("status") == name(s)) r.status = s;
   }
   r.reason = j.at("reason");

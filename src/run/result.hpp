@@ -17,6 +17,7 @@ enum class Status : std::uint8_t {
   borderline, // one is past the tolerance, by no more than rounding alone explains (graph/rounding.hpp)
   wrong,      // one does not, or the emulator found something
   refused,    // the input or the machine is at fault; `reason` says how
+  failed,     // Zellige is at fault, or something ended the process that ran it: there is nothing to compare
   reference,  // only the reference ran, as asked
 };
 std::string_view name(Status);
@@ -47,7 +48,7 @@ struct RunResult {
   std::string graph, target, on;  // on: gpu, emulator, reference
   std::uint64_t seed = 0;
   Status status = Status::refused;
-  std::string reason;                                  // why it was refused, is wrong or borderline; "" else
+  std::string reason;  // why it was refused, failed, is wrong or borderline; "" else
   std::vector<std::pair<std::string, double>> scales;  // of the inputs
   std::vector<TensorResult> tensors;
   std::vector<KernelResult> kernels;

@@ -48,16 +48,6 @@ class GpuLock {
   int fd_;
 };
 
-// Which tensor of the graph a place of the manifest holds; -1 for a workspace that only the plan knows.
-int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
-  if (t.role == emit::Role::input) return g.inputs.at(static_cast<std::size_t>(t.position));
-  if (t.role == emit::Role::output) return g.outputs.at(static_cast<std::size_t>(t.position));
-  for (std::size_t i = 0; i < g.tensors.size(); ++i) {
-    if (g.tensors[i].name == t.name && g.tensors[i].shape == t.shape) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
                                     const std::vector<graph::Array>& inputs) {
   std::vector<Bytes> storage;
@@ -68,8 +58,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
     }
     const graph::Array& values = inputs.at(static_cast<std::size_t>(t.position));
     if (values.shape != t.shape || g.tensors[static_cast<std::size_t>(graph_tensor(g, t))].dtype != t.dtype) {
-      fail("manifest of {}: input {} is {} {}; the graph's is {}", m.name, t.name, graph::name(t.dtype),
-           graph::to_string(t.shape), graph::to_string(values.shape));
+      fault("manifest of {}: input {} is {} {}; the graph's is {}", m.name, t.name, graph::name(t.dtype),
+            graph::to_string(t.shape), graph::to_string(values.shape));
     }
     storage.push_back(pack(t, values.values));
   }
@@ -135,8 +125,8 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     // An output that is also an input, or given twice, has one place.
     const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
     if (seen[static_cast<std::size_t>(output)] || input) continue;
-    fail("manifest of {}: says nothing of the output {}", m.name,
-         g.tensors[static_cast<std::size_t>(output)].name);
+    fault("manifest of {}: says nothing of the output {}", m.name,
+          g.tensors[static_cast<std::size_t>(output)].name);
   }
 }
 
@@ -160,28 +150,44 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
     r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
                           std::ldexp(1.0, inputs.exponents[i]));
   }
+  // A dump that cannot be written says so, and takes nothing back of what the run found.
+  const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
+    if (o.dump.empty() || !o.outputs) return;
+    try {
+      dump(*o.outputs, o.dump, g, inputs, p, bytes);
+    } catch (const Error& e) {
+      if (r.status != Status::wrong) r.status = Status::refused;
+      r.reason += fmt::format("{}--dump: {}", r.reason.empty() ? "" : "\n", e.what());
+    }
+  };
   if (!program) {
     r.status = Status::reference;
-    if (!o.dump.empty()) dump(o.dump, g, inputs, nullptr, nullptr);
+    keep(nullptr, nullptr);
     return;
   }
   std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs.arrays);
   r.status = Status::correct;
   (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
   compare_all(g, program->manifest, storage, inputs, r);
-  if (!o.dump.empty()) dump(o.dump, g, inputs, &*program, &storage);
+  keep(&*program, &storage);
 }
 
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
   try {
     fill(g, o, cache, r);
+  } catch (const Fault& e) {
+    r.status = Status::failed;
+    r.reason = e.what();
   } catch (const Error& e) {
     r.status = Status::refused;
     r.reason = e.what();
   } catch (const std::bad_alloc&) {
     r.status = Status::refused;
     r.reason = g.name + ": its tensors do not fit into this machine's memory";
+  } catch (const std::exception& e) {
+    r.status = Status::failed;
+    r.reason = fmt::format("{}: an error within Zellige: {}", g.name, e.what());
   }
   return r;
 }

@@ -62,7 +62,7 @@ void check_workspace(const emit::Manifest& m) {
     }
     if (other >= 0) {
       const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];
-      fail(
+      fault(
           "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
           "once",
           m.name, first.name, second.name, first.offset, second.offset);
@@ -115,34 +115,43 @@ std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
   return values;
 }
 
+int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
+  if (t.role == emit::Role::input) return g.inputs.at(static_cast<std::size_t>(t.position));
+  if (t.role == emit::Role::output) return g.outputs.at(static_cast<std::size_t>(t.position));
+  for (std::size_t i = 0; i < g.tensors.size(); ++i) {
+    if (g.tensors[i].name == t.name && g.tensors[i].shape == t.shape) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 void check(const emit::Manifest& m) {
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.strides.size() != t.shape.size()) {
-      fail("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
-           graph::to_string(t.shape));
+      fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
+            graph::to_string(t.shape));
     }
     std::int64_t last = 0;
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : (last + 1) * graph::bytes(t.dtype);
     if (t.bytes < needed) {
-      fail("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
-           needed);
+      fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
+            needed);
     }
     if (t.role == emit::Role::intermediate &&
         (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
-      fail("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
-           t.offset, t.bytes, m.buffer_size);
+      fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
+            t.offset, t.bytes, m.buffer_size);
     }
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
     for (const int t : k.tensors) {
       if (t < 0 || t >= count)
-        fail("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
+        fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size()) {
-      fail("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name, k.name,
-           k.tensors.size(), k.writes.size());
+      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name,
+            k.name, k.tensors.size(), k.writes.size());
     }
   }
   check_workspace(m);

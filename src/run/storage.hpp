@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
+#include "graph/graph.hpp"
 
 namespace zellige::run {
 
@@ -21,6 +22,9 @@ void each_element(const emit::TensorPlace&, const std::function<void(std::size_t
 
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
+
+/// Which tensor of the graph a place of its manifest holds; -1 for a workspace that only the plan knows.
+int graph_tensor(const graph::KernelGraph&, const emit::TensorPlace&);
 
 /// Fails where the manifest contradicts itself: a kernel names a tensor that does not exist, a tensor does
 /// not fit into its bytes, or two intermediates share bytes of the workspace while both are needed.

@@ -235,16 +235,20 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
 extern "C" void emulate_attention_k0(emulate::Launch& launch) { emulate::call(launch, attention_k0); }
 #elif !defined(__CUDACC_RTC__)
 #include <cuda_runtime.h>
+#include <atomic>
 
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has 0 bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
 extern "C" cudaError_t launch_attention(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
-  static const cudaError_t prepared = [] {
+  static std::atomic<bool> prepared[64];  // by device
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
     cudaError_t error = cudaSuccess;
     if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 70272);
-    return error;
-  }();
-  if (prepared != cudaSuccess) return prepared;
+    if (error != cudaSuccess) return error;
+    if (device < 64) prepared[device].store(true, std::memory_order_release);
+  }
   (void)inputs, (void)outputs, (void)workspace;
   attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 70272, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
