@@ -54,6 +54,7 @@ class Registers {
   }
 
   void forget() {
+    updated_.clear();
     for (auto* held : {&accumulators_, &fragments_, &sums_})
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
   }
@@ -103,6 +104,7 @@ class Registers {
       case TaskKind::accumulate:
         for (int in : n.in) read(t, in, node(in).shape == context(task).domain);
         if (task.buffer < 0) state(t, accumulators_, task.node);
+        updated_.insert(task.node);
         return;
       case TaskKind::reduce:
         for (int in : n.in) read(t, in, n.kind == NodeKind::reduce);  // a product's operands lie elsewhere
@@ -175,21 +177,24 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  void in_registers(int t, int x) {
+  /// What a task before this one left of node x; a running maximum's state must have seen this iteration.
+  int left(int t, int x) const {
     const auto held = accumulators_.find(x);
-    if (held == accumulators_.end())
+    const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
+    const bool stale = section_ == Section::inside && held != accumulators_.end() && held->second.carried &&
+                       node(x).kind != NodeKind::matmul && !updated_.count(root);
+    if (held == accumulators_.end() || stale)
       fail("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
            said(t), x);
-    proof_.agree(held->second.task, t, x, false);
+    return held->second.task;
   }
+
+  void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
   /// A spill moves its own node's registers, partial sums as they are.
   void spilled(int t) {
     const Task& task = plan_.tasks[t];
-    const auto held = accumulators_.find(task.node);
-    if (held == accumulators_.end())
-      fail("{}: {} stores registers that no task before it in this section leaves", p_.name, said(t));
-    proof_.agree(held->second.task, t, task.node, true);
+    proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).kind == ContextKind::fragment ? context(task).warps.k : 1;
     if (plan_.buffers[task.buffer].partials != parts)
       fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
@@ -242,6 +247,7 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
+  std::set<int> updated_;                                // states that have seen this iteration
   std::set<std::pair<int, bool>> seen_;                  // what the task at hand has evaluated
 };
 
