@@ -111,7 +111,7 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
   for (const auto& [node, context] : plan_.context_of) registers = registers || &plan_.contexts[context] == &c;
   out_.line("#pragma unroll{}", registers || count <= 8 ? "" : " 4");
-  const char* counter = index_type(total * c.vector + threads());
+  const char* counter = index_type(total + threads());
   out_.open("for ({} i = 0; i < {}; ++i) {{", counter, count);
   out_.line("const {} c = tid + i * {};", counter, threads());
   const bool ragged = total % threads() != 0;

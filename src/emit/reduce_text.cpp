@@ -37,7 +37,7 @@ void KernelText::lanes_nest(const Task& task) {
     p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
     if (index != "0") out_.line("const {} i{} = {};", counter, d, index);
   }
-  const char* along = index_type((c.length + group * c.vector) * c.to);
+  const char* along = index_type(c.length * c.to + group * c.vector);
   out_.line("#pragma unroll{}", steps > 16 ? " 8" : "");
   out_.open("for ({} j = 0; j < {}; ++j) {{", along, steps);
   std::string k = group > 1 ? fmt::format("tid % {}", group) : "";

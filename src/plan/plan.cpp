@@ -51,10 +51,11 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
       pipeline(kernel, target, false);
       return place_buffers(kernel, target);
     };
-    if (!fits(Loads::as_fits) && !fits(Loads::in_place)) {
-      unshare(selected.program);
-      if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
-    }
+    while (!fits(Loads::as_fits) && !fits(Loads::in_place))
+      if (!unshare(selected.program)) {
+        require_buffers(kernel, target);
+        break;
+      }
     slice_fragments(kernel);
     index_width(kernel, plan.program);
     build_schedule(kernel);

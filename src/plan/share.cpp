@@ -151,10 +151,16 @@ void share(BlockProgram& p) {
   p.nodes = std::move(nodes);
 }
 
-void unshare(BlockProgram& p) {
+bool unshare(BlockProgram& p) {
+  const auto stored = [&](int i) { return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == DType::f32; };
+  std::int64_t largest = 0;
+  for (const Node& n : p.nodes)
+    for (int in : n.in)
+      if (stored(in)) largest = std::max(largest, graph::size(p.nodes[in].shape));
   for (Node& n : p.nodes)
     for (int& in : n.in)
-      if (p.nodes[in].kind == NodeKind::round && p.nodes[in].dtype == DType::f32) in = p.nodes[in].in[0];
+      if (stored(in) && graph::size(p.nodes[in].shape) == largest) in = p.nodes[in].in[0];
+  return largest > 0;
 }
 
 }  // namespace zellige::plan

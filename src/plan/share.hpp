@@ -17,7 +17,8 @@ constexpr int most_coordinates = 16, most_repeated = 24;
 /// After lower, before select. Numbers the nodes anew where it stores something.
 void share(BlockProgram&);
 
-/// Where shared memory has no room for what share() stored: every reader evaluates again. The nodes stay, dead.
-void unshare(BlockProgram&);
+/// Where shared memory has no room for what share() stored: the largest of it is evaluated by its readers again; its
+/// nodes stay, dead. False where nothing is left to give up.
+bool unshare(BlockProgram&);
 
 }  // namespace zellige::plan

@@ -108,6 +108,17 @@ TEST(Growth, OfChainedNormsIsLinear) {
   EXPECT_LE(l100, 9000);
 }
 
+// A tile that shared memory cannot hold in float32 is evaluated again after all: longer, but planned.
+TEST(Growth, WhatHasNoRoomIsEvaluatedAgain) {
+  for (std::int64_t rows : {64, 512}) EXPECT_GT(lines(text_of(block_graph([](Tile x) { return norms(x, 20); }, rows))), 500);
+  graph::Builder b("wide");
+  const graph::Tensor X = b.input("X", {64, 1024});
+  const auto Y = b.custom({.grid = {1}, .block = {128}}, [&](graph::BlockBuilder& t) { t.store(norms(t.load(X), 20)); });
+  b.output(Y[0], "Y");
+  const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
+  EXPECT_LE(p.manifest.kernels[0].shared_bytes, 32 * 1024);
+}
+
 TEST(Growth, OfManySumsIsLinear) {
   const auto grown = [](int n) {
     graph::Builder b("sums");
