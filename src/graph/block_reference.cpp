@@ -168,9 +168,9 @@ class Worker {
 
   void made(int t) {
     if (!p_.operand[t]) {
-      if (p_.options.limit == std::numeric_limits<double>::infinity()) return;
+      if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
       const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
-      if (m.within(std::max(finite_limit, p_.options.limit))) return;
+      if (m.within(p_.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
       return;

@@ -22,6 +22,7 @@ struct ReferenceOptions {
   bool round = true;  // false: float64 throughout, for comparison with closed formulas
   int threads = 0;    // 0: as many as the machine has cores
   double limit = std::numeric_limits<double>::infinity();  // if finite, stop at the first magnitude past it
+  double tile_limit = std::numeric_limits<double>::infinity();  // likewise of what a block keeps in float32
   // Arguments of exp: past 4, one unit in the last place of an f16 argument moves exp by more than `compare` allows, and
   // a comparison would judge the rounding of the argument, not the kernel. Past it counts as past `limit`.
   double exp_limit = std::numeric_limits<double>::infinity();

@@ -127,7 +127,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
     const std::int64_t from_a = (t * m + i) * k, from_b = t * k * n;
     double* to = error + (t * m + i) * n;
-    std::vector<double> part(static_cast<std::size_t>(count)), sum(part.size(), 0), most(part.size(), 0);
+    const std::vector<double> zeros(static_cast<std::size_t>(count));
+    std::vector<double> part = zeros, sum = zeros, most = zeros;
     const auto product = [&](const double* x, const double* y, std::int64_t depth) {
       gemm(count / n, n, depth, x, k, y, n, part.data(), n);
     };

@@ -45,6 +45,17 @@ TEST(Compare, InfinityIsWrong) {
   EXPECT_FALSE(compare(expected, found, DType::f16).correct);
 }
 
+TEST(Compare, AnInfinityIsEqualToItself) {
+  Array found = filled({3, 5}, 2), expected = found;
+  found.values[4] = expected.values[4] = INFINITY;
+  EXPECT_TRUE(compare(found, expected, DType::f16).correct);
+  found.values[4] = -INFINITY;
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+  found.values[4] = INFINITY;
+  found.values[5] *= 1.1;  // the others are judged as ever
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+}
+
 // Each of the two conditions alone makes a result wrong.
 TEST(Compare, NormAndElementsBothCount) {
   const Tolerance t = tolerance(DType::f16);

@@ -125,7 +125,7 @@ Verdict judge(const KernelGraph& g, Judge& by, const std::vector<Array>& found, 
 /// The reference and its errors; what a block computes must stay finite in float32 too.
 Reference reference(const Drawn& d) {
   ReferenceOptions options;
-  options.threads = 1, options.errors = true, options.limit = finite_limit;
+  options.threads = 1, options.errors = true, options.limit = options.tile_limit = finite_limit;
   return run(d.graph, d.inputs, options);
 }
 
