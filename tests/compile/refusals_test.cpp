@@ -109,9 +109,11 @@ TEST(Refusals, AtCompileTime) {
 }
 
 TEST(Refusals, AtRunTime) {
-  std::string text = headers + "#include <cstdio>\ntemplate <class F> void mistake(int line, F f) {\n"
+  std::string text = "#include <zellige/atom/copy_call.hpp>\n#include <zellige/atom/tma_copy.hpp>\n"
+                     "#include <zellige/tensor/cooperative.hpp>\nusing namespace zellige;\n"
+                     "#include <cstdio>\ntemplate <class F> void mistake(int line, F f) {\n"
                                "  try { f(); std::printf(\"%d nothing\\n\", line); }\n"
-                               "  catch (LayoutError const& e) { std::printf(\"%d %s\\n\", line, e.what()); }\n}\n"
+                               "  catch (std::exception const& e) { std::printf(\"%d %s\\n\", line, e.what()); }\n}\n"
                                "alignas(1024) float memory[8192];\nint main() {\n"
                                "  [[maybe_unused]] float* p = memory;\n  [[maybe_unused]] int n = 2;\n"
                                "  [[maybe_unused]] half_t* h = reinterpret_cast<half_t*>(memory);\n";
