@@ -151,6 +151,22 @@ requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
     return get<I...>(l);
 }
 
+namespace detail {
+template <class D>
+inline constexpr bool is_own_stride = integral<D> || basis_like<D> || is_tuple_v<D>;
+template <auto v>
+inline constexpr bool is_own_stride<C<v>> = true;
+template <>
+inline constexpr bool is_own_stride<int> = true;
+template <class... D>
+inline constexpr bool is_own_stride<tuple<D...>> = (is_own_stride<D> && ...);
+/// A layout with strides of the user's.
+template <class T>
+inline constexpr bool of_user_module = false;
+template <class S, class D>
+inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
+}  // namespace detail
+
 // Queries on layouts, tuples and numbers alike; a path of modes may be given: size<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
@@ -246,6 +262,9 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
     return C<last + 1>{};
   } else if constexpr (sizeof...(I) > 0) {
     return cosize(get<I...>(l));
+  } else if constexpr (detail::of_user_module<L>) {
+    static_assert(!detail::of_user_module<L>, "cosize(layout): the elements of a user's module have no size");
+    return Int<0>{};
   } else {
     auto const last = detail::last_index(l.shape(), l.stride());
     if constexpr (integral<decltype(last)>)
