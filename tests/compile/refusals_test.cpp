@@ -1,5 +1,5 @@
-// docs/refusals.md is what it says: every mistake that it calls refused at compile time is an error of these words,
-// all of them in one compilation; every one of run time throws a LayoutError with its words.
+// docs/refusals.md is what it says: every mistake that it calls refused at compile time is an error of these
+// words, all of them in one compilation; every one of run time throws a LayoutError with its words.
 #include <map>
 #include <regex>
 #include <vector>

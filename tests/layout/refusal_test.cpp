@@ -83,10 +83,8 @@ TEST(Refusal, WhatAUserModuleHasNot) {
   std::string const pixels =
       "struct Pixel { int right, down; Pixel operator+(Pixel p) const { return p; } };"
       "auto p = make_layout(Shape<_4, _6>{}, make_stride(Pixel{}, Pixel{})); ";
-  for (char const* statement :
-       {"complement(p, _64{});", "right_inverse(p);", "left_inverse(p);", "nullspace(p);", "filter(p);", "coshape(p);",
-        "logical_product(p, _2{});", "blocked_product(p, Layout<Shape<_2, _2>>{});", "tile_to_shape(p, Shape<_8, _12>{});",
-        "max_common_vector(p, p);", "max_alignment(p);", "upcast<2>(p);", "make_layout_like(p);"})
+  for (char const* statement : {"complement(p, _64{});", "left_inverse(p);", "filter(p);",
+                                "logical_product(p, _2{});", "max_alignment(p);"})
     expect(pixels + statement, {"strides_of_a_user_module_cannot_be_compared_or_divided", "Pixel"});
   for (char const* statement : {"composition(Layout<_64>{}, p);", "zipped_divide(Layout<_64>{}, p);"})
     expect(pixels + statement, {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});

@@ -173,8 +173,8 @@ template <class L>
 inline constexpr bool counts_bytes = false;
 template <class Sw, int B, class L>
 inline constexpr bool counts_bytes<ComposedLayout<Sw, smem_ptr_flag_bits<B>, L>> = true;
-/// The swizzle of a layout in shared memory, if it is one that the hardware has: of chunks of 16 bytes, by bits three
-/// further up. A layout that waits for its pointer swizzles bytes, another one elements.
+/// The swizzle of a layout in shared memory, if it is one that the hardware has: of chunks of 16 bytes, by
+/// bits three further up. A layout that waits for its pointer swizzles bytes, another one elements.
 template <class L, int bits>
 ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
   using Sw = get_swizzle_t<L>;

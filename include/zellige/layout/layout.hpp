@@ -153,7 +153,9 @@ requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
 
 namespace detail {
 template <class D>
-inline constexpr bool is_own_stride = integral<D> || basis_like<D> || is_tuple_v<D>;
+inline constexpr bool is_own_stride = integral<D> || is_tuple_v<D> || requires {
+  D::basis_tag;
+};
 template <auto v>
 inline constexpr bool is_own_stride<C<v>> = true;
 template <>

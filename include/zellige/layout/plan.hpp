@@ -459,7 +459,7 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
     strides_of_a_user_module_cannot_be_compared_or_divided<op, First>();
     return Layout<Int<1>, Int<0>>{};
   } else if constexpr (chooses_coordinates(op) && (of_user_module<Rest> || ...)) {
-    a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module<op, First>();
+    a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module<op, Rest...>();
     return Layout<Int<1>, Int<0>>{};
   } else {
     return invoke_on_coordinates<op>(strides_before<First, Rest...>(make_seq<1 + int(sizeof...(Rest))>{}),

@@ -1,6 +1,6 @@
-// The algebra on layouts whose strides are of a type of the user's: pixels, degrees, matrices. Such a module need only
-// add its elements and multiply them by an int from the left; so its layouts are cut as coordinates are, the free module
-// of which it is an image, and the user's strides are put in afterwards.
+// The algebra on layouts whose strides are of a type of the user's: pixels, degrees, matrices. Such a module
+// need only add its elements and multiply them by an int from the left; so its layouts are cut as coordinates
+// are, the free module of which it is an image, and the user's strides are put in afterwards.
 //
 //   zipped_divide(make_layout(make_shape(8, 6), make_stride(Pixel{0, 10}, Pixel{7, -2})), Shape<_4, _3>{})
 //
@@ -13,8 +13,9 @@ namespace zellige {
 
 template <auto operation, class Layout>
 ZELLIGE_HOST_DEVICE constexpr void strides_of_a_user_module_cannot_be_compared_or_divided() = delete;
-template <auto operation, class Layout>
-ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module() = delete;
+template <auto operation, class... RightOperand>
+ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module() =
+    delete;
 
 namespace detail {
 /// What moves modes, cuts them and counts along them.
