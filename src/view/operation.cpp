@@ -56,7 +56,7 @@ constexpr Operation table[] = {
     {"make_fragment_like", "p", "make_fragment_like"},
     {"make_identity_layout", "i", "make_identity_layout"},
     {"identity", "i", "make_identity_layout"},
-    {"make_swizzle", "f f", "make_swizzle"},
+    {"make_swizzle", "b b", "make_swizzle"},
     {"gmma_smem_atom", "w w w", "gmma_smem_atom"},
     {"gmma_smem_atom_tiled", "w w w i", "gmma_smem_atom_tiled"},
     // Vectors and element sizes.
@@ -297,6 +297,8 @@ bool fits(char parameter, const Argument& a) {
       return is_count(v, -1, most_count);
     case 'f':
       return is_count(v, 1, most_factor);
+    case 'b':
+      return is_count(v, 0, most_factor);
     default:
       return parameter == 'v';
   }
@@ -351,6 +353,8 @@ const char* meaning(char parameter) {
       return "mode or count";
     case 'f':
       return "factor";
+    case 'b':
+      return "bits";
     case 'w':
       return "word";
     default:

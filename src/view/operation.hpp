@@ -5,8 +5,8 @@
 //
 // A row's parameters are letters: c layout or composed layout, p plain layout, q layout of rank 3, s swizzle,
 // t tensor, i number or tuple of numbers, y two numbers or more, n number, x coordinate (numbers and _), m
-// tiler (a layout, a number, _, or a tuple of them), 3 three tilers, k mode index or count, f factor, v
-// anything, w a word; ? may be absent, * any number of times.
+// tiler (a layout, a number, _, or a tuple of them), 3 three tilers, k mode index or count, f factor, b bits,
+// v anything, w a word; ? may be absent, * any number of times.
 #pragma once
 #include <span>
 #include <string>

@@ -200,7 +200,10 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
                              " CTAs, which must divide them");
   t.channels = int(size<0>(box)), t.pixels = int(held) / sharers;
   t.element = tma_element<T>();
-  t.swizzle = static_cast<SwizzleMode>(remove_cvref_t<decltype(get_swizzle_portion(shared))>::num_bits);
+  using Shared = remove_cvref_t<decltype(shared)>;
+  static_assert(hardware_swizzle<Shared, sizeof_bits_v<T>>() != static_cast<SwizzleMode>(255),
+                "make_im2col_tma_copy: TMA swizzles by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
+  t.swizzle = hardware_swizzle<Shared, sizeof_bits_v<T>>();
   if (stride(channels) != 1)
     throw LayoutError("make_im2col_tma_copy: " +
                           to_text(Refusal{Rule::tma_major, static_cast<long long>(stride(channels)), 1}),

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 #include <zellige/layout/algebra/tensors.hpp>
 #include <zellige/layout/picture.hpp>

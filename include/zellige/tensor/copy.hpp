@@ -258,8 +258,11 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
     return once_each(shape, a, b, make_seq<tuple_size_v<S>>{});
   else if constexpr (is_constant<0, A>::value && is_constant<0, B>::value)
     return Int<1>{};
-  else
+  else {
+    static_assert(!is_constant<0, B>::value || is_constant<1, S>::value || !is_constant_v<S>,
+                  "copy(AutoFilter): different elements of the source go to one element of the destination");
     return shape;
+  }
 }
 }  // namespace detail
 

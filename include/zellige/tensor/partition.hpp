@@ -158,6 +158,7 @@ ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& 
 /// What thread `index` of the thread layout gets of every tile of that shape.
 template <tensor_like X, class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index) {
+  static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
 template <tensor_like X, class S, class D, class I, class P>

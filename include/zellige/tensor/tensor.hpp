@@ -206,6 +206,8 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
 template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
+  if constexpr (is_sparse_v<T> && is_static_v<L>)
+    static_assert(size_v<L> % T::sparsity == 0, "make_tensor<T>(layout): of sparse elements a multiple of the sparsity");
   static_assert(is_static_v<L>,
                 "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
                 "this one has a run-time shape or stride");

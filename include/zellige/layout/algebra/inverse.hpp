@@ -3,6 +3,8 @@
 //   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest R from index 0 that the types prove
 //   left_inverse(L):   L(R(L(i))) = L(i)    for every i
 //   nullspace(L):      L(N(i)) = 0          for every i
+//
+// What R and N give are coordinates that L has.
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
@@ -12,7 +14,6 @@ namespace zellige::algebra {
 struct Counted {
   ValueNode n;
   Num before;
-  int place;
 };
 ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
@@ -21,7 +22,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   merge_modes(t, flat);
   if (flat.empty()) flat.push_back(mode_node({1, 0}, {}));
   for (ValueNode const& n : flat) {
-    modes.push_back({n, before, modes.size()});
+    modes.push_back({n, before});
     before = t.mul(n.s, before);
   }
   return modes;
@@ -48,10 +49,10 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, View l) {
   List<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
-    Num const step = t.abs(c.n.d);
-    if (!same(step, reached)) continue;
-    result.push_back(mode_node(c.n.s, {t.mul(t.sign(c.n.d), c.before)}));
-    reached = t.mul(c.n.s, step);
+    // A mode that counts down has its indices below 0, but for the first.
+    if (!same(c.n.d, reached)) continue;
+    result.push_back(mode_node(c.n.s, {c.before}));
+    reached = t.mul(c.n.s, c.n.d);
   }
   merge_modes(t, result);
   return layout_of(result);
@@ -59,9 +60,7 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, View l) {
 
 ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
   List<Counted> modes;
-  int last_place = 0;
   for (Counted const& c : counted_modes(t, l)) {
-    last_place = c.place;
     if (!c.n.d.is(0)) modes.push_back(c);
   }
   // One mode that counts down: the indices are 0 and below, and so is R's domain.
@@ -82,7 +81,6 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
   Num last = fixed(0);   // the largest index that the modes below reach
   Num extent = fixed(1);
   Num before = fixed(0);
-  int top = 0;  // where the mode of the greatest stride stands
   for (Counted const& c : sorted) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
@@ -95,14 +93,12 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     below = c.n.d;
     extent = c.n.s;
     before = c.before;
-    top = c.place;
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
-  // The topmost digit may outgrow its mode only where that is L's last, in which L goes on.
+  // The topmost digit must not outgrow its mode: R's coordinates are L's.
   Num const full = t.mul(extent, below);
-  if (top != last_place || leaves_of(l).back().s.is(1))
-    t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
+  t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode_node(extent, {before}));
   merge_modes(t, result);
   return layout_of(result);
