@@ -22,8 +22,9 @@ class Links {
     rows_ =
         rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
     BlockValue x = load(matrix(rows_, inner()), looped());
-    if (rng_.chance(20)) x = attention(x);
-    for (std::int64_t n = rng_.between(2, 6); n > 0; --n) {
+    const bool attended = rng_.chance(20);  // two products already, whose rounded exponentials a long chain would make much of
+    if (attended) x = attention(x);
+    for (std::int64_t n = attended ? rng_.between(1, 2) : rng_.between(2, 6); n > 0; --n) {
       x = link(x);
       made_.push_back(x);
     }
