@@ -50,10 +50,6 @@ Manifest manifest_of(const plan::Plan& plan) {
   return m;
 }
 
-}  // namespace
-
-namespace {
-
 Program written(const graph::KernelGraph& graph, const target::Target& target) {
   const plan::Plan plan = plan::make_plan(graph, target);
   Program program;

@@ -30,7 +30,7 @@ class Names {
 
   std::map<std::string, std::string> stem_;  // by name; no two alike
   std::set<std::string> taken_;
-  std::map<std::string, int> next_;          // by stem: the number that its next double gets
+  std::map<std::string, int> next_;  // by stem: the number that its next double gets
 };
 
 /// A name in a comment or between quotation marks: what would end either is replaced.

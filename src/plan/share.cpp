@@ -7,7 +7,9 @@
 namespace zellige::plan {
 namespace {
 
-bool inlined(const Node& n) { return n.kind == NodeKind::map || n.kind == NodeKind::slice || n.kind == NodeKind::concat; }
+bool inlined(const Node& n) {
+  return n.kind == NodeKind::map || n.kind == NodeKind::slice || n.kind == NodeKind::concat;
+}
 
 /// A coordinate as its path of shifts from the root's own: 0 is the root's own.
 struct Coordinate {
@@ -36,16 +38,21 @@ class Sharing {
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
       const auto deep = [](const Coordinate& c) { return c.shifts > most_coordinates; };
-      if (inlined(n) && (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep))) stored_[i] = true;
+      if (inlined(n) && (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep)))
+        stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
       for (std::size_t k = 0; k < n.in.size(); ++k) {
-        const std::int64_t shift = n.kind == NodeKind::slice ? n.start : n.kind == NodeKind::concat ? -from : 0;
+        const std::int64_t shift = n.kind == NodeKind::slice    ? n.start
+                                   : n.kind == NodeKind::concat ? -from
+                                                                : 0;
         if (n.kind == NodeKind::concat) from += p_.nodes[n.in[k]].shape[n.dim];
         for (const Coordinate& c : at[i]) {
           Coordinate there = c;
           if (n.kind != NodeKind::map && shift != 0)
-            there = {(c.path * 31 + static_cast<std::size_t>(n.dim)) * 1000003 + static_cast<std::size_t>(shift), c.shifts + 1};
+            there = {
+                (c.path * 31 + static_cast<std::size_t>(n.dim)) * 1000003 + static_cast<std::size_t>(shift),
+                c.shifts + 1};
           at[n.in[k]].insert(there);
         }
       }
@@ -57,12 +64,13 @@ class Sharing {
 
   void store_repeated() {
     std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
-    std::vector<int> level(p_.nodes.size(), 0);            // of what is stored: how many phases lie before it, about
+    std::vector<int> level(p_.nodes.size(), 0);  // of what is stored: how many phases lie before it, about
     for (int root = 0; root < size(); ++root) {
       const Node& n = p_.nodes[root];
       if (inlined(n)) continue;
       level[root] = level_of(n.in, level);
-      const Place place{level[root], n.section, n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
+      const Place place{level[root], n.section,
+                        n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
                         n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
       for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > most_repeated;) {
         const std::vector<int> top = frontier(cone, n.in, places);
@@ -85,14 +93,17 @@ class Sharing {
       const int i = open.back();
       open.pop_back();
       if (!seen.insert(i).second) continue;
-      if (!evaluated(i)) most = std::max(most, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
-      else open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
+      if (!evaluated(i))
+        most = std::max(most, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
+      else
+        open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
     }
     return most;
   }
 
   /// The nodes below `from` that this place evaluates and has not evaluated yet.
-  std::vector<int> newly(const std::vector<int>& from, const Place& place, const std::vector<std::set<Place>>& places) const {
+  std::vector<int> newly(const std::vector<int>& from, const Place& place,
+                         const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
     for (std::vector<int> open = from; !open.empty();) {
       const int i = open.back();
@@ -104,7 +115,8 @@ class Sharing {
   }
 
   static int repeated(const std::vector<int>& cone, const std::vector<std::set<Place>>& places) {
-    return static_cast<int>(std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
+    return static_cast<int>(
+        std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
   /// The uppermost of the nodes that were evaluated elsewhere: those that something new, or the root itself, reads.
@@ -152,7 +164,9 @@ void share(BlockProgram& p) {
 }
 
 bool unshare(BlockProgram& p) {
-  const auto stored = [&](int i) { return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == DType::f32; };
+  const auto stored = [&](int i) {
+    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == DType::f32;
+  };
   std::int64_t largest = 0;
   for (const Node& n : p.nodes)
     for (int in : n.in)

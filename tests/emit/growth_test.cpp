@@ -21,7 +21,8 @@ int count(const std::string& text, std::string_view what) {
 int lines(const std::string& text) { return count(text, "\n"); }
 
 /// One block of (rows, 64), whose body is handed the tile.
-graph::KernelGraph block_graph(const std::function<Tile(Tile)>& body, std::int64_t rows = 8, std::int64_t loop = 1) {
+graph::KernelGraph block_graph(const std::function<Tile(Tile)>& body, std::int64_t rows = 8,
+                               std::int64_t loop = 1) {
   graph::Builder b("grown");
   const graph::Tensor X = b.input("X", {rows, 64 * loop});
   const auto Y = b.custom({.grid = {1}, .block = {128}, .loop = loop}, [&](graph::BlockBuilder& t) {
@@ -110,10 +111,12 @@ TEST(Growth, OfChainedNormsIsLinear) {
 
 // A tile that shared memory cannot hold in float32 is evaluated again after all: longer, but planned.
 TEST(Growth, WhatHasNoRoomIsEvaluatedAgain) {
-  for (std::int64_t rows : {64, 512}) EXPECT_GT(lines(text_of(block_graph([](Tile x) { return norms(x, 20); }, rows))), 500);
+  for (std::int64_t rows : {64, 512})
+    EXPECT_GT(lines(text_of(block_graph([](Tile x) { return norms(x, 20); }, rows))), 500);
   graph::Builder b("wide");
   const graph::Tensor X = b.input("X", {64, 1024});
-  const auto Y = b.custom({.grid = {1}, .block = {128}}, [&](graph::BlockBuilder& t) { t.store(norms(t.load(X), 20)); });
+  const auto Y =
+      b.custom({.grid = {1}, .block = {128}}, [&](graph::BlockBuilder& t) { t.store(norms(t.load(X), 20)); });
   b.output(Y[0], "Y");
   const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
   EXPECT_LE(p.manifest.kernels[0].shared_bytes, 32 * 1024);
@@ -163,7 +166,8 @@ TEST(Growth, OfLargeGraphsIsRight) {
   const Folder folder;
   const run::Cache cache{folder.path};
   const auto right = [&](const graph::KernelGraph& g) {
-    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
+    const run::RunResult r =
+        run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   };
   right(block_graph([](Tile x) { return web(x, 300); }));

@@ -1,4 +1,6 @@
 // Whatever a user calls a graph, its tensors and its tiles: the text compiles, is right, and the manifest keeps the names.
+#include "emit/names.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +9,6 @@
 #include <sstream>
 
 #include "emit/emit.hpp"
-#include "emit/names.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
@@ -29,17 +30,26 @@ const std::vector<std::string>& hard_names() {
       std::istringstream in(words);
       for (std::string word; in >> word;) names.push_back(word);
     };
-    add("alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do double else "
-        "enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept nullptr "
-        "operator or private protected public register return short signed sizeof static struct switch template this throw "
-        "true try typedef typeid typename union unsigned using virtual void volatile while concept requires co_await");
-    add("NULL EOF INT_MAX RAND_MAX errno assert stdin linux unix I M_PI NAN INFINITY min max abs isnan __LINE__ _Bool __global__");
-    add("blockIdx threadIdx gridDim warpSize __shared__ dim3 half_t bfloat16_t float4 uint32_t Int Layout Shape Stride Vec "
-        "Swizzle Fragment FragmentAt Operand zellige emulate std gmem smem global_tile shared_tile multiply view read write "
+    add("alignas alignof and asm auto bool break case catch char class const constexpr continue default "
+        "delete do double else "
+        "enum explicit export extern false float for friend goto if inline int long mutable namespace new "
+        "noexcept nullptr "
+        "operator or private protected public register return short signed sizeof static struct switch "
+        "template this throw "
+        "true try typedef typeid typename union unsigned using virtual void volatile while concept requires "
+        "co_await");
+    add("NULL EOF INT_MAX RAND_MAX errno assert stdin linux unix I M_PI NAN INFINITY min max abs isnan "
+        "__LINE__ _Bool __global__");
+    add("blockIdx threadIdx gridDim warpSize __shared__ dim3 half_t bfloat16_t float4 uint32_t Int Layout "
+        "Shape Stride Vec "
+        "Swizzle Fragment FragmentAt Operand zellige emulate std gmem smem global_tile shared_tile multiply "
+        "view read write "
         "load store join edge at_most exp sqrt sigmoid square log pow clamp cp_async composition infinity");
-    add("tid lane warp bx by bz it ahead stage next slice part old valid launch inputs outputs workspace stream error prepared "
+    add("tid lane warp bx by bz it ahead stage next slice part old valid launch inputs outputs workspace "
+        "stream error prepared "
         "i c k kk j o n r v x at i0 i1 acc3 sum4 op5 r0 x1 t5 main printf malloc exit");
-    add("X gX sX pX gx sx px g_x s_x p_x gg_x X_out x_out Y_out a+b a_b a-b a*b a.b a_b_2 a__b _a_b a_b_ 3d 0 + +++ */ // /* ??/ "
+    add("X gX sX pX gx sx px g_x s_x p_x gg_x X_out x_out Y_out a+b a_b a-b a*b a.b a_b_2 a__b _a_b a_b_ 3d "
+        "0 + +++ */ // /* ??/ "
         "#define #if $ @ a,b a(b) <int> {} ; % %s {0} 'c'");
     for (int i = 0; i < 4; ++i) names.push_back(std::string(199, 'a') + char('a' + i));
     names.push_back(std::string(200, '+'));
@@ -101,8 +111,9 @@ TEST(EmittedNames, OfGraphsCompile) {
     EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
     if (!nvcc || name > "f") continue;
     std::ofstream(folder / "entry.cu") << p.source;
-    const run::Finished built = run::run_process({*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include",
-                                                  "-c", (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
+    const run::Finished built = run::run_process(
+        {*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include", "-c",
+         (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
     EXPECT_EQ(built.status, 0) << name << ": " << built.output;
   }
   const emit::Program longest = emit::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
@@ -140,7 +151,8 @@ TEST(EmittedNames, NothingElseHasTheirForm) {
   const auto gxx = run::find_program("g++");
   ASSERT_TRUE(gxx);
   const std::filesystem::path file = folder / "all.cpp";
-  std::ofstream(file) << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
+  std::ofstream(file)
+      << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
   const std::string include = std::string(ZELLIGE_SOURCE_DIR) + "/include";
   EXPECT_TRUE(macros({*gxx, "-std=gnu++20", "-DZELLIGE_EMULATE", "-I", include, "-E", "-dM", file.string()}));
   if (const auto nvcc = run::find_program("nvcc")) {
