@@ -31,7 +31,7 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
 
 void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
   report(f, Finding::Kind::stale, r.name, site,
-         fmt::format("shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and its warp has read a "
+         fmt::format("shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and has read a "
                      "later one since",
                      r.name, spell(thread), spell_block(linear), spell(p.thread)),
          p.site);

@@ -92,7 +92,8 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   if (!c && !there.async.empty()) c = there.async.read(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "reads", site, c);
   if (p.region->part_bytes && &there == &b)
-    if (const auto* old = b.parts.read(*p.region, std::size_t(p.p - p.region->begin), g.its_warp->local)) [[unlikely]]
+    if (const auto* old = b.parts.read(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index),
+                                       a.epoch)) [[unlikely]]
       b.stale(f, g.index, *p.region, *old, site);
   return true;
 }
@@ -106,7 +107,8 @@ inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   if (!c && !there.async.empty()) c = there.async.write(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "writes", site, c);
   if (p.region->part_bytes && &there == &b)
-    b.parts.filled(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index), site.address);
+    b.parts.filled(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index), a.epoch,
+                   site.address);
   return true;
 }
 
@@ -296,7 +298,8 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   if (dst.region->part_bytes)
-    b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index), site.address);
+    b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
+                   f.its_warp->clock.time[f.its_warp->index], site.address);
   b.issue_copy(f, at, *dst.region, from, bytes, valid, site);
   f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }

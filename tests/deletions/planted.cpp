@@ -44,7 +44,7 @@ const Bug bugs[] = {
     {"partial sums half added", R"(read_(sum|max)<(\d), 4>)", "read_$1<$2, 2>", true},
     {"partial sums half added", R"(read_(sum|max)<(\d), 2>)", "read_$1<$2, 1>", true},
     {"partial sums half added", R"(read_sum<(\d), \d>\((\w+), ([^()]*)\))", "read<$1>($2(0, $3))", false},
-    {"a stage read again", R"(\.shift\(stage \* (\d+)\))", ".shift(0 * $1)", true, 4},
+    {"a stage read again", R"(\.shift\(stage \* (\d+)\))", ".shift(0 * $1)", false, 4},
     {"a stage read again", R"(stage = stage \+ 1 == \d+ \? 0 : stage \+ 1;)", "", true, 4},
     {"a stage too early", R"(cp_async_wait<2>)", "cp_async_wait<3>", true},
     {"a stage too early", R"(\.shift\(stage \* (\d+)\))", ".shift((stage + 1) % 2 * $1)", true},
