@@ -7,8 +7,10 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 #include <zellige/atom.hpp>
+#include <zellige/atom/float8.hpp>
 
 namespace zellige {
 namespace {
