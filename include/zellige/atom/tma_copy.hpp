@@ -186,7 +186,7 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
              : static_cast<SwizzleMode>(255);
 }
 /// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
-template <class T, class L, int bits>
+template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
   static_assert(hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
                 "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
