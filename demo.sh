@@ -9,7 +9,7 @@ cmake --preset release -DZELLIGE_TESTS=OFF >build-demo.log 2>&1 || { cat build-d
 mv build-demo.log build/demo.log
 cmake --build build --target zellige
 echo
-./build/zellige transpile "$graph" --explain -o build/demo
+./build/zellige transpile "$graph" --explain --force -o build/demo
 echo
 echo "The kernel: build/demo/*.cu"
 ./build/zellige run "$graph" --on auto --time

@@ -119,9 +119,10 @@ __global__ void __launch_bounds__(Plan::threads)
       }
 
   const float scale = shape.scale * 1.4426950408889634f;  // exponentials are powers of 2
-  float out[D / 8][4] = {}, sum[lines] = {}, largest[lines];
+  float out[D / 8][4] = {};
+  Vec<float, lines> sum, largest;
 #pragma unroll
-  for (int i = 0; i < lines; ++i) largest[i] = -infinity;
+  for (int i = 0; i < lines; ++i) sum[i] = 0, largest[i] = -infinity;
   int stage = 0;
   for (int key0 = begin + 16 * warp; key0 < end; key0 += 16 * Warps) {
     cp_async_wait<Stages - 2>();

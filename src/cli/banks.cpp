@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "run/files.hpp"
+#include "run/outputs.hpp"
 #include "view/bank_picture.hpp"
 #include "view/conflicts.hpp"
 #include "view/expression.hpp"
@@ -21,7 +21,7 @@ namespace {
 struct Arguments {
   std::string expression, type = "f16", svg, html;
   std::vector<std::string> accesses;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, force = false;
 };
 
 struct Report {
@@ -132,11 +132,13 @@ int banks(const Arguments& a) {
     r.conflicts.push_back(view::conflicts(r.accesses.back(), r.layout));
   }
   if (!r.free()) r.remedies = view::remedies(r.accesses, r.layout);
+  run::Outputs outputs({}, a.force);
   if (!a.svg.empty()) {
     if (a.accesses.size() > 1) fail("--svg: one picture is one access; --html draws several");
-    run::write_whole(a.svg, view::svg(pictures(r)[0]));
+    outputs.put(a.svg, view::svg(pictures(r)[0]));
   }
-  if (!a.html.empty()) run::write_whole(a.html, view::html(r.layout.text(), pictures(r)));
+  if (!a.html.empty()) outputs.put(a.html, view::html(r.layout.text(), pictures(r)));
+  outputs.commit();
   if (a.json)
     fmt::print("{}\n", json(r).dump());
   else
@@ -162,8 +164,9 @@ Entry add_banks(CLI::App& app) {
           "(thread, value). May be given several times: the remedy serves all of them")
       ->required()
       ->allow_extra_args(false);
-  command->add_option("--svg", a->svg, "Draw lanes and banks into this file");
-  command->add_option("--html", a->html, "Draw lanes and banks into this page");
+  command->add_option("--svg", a->svg, "Draw lanes and banks into this file")->type_name(output_file);
+  command->add_option("--html", a->html, "Draw lanes and banks into this page")->type_name(output_file);
+  command->add_flag("--force", a->force, force_help);
   command->add_flag("--json", a->json, "Print one line of JSON");
   command->add_flag("--no-picture", a->quiet, "Print no picture");
   return {command, [a] { return banks(*a); }};

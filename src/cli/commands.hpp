@@ -22,7 +22,11 @@ Entry add_transpile(CLI::App&);
 Entry add_layout(CLI::App&);
 Entry add_banks(CLI::App&);
 
-// Exit statuses. A wrong result outweighs a refusal.
+// Exit statuses. A wrong result, or one that failed, outweighs a refusal.
 constexpr int success = 0, wrong = 1, refused = 2;
+
+// What --help calls the value of an option that writes; tests/cli/outputs_test.cpp looks for them.
+constexpr const char *output_file = "OUTFILE", *output_folder = "OUTFOLDER";
+constexpr const char* force_help = "Replace files that Zellige did not write, or that were edited since";
 
 }  // namespace zellige::cli

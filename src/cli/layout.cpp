@@ -2,13 +2,17 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "cli/commands.hpp"
-#include "run/files.hpp"
+#include "cli/options.hpp"
+#include "run/outputs.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
 #include "view/operation.hpp"
@@ -19,7 +23,7 @@ namespace {
 
 struct Arguments {
   std::string expression, records, svg, html, colour = "bank", type = "f32", shape;
-  bool table = false, list = false;
+  bool table = false, list = false, force = false;
 };
 
 int answer(std::istream& in, const std::string& name) {
@@ -53,11 +57,15 @@ view::PictureOptions picture_options(const Arguments& a) {
 int layout(const Arguments& a) {
   const int asked = !a.expression.empty() + !a.records.empty() + a.list;
   if (asked != 1) fail("layout: one of EXPR, --jsonl FILE and --list is needed (zellige layout --help)");
+  if (a.expression.empty() && (a.table || !a.svg.empty() || !a.html.empty()))
+    fail("layout: --table, --svg and --html draw an EXPR, and none is given");
   if (a.list) return list();
   if (a.records == "-") return answer(std::cin, "stdin");
   if (!a.records.empty()) {
+    std::error_code none;
+    if (std::filesystem::is_directory(a.records, none)) fail("{}: cannot be read: Is a directory", a.records);
     std::ifstream file(a.records);
-    if (!file) fail("{}: cannot be read", a.records);
+    if (!file) fail("{}: cannot be read: {}", a.records, std::strerror(errno));
     return answer(file, a.records);
   }
   const view::PictureOptions options = picture_options(a);
@@ -65,8 +73,10 @@ int layout(const Arguments& a) {
   if (a.table || !a.svg.empty() || !a.html.empty()) {
     const view::Picture picture = view::layout_picture(result.value, a.expression, options);
     // The files first: what is printed is then the last thing that can fail.
-    if (!a.svg.empty()) run::write_whole(a.svg, view::svg(picture));
-    if (!a.html.empty()) run::write_whole(a.html, view::html(a.expression, {picture}));
+    run::Outputs outputs({}, a.force);
+    if (!a.svg.empty()) outputs.put(a.svg, view::svg(picture));
+    if (!a.html.empty()) outputs.put(a.html, view::html(a.expression, {picture}));
+    outputs.commit();
     fmt::print("{}\n", result.text);
     if (a.table) {
       for (const view::Grid& g : picture.grids) fmt::print("{}", view::text(g));
@@ -89,15 +99,16 @@ Entry add_layout(CLI::App& app) {
       "--table", a->table,
       "Print it as a grid: the first mode down, the second across, one grid for each coordinate of the "
       "other modes");
-  command->add_option("--svg", a->svg, "Draw it into this file");
-  command->add_option("--html", a->html,
-                      "Draw it into this page, which tells of each element under the mouse");
+  command->add_option("--svg", a->svg, "Draw it into this file")->type_name(output_file);
+  command
+      ->add_option("--html", a->html, "Draw it into this page, which tells of each element under the mouse")
+      ->type_name(output_file);
   command
       ->add_option("--color,--colour", a->colour,
                    "bank of shared memory, value (the index modulo 8), or thread: the layout is one of "
                    "(thread, value), "
                    "and the picture shows who holds what")
-      ->check(CLI::IsMember({"bank", "thread", "value"}))
+      ->check(one_of({"bank", "thread", "value"}))
       ->capture_default_str();
   command->add_option("--type", a->type, "Of the elements, for their banks: f16, f32, e4m3, ... or bits")
       ->capture_default_str();
@@ -108,6 +119,7 @@ Entry add_layout(CLI::App& app) {
       "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one a line, with "
       "{\"id\",\"result\"} or {\"id\",\"error\"}. Status 2 if one could not be read; that an operation is "
       "refused is an answer");
+  command->add_flag("--force", a->force, force_help);
   command->add_flag("--list", a->list, "Print the operations");
   return {command, [a] { return layout(*a); }};
 }

@@ -1,12 +1,18 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "graph/error.hpp"
 
 int main(int argc, char** argv) {
   using namespace zellige::cli;
@@ -15,28 +21,37 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "\nzellige COMMAND --help tells a command's options.\n"
-      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong; 2 the input or the machine is at "
+      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or "
+      "the machine is at "
       "fault.");
   const std::vector<Entry> entries = {add_run(app), add_transpile(app), add_layout(app), add_banks(app)};
   try {
     app.parse(argc, argv);
+    int status = refused;
     for (const Entry& entry : entries) {
-      if (entry.app->parsed()) return entry.command();
+      if (entry.app->parsed()) status = entry.command();
     }
-    return refused;
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
-    const bool known = argc > 1 && std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-                         return entry.app->get_name() == argv[1];
-                       });
-    if (argc > 1 && argv[1][0] != '-' && !known) {
-      fmt::print(stderr, "zellige: {} is no command; zellige --help lists them\n", argv[1]);
+    // What is printed is a result too: a full disk behind it must not go by unseen.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+      fmt::print(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));
       return refused;
     }
-    fmt::print(stderr, "zellige: {} (zellige --help tells how it is used)\n", e.what());
-    return refused;
+    return status;
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
+    fmt::print(stderr, "zellige: {}\n", mistake(app, e));
+  } catch (const zellige::Fault& e) {
+    fmt::print(stderr, "zellige: {}\n", e.what());
+    return wrong;
+  } catch (const std::filesystem::filesystem_error& e) {
+    const std::string path = e.path1().string();
+    fmt::print(stderr, "zellige: {}{}{}\n", path, path.empty() ? "" : ": ", e.code().message());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "zellige: this takes more memory than the machine has left\n");
+  } catch (const std::system_error& e) {
+    fmt::print(stderr, "zellige: {}\n", e.code().message());
   } catch (const std::exception& e) {
     fmt::print(stderr, "zellige: {}\n", e.what());
-    return refused;
   }
+  return refused;
 }

@@ -7,13 +7,13 @@
 
 namespace zellige::cli {
 
-Progress::Progress(int total) : total_(total), terminal_(::isatty(2)), start_(Clock::now()), last_(start_) {}
+Progress::Progress() : terminal_(::isatty(2)), start_(Clock::now()), last_(start_) {}
 
-void Progress::show(int done, const std::string& text) {
+void Progress::show(int done, int started, const std::string& text) {
   const auto now = Clock::now();
   if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
   last_ = now;
-  std::string line = fmt::format("[{}/{}] {}  {}", done, total_, clock_time(now - start_), text);
+  std::string line = fmt::format("[{}/{}] {}  {}", done, started, clock_time(now - start_), text);
   if (terminal_) {
     if (line.size() > 100) line = line.substr(0, 97) + "...";
     fmt::print(stderr, "\r\033[K{}", line);

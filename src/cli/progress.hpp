@@ -8,17 +8,16 @@ namespace zellige::cli {
 
 class Progress {
  public:
-  explicit Progress(int total);
+  Progress();
   ~Progress() { clear(); }
 
-  /// Shows "[done/total] text elapsed" if it is time to.
-  void show(int done, const std::string& text);
+  /// Shows "[done/started] elapsed text" if it is time to.
+  void show(int done, int started, const std::string& text);
   /// Takes the line off a terminal, so that something else can be printed.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
-  int total_;
   bool terminal_, shown_ = false;
   Clock::time_point start_, last_;
 };

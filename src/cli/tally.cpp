@@ -12,7 +12,7 @@ namespace {
 
 struct Row {
   std::string name;
-  int graphs = 0, correct = 0, wrong = 0, refused = 0, reference = 0;
+  int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0, reference = 0;
   double error = 0, worst = 0;
   std::vector<double> compile_s;
   double run_s = 0;
@@ -21,10 +21,12 @@ struct Row {
 
 void add(Row& row, const run::RunResult& r) {
   ++row.graphs;
-  ++(r.status == run::Status::correct   ? row.correct
-     : r.status == run::Status::wrong   ? row.wrong
-     : r.status == run::Status::refused ? row.refused
-                                        : row.reference);
+  ++(r.status == run::Status::correct      ? row.correct
+     : r.status == run::Status::borderline ? row.borderline
+     : r.status == run::Status::wrong      ? row.wrong
+     : r.status == run::Status::refused    ? row.refused
+     : r.status == run::Status::failed     ? row.failed
+                                           : row.reference);
   for (const run::TensorResult& t : r.tensors) {
     if (!(t.norm_error <= row.error)) row.error = t.norm_error;  // NaN shows
     if (!(t.worst <= row.worst)) row.worst = t.worst;
@@ -65,8 +67,8 @@ std::string text(const Row& row) {
   auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;
   return fmt::format(
-      "{:<18} {:>6} {:>7} {:>5} {:>7} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n", row.name,
-      row.graphs, row.correct, row.wrong, row.refused, row.error, row.worst,
+      "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n",
+      row.name, row.graphs, row.correct, row.borderline, row.wrong, row.refused, row.failed, row.error, row.worst,
       seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
       mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
       percent(conflicts(row)));
@@ -74,22 +76,31 @@ std::string text(const Row& row) {
 
 }  // namespace
 
-std::string tally(const std::vector<run::RunResult>& results) {
+struct Tally::Rows {
   std::vector<Row> rows;
   Row all{.name = "all"};
-  for (const run::RunResult& r : results) {
-    const std::string name = std::filesystem::path(r.file).stem().string();
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& x) { return x.name == name; });
-    if (row == rows.end()) row = rows.insert(rows.end(), Row{.name = name});
-    add(*row, r);
-    add(all, r);
-  }
+};
+
+Tally::Tally() : rows_(std::make_unique<Rows>()) {}
+Tally::~Tally() = default;
+
+void Tally::add(const run::RunResult& r) {
+  std::vector<Row>& rows = rows_->rows;
+  const std::string name = std::filesystem::path(r.file).stem().string();
+  auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& x) { return x.name == name; });
+  if (row == rows.end()) row = rows.insert(rows.end(), Row{.name = name});
+  cli::add(*row, r);
+  cli::add(rows_->all, r);
+}
+
+std::string Tally::text() const {
+  const std::vector<Row>& rows = rows_->rows;
   std::string table =
-      fmt::format("{:<18} {:>6} {:>7} {:>5} {:>7} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
-                  "graphs", "correct", "wrong", "refused", "error", "/bound", "compile", "max, s", "run, s",
-                  "mma", "16-byte", "conflicts");
-  for (const Row& row : rows) table += text(row);
-  if (rows.size() > 1) table += text(all);
+      fmt::format("{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n",
+                  "file", "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile",
+                  "max, s", "run, s", "mma", "16-byte", "conflicts");
+  for (const Row& row : rows) table += cli::text(row);
+  if (rows.size() > 1) table += cli::text(rows_->all);
   return table;
 }
 

@@ -4,14 +4,21 @@ namespace zellige::emit {
 
 std::string KernelText::global_start(const Node& n, int dim, const std::string& iteration) const {
   const plan::Split& s = n.splits[dim];
+  const char* wide = plan_.far.count(static_cast<int>(&n - block_.nodes.data())) ? "(long long)" : "";
   std::string index = "0";
   if (s.axis >= 0) {
-    index = std::string("b") + "xyz"[s.axis];
+    index = fmt::format("{}b{}", wide, "xyz"[s.axis]);
     if (s.div > 1) index += fmt::format(" / {}", s.div);
     if (s.mod > 0 && s.div * s.mod < block_.grid[s.axis]) index += fmt::format(" % {}", s.mod);
   }
-  if (s.loop) index = index == "0" ? iteration : fmt::format("{} + {}", times(index, block_.loop), iteration);
+  if (s.loop) index = index == "0" ? wide + iteration : fmt::format("{} + {}", times(index, block_.loop), iteration);
   return plus(times(index, s.tile), s.offset);
+}
+
+/// Where in the tensor the tile's coordinate `at` lies.
+std::string KernelText::position(const Node& n, int dim, const std::string& iteration, const std::string& at) const {
+  const std::string start = global_start(n, dim, iteration);
+  return start == "0" ? at : at == "0" ? start : fmt::format("{} + {}", start, at);
 }
 
 void KernelText::copy_in(int t, const std::string& stage, const std::string& iteration) {
@@ -26,7 +33,7 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
   chunks[inner] = (chunks[inner] + V - 1) / V;
   const std::int64_t total = graph::size(chunks);
   const std::int64_t steps = (total + threads() - 1) / threads();
-  out_.line("// {} {}: {} {} of {} bytes", n.name, graph::to_string(n.shape), total, total == 1 ? "copy" : "copies", copy.bytes);
+  out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total, total == 1 ? "copy" : "copies", copy.bytes);
   out_.line("#pragma unroll{}", steps > 16 ? " 4" : "");
   out_.open("for (int i = 0; i < {}; ++i) {{", steps);
   out_.line("const int c = tid + i * {};", threads());
@@ -47,8 +54,7 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
   std::string to, from, inside, whole_before;
   for (int d = 0; d < rank; ++d) {
     to += (d ? ", " : "") + at[d];
-    const std::string start = global_start(n, d, iteration);
-    const std::string global_at = start == "0" ? at[d] : at[d] == "0" ? start : fmt::format("{} + {}", start, at[d]);
+    const std::string global_at = position(n, d, iteration, at[d]);
     from += (d ? ", " : "") + global_at;
     if (d == inner) continue;
     if (b.padded[d] > n.shape[d]) inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", at[d], n.shape[d]);

@@ -66,8 +66,9 @@ void KernelText::mma(const Task& task) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
-  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}", n.name.empty() ? fmt::format("%{}", task.node) : n.name,
-            block_.nodes[n.in[0]].name, block_.nodes[n.in[1]].name, m.m, m.n, m.k, m.warps.b, m.warps.m, m.warps.n,
+  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}",
+            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
+            printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k, m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns = c.slices == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.slices);
   const bool some = used_warps(c) < (threads() + 31) / 32;
@@ -80,16 +81,24 @@ void KernelText::mma(const Task& task) {
   if (some) out_.close();
 }
 
+/// What is emitted from here on stands under this condition; tasks of one condition stand under it together.
+void KernelText::guard(const std::string& condition) {
+  if (condition == guard_) return;
+  if (!guard_.empty()) out_.close(), forget(guarded_);
+  guard_ = condition, guarded_ = mark();
+  if (!guard_.empty()) out_.open("if ({}) {{", guard_);
+}
+
 void KernelText::nest(const std::vector<int>& tasks) {
   const Task& first = plan_.tasks[tasks.front()];
   const Context& c = plan_.contexts[first.context];
-  known_.clear();
+  const std::size_t outer = mark();
   for (int t : tasks)
     if (plan_.tasks[t].kind == TaskKind::to_operand)
-      out_.line("Operand<{}, {}> op{}{{}};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
+      out_.line("Operand<{}, {}> op{};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
   if (c.kind == ContextKind::fragment) fragment_nest(tasks);
   else sweep_nest(tasks);
-  known_.clear();
+  forget(outer);
 }
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
@@ -102,8 +111,9 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
   for (const auto& [node, context] : plan_.context_of) registers = registers || &plan_.contexts[context] == &c;
   out_.line("#pragma unroll{}", registers || count <= 8 ? "" : " 4");
-  out_.open("for (int i = 0; i < {}; ++i) {{", count);
-  out_.line("const int c = tid + i * {};", threads());
+  const char* counter = index_type(total + threads());
+  out_.open("for ({} i = 0; i < {}; ++i) {{", counter, count);
+  out_.line("const {} c = tid + i * {};", counter, threads());
   const bool ragged = total % threads() != 0;
   if (ragged) out_.open("if (c < {}) {{", total);
   Point p;
@@ -117,9 +127,13 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
     const std::string index = digit("c", below, chunks[d], below * chunks[d] == total);
     below *= chunks[d];
     p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
-    if (index != "0") out_.line("const int i{} = {};", d, d == c.inner ? times(index, c.vector) : index);
+    if (index != "0") out_.line("const {} i{} = {};", counter, d, d == c.inner ? times(index, c.vector) : index);
   }
-  for (int t : tasks) sink(plan_.tasks[t], p);
+  for (int t : tasks) {
+    if (plan_.tasks[t].kind != TaskKind::to_global) guard("");
+    sink(plan_.tasks[t], p);
+  }
+  guard("");
   if (ragged) out_.close();
   out_.close();
 }
@@ -182,12 +196,10 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     if (!padded) q.limit[rank - 2] = 0;
     if (!padded && c.domain[rank - 1] % 2 == 0) q.limit[rank - 1] = 0;
     if (padded && bound[rank - 1] != c.domain[rank - 1]) q.limit[rank - 1] = c.domain[rank - 1];
-    const auto outer = known_;
-    if (!inside.empty()) out_.open("if ({}) {{", inside), known_.clear();
+    guard(inside);
     sink(task, q);
-    if (!inside.empty()) out_.close(), known_ = outer;
-    else if (padded) known_ = outer;
   }
+  guard("");
   out_.close();
   if (some) out_.close();
 }
@@ -269,19 +281,23 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
 std::string KernelText::conditions(int node, const Point& p) {
   // Loads read in place, and stores, of tensors that the last tile overhangs.
   std::set<std::string> all;
-  const std::function<void(int, const Point&)> visit = [&](int i, const Point& q) {
+  std::set<int> seen;
+  std::vector<int> open{node};
+  while (!open.empty()) {
+    const int i = open.back();
+    open.pop_back();
+    if (!seen.insert(i).second) continue;
     const Node& n = block_.nodes[i];
     const bool direct = n.kind == NodeKind::load && plan_.direct.count(i) && plan_.direct.at(i);
     if (direct || n.kind == NodeKind::store) {
       for (std::size_t d = 0; d < n.splits.size(); ++d)
         if (n.splits[d].overhang)
-          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"), n.shape[d] == 1 ? "0" : q.at[d],
+          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"), n.shape[d] == 1 ? "0" : p.at[d],
                                  n.splits[d].extent + n.splits[d].offset));
     }
     if (n.kind == NodeKind::map || n.kind == NodeKind::store)
-      for (int in : n.in) visit(in, q);
-  };
-  visit(node, p);
+      open.insert(open.end(), n.in.begin(), n.in.end());
+  }
   std::string text;
   for (const std::string& s : all) text += (text.empty() ? "" : " && ") + s;
   return text;
@@ -290,9 +306,11 @@ std::string KernelText::conditions(int node, const Point& p) {
 void KernelText::sink_global(const Task& task, const Point& p) {
   const Node& n = block_.nodes[task.node];
   const auto& tensor = program_.tensors[n.tensor];
-  const std::string guard = conditions(task.node, p);
-  const auto outer = known_;
-  if (!guard.empty()) out_.open("if ({}) {{", guard), known_.clear();
+  const std::string within = conditions(task.node, p);
+  const bool swept = plan_.contexts[task.context].kind == ContextKind::sweep;
+  const std::size_t outer = mark();
+  if (swept) guard(within);
+  else if (!within.empty()) out_.open("if ({}) {{", within);
   const Value v = value(n.in[0], p);
   const std::string r = store_value(v, p.vector);
   const plan::Copy& copy = plan_.copies.at(task.node);
@@ -300,8 +318,7 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   int w = along ? std::min(p.vector, copy.vector) : 1;
   std::vector<std::string> at;
   for (std::size_t d = 0; d < p.at.size(); ++d) {
-    const std::string start = global_start(n, static_cast<int>(d), "it");
-    at.push_back(start == "0" ? p.at[d] : p.at[d] == "0" ? start : fmt::format("{} + {}", start, p.at[d]));
+    at.push_back(position(n, static_cast<int>(d), "it", p.at[d]));
   }
   std::string limit;
   const Context& c = plan_.contexts[task.context];
@@ -313,7 +330,7 @@ void KernelText::sink_global(const Task& task, const Point& p) {
     limit = start == "0" ? std::to_string(n.splits[p.inner].extent) : fmt::format("{} - ({})", n.splits[p.inner].extent, start);
   }
   write_pieces(r, p, w, global(n.tensor), at, limit);
-  if (!guard.empty()) out_.close(), known_ = outer;
+  if (!swept && !within.empty()) out_.close(), forget(outer);
 }
 
 void KernelText::sink_accumulate(const Task& task, const Point& p) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
@@ -30,19 +31,9 @@ std::string KernelText::store_value(const Value& v, int vector) {
   return name;
 }
 
-std::string KernelText::call(const Node& n, const std::vector<std::string>& in) const {
-  const auto infix = [&](const char* op) { return fmt::format("({} {} {})", in[0], op, in[1]); };
-  switch (n.op) {
-    case OpKind::add: return infix("+");
-    case OpKind::sub: return infix("-");
-    case OpKind::mul: return infix("*");
-    case OpKind::div: return infix("/");
-    case OpKind::pow: return fmt::format("zellige::pow({}, {})", in[0], in[1]);
-    case OpKind::mul_scalar: return fmt::format("({} * {})", in[0], float_literal(n.scalar));
-    case OpKind::clamp:
-      return fmt::format("zellige::clamp({}, {}, {})", in[0], float_literal(n.lo), float_literal(n.hi));
-    default: return fmt::format("zellige::{}({})", graph::name(n.op), in[0]);
-  }
+/// Closes a scope: what was computed since `mark` is out of reach.
+void KernelText::forget(std::size_t mark) {
+  for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
 }
 
 /// A broadcast operand is read at coordinate 0 of its dimensions of extent 1.
@@ -59,7 +50,7 @@ Point KernelText::narrowed(int operand, int node, const Point& p) const {
 
 Value KernelText::value(int node, const Point& p) {
   const Node& n = block_.nodes[node];
-  const auto key = std::make_pair(node, key_of(p));
+  const std::string key = fmt::format("{}:{}", node, key_of(p));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   Value result;
   switch (n.kind) {
@@ -70,10 +61,9 @@ Value KernelText::value(int node, const Point& p) {
         in.push_back(v.text);
         result.vector = result.vector || v.vector;
       }
-      result.text = call(n, in);
+      result.text = formula(n, in);
       // A value with several readers, or a long one, is computed once.
-      const int readers = static_cast<int>(block_.consumers(node).size());
-      if (readers > 1 || result.text.size() > 160) {
+      if (uses_[node] > 1 || result.text.size() > 160) {
         const int vector = result.vector ? p.vector : 1;
         if (result.vector) result.text = store_value(result, vector) + "[v]";
         else {
@@ -97,6 +87,7 @@ Value KernelText::value(int node, const Point& p) {
     default: result = leaf(node, p); break;
   }
   known_[key] = result;
+  order_.push_back(key);
   return result;
 }
 
@@ -109,7 +100,7 @@ Value KernelText::concat(int node, const Point& p) {
   std::int64_t start = 0;
   if (n.dim == p.inner)
     for (int in : n.in) apart = apart || start % p.vector != 0, start += block_.nodes[in].shape[n.dim];
-  const auto before = known_;
+  const std::size_t before = mark();
   const auto part = [&](const Point& at, const std::string& where) {
     std::int64_t from = 0;
     for (std::size_t i = 0; i < n.in.size(); ++i) {
@@ -124,7 +115,7 @@ Value KernelText::concat(int node, const Point& p) {
       const Value v = value(n.in[i], q);
       if (at.vector > 1) out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", at.vector, name, v.text);
       else out_.line("{{ const int v = 0; {}[{}] = {}; (void)v; }}", name, where, v.text);
-      known_ = before;
+      forget(before);
       if (!last) out_.close("");
       from += extent;
     }
@@ -212,8 +203,7 @@ Value KernelText::read_global(int node, const Point& p) {
       std::string c = n.shape[d] == 1 ? "0" : p.at[d];
       if (vector && static_cast<int>(d) == p.inner) c = plus(c, v);
       if (n.shape[d] > 1 && p.limit[d] > 0) c = fmt::format("at_most({}, {})", c, p.limit[d] - 1);
-      const std::string start = global_start(n, static_cast<int>(d), "it");
-      text += (d ? ", " : "") + (start == "0" ? c : c == "0" ? start : fmt::format("{} + {}", start, c));
+      text += (d ? ", " : "") + position(n, static_cast<int>(d), "it", c);
     }
     return text;
   };

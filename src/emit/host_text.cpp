@@ -2,27 +2,50 @@
 
 #include <algorithm>
 
+#include "emit/names.hpp"
+
 namespace zellige::emit {
+
+namespace {
+
+// More than 48 KB of dynamic shared memory has to be asked for.
+bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
+bool asks(const Manifest& m) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
+}
+
+// The attribute belongs to a function on one device: each device that a thread launches on gets it once, whichever
+// thread comes first.
+void ask(const Manifest& m, Text& out) {
+  out.line("static std::atomic<bool> prepared[64];  // by device");
+  out.line("int device = 0;");
+  out.line("if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;");
+  out.open("if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {{");
+  out.line("cudaError_t error = cudaSuccess;");
+  for (const KernelLaunch& k : m.kernels) {
+    if (asks(k))
+      out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name, k.shared_bytes);
+  }
+  out.line("if (error != cudaSuccess) return error;");
+  out.line("if (device < 64) prepared[device].store(true, std::memory_order_release);");
+  out.close();
+}
+
+}  // namespace
 
 void host_entry(const Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
   for (const KernelLaunch& k : m.kernels)
-    out.line("extern \"C\" void emulate_{}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", k.name, k.name);
+    out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", Names::emulated(k.name), k.name);
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
+  if (asks(m)) out.line("#include <atomic>");
   out.line("");
   out.line("/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;");
   out.line("/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.", m.buffer_size);
-  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", m.name);
-  out.open("static const cudaError_t prepared = [] {{");
-  out.line("cudaError_t error = cudaSuccess;");
-  for (const KernelLaunch& k : m.kernels)
-    if (k.shared_bytes > 48 * 1024)
-      out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name, k.shared_bytes);
-  out.line("return error;");
-  out.close("}();");
-  out.line("if (prepared != cudaSuccess) return prepared;");
+  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", Names::entry(m.name));
+  if (asks(m)) ask(m, out);
   out.line("(void)inputs, (void)outputs, (void)workspace;");
   for (const KernelLaunch& k : m.kernels) {
     std::string arguments;

@@ -14,6 +14,18 @@ namespace {
 constexpr double lowest = -3.4028234663852886e38;
 }
 
+KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out)
+    : plan_(plan), program_(program), block_(plan.program), names_(names), out_(out), uses_(plan.program.nodes.size(), 0) {
+  std::set<std::string> taken;
+  for (const Buffer& b : plan.buffers) {
+    std::string name = b.name;
+    for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", b.name, i);
+    tiles_.push_back(names.shared(name));
+  }
+  for (const Node& n : block_.nodes)
+    for (int in : n.in) ++uses_[in];
+}
+
 void KernelText::emit() {
   signature();
   declarations();
@@ -34,9 +46,9 @@ void KernelText::signature() {
   }
   for (int t : reads)
     if (!writes.count(t))
-      parameters += fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), program_.tensors[t].name);
+      parameters += fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   for (int t : writes)
-    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), program_.tensors[t].name);
+    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z, plan_.shared_bytes,
             looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, plan_.stages, plan_.stages > 1 ? "s" : "") : "");
   out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name, parameters);
@@ -53,24 +65,21 @@ void KernelText::declarations() {
   out_.line("const int tid = {};", thread_index());
   out_.line("[[maybe_unused]] const int warp = tid / 32, lane = tid % 32;");
   std::set<int> axes, tensors;
-  bool wide = false;  // coordinates past 32 bits
   for (const Node& n : block_.nodes) {
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     for (const plan::Split& s : n.splits)
       if (s.axis >= 0) axes.insert(s.axis);
     tensors.insert(n.tensor);
-    const auto& t = program_.tensors[n.tensor];
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-    wide = wide || last > 2147483647;
   }
-  for (int a : axes) out_.line("const {} b{} = blockIdx.{};", wide ? "long long" : "int", "xyz"[a], "xyz"[a]);
+  for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
-    out_.line("const auto g{} = global_tile({}, {});", tensor.name, tensor.name, layout_text(tensor.shape, tensor.strides));
+    out_.line("const auto {} = global_tile{}({}, {});", global(t), plan_.wide.count(t) ? "<long long>" : "",
+              names_.pointer(tensor.name), layout_text(tensor.shape, tensor.strides));
   }
-  for (const Buffer& b : plan_.buffers) {
-    out_.line("const auto s{} = shared_tile<{}>(\"{}\", {}, {}, {});", b.name, type_name(b.dtype), b.name, b.offset,
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& b = plan_.buffers[i];
+    out_.line("const auto {} = shared_tile<{}>(\"{}\", {}, {}, {});", tiles_[i], type_name(b.dtype), printable(b.name), b.offset,
               b.bytes / graph::bytes(b.dtype), buffer_layout(b));
   }
 }
@@ -79,11 +88,11 @@ void KernelText::states() {
   if (!looped()) return;
   const auto fill = [&](const std::string& name, std::int64_t n, std::int64_t v, const std::string& x) {
     if (v > 0) {
-      out_.line("float {}[{}][{}];", name, n, v);
+      out_.line("Vec<float, {}> {}[{}];", v, name, n);
       out_.line("for (int i = 0; i < {}; ++i)", n);
       out_.line("  for (int v = 0; v < {}; ++v) {}[i][v] = {};", v, name, x);
     } else {
-      out_.line("float {}[{}];", name, n);
+      out_.line("Vec<float, {}> {};", n, name);
       out_.line("for (int i = 0; i < {}; ++i) {}[i] = {};", n, name, x);
     }
   };
@@ -97,7 +106,6 @@ void KernelText::states() {
       const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
       const std::string start = max ? float_literal(lowest) : "0.0f";
       if (t.buffer >= 0) {
-        const Buffer& b = plan_.buffers[t.buffer];
         plan::Shape chunks = c->domain;
         chunks[c->inner] /= c->vector;
         const std::int64_t total = graph::size(chunks);
@@ -114,7 +122,7 @@ void KernelText::states() {
           at.clear();
           for (std::size_t d = 0; d < index.size(); ++d)
             at += (d ? ", " : "") + (static_cast<int>(d) == c->inner ? plus(index[d], v) : index[d]);
-          out_.line("write<1>(s{}({}), Vec<float, 1>{{{}}});", b.name, at, start);
+          out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer), at, start);
         }
         out_.close();
       } else if (c->kind == ContextKind::fragment) {
@@ -142,7 +150,7 @@ void KernelText::sum_declaration(const Task& t) {
     const int groups = warps() * 32 / (c.lanes * c.splits);
     count = std::to_string((graph::size(c.domain) + groups - 1) / groups);
   }
-  out_.line("float sum{}[{}];", t.node, count);
+  out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", count, t.node, max ? "-1.0f / 0.0f" : "0.0f");
 }
 

@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <unordered_map>
 
+#include "emit/names.hpp"
 #include "emit/text.hpp"
 
 namespace zellige::emit {
@@ -31,8 +33,7 @@ struct Value { std::string text; bool vector = false; };
 
 class KernelText {
  public:
-  KernelText(const plan::KernelPlan& plan, const plan::Program& program, Text& out)
-      : plan_(plan), program_(program), block_(plan.program), out_(out) {}
+  KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);
 
   void emit();
 
@@ -56,6 +57,7 @@ class KernelText {
 
   // copy_text.cpp
   void copy_in(int task, const std::string& stage, const std::string& iteration);
+  std::string position(const Node&, int dim, const std::string& iteration, const std::string& at) const;
 
   // evaluate_text.cpp
   void mma(const Task&);
@@ -74,6 +76,9 @@ class KernelText {
   void write_pieces(const std::string& value, const Point&, int piece, const std::string& tile,
                     const std::vector<std::string>& at, const std::string& guard_inner);
   std::string conditions(int node, const Point&);
+  std::size_t mark() const { return order_.size(); }
+  void forget(std::size_t mark);
+  void guard(const std::string& condition);
 
   // expression.cpp
   Value value(int node, const Point&);
@@ -82,14 +87,13 @@ class KernelText {
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
-  std::string call(const Node&, const std::vector<std::string>& in) const;
   std::string store_value(const Value&, int vector);   // a Vec<float, vector> holding it
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   int piece(const Buffer&, const Point&) const;
-  std::string tile(int buffer) const { return "s" + plan_.buffers[buffer].name; }
+  const std::string& tile(int buffer) const { return tiles_[buffer]; }
   std::string tile_at_stage(int buffer) const;
-  std::string global(int tensor) const { return "g" + program_.tensors[tensor].name; }
+  std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
   std::string fragment_type(const Context&) const;
   int used_warps(const Context&) const;
   int warps() const { return block_.warps(); }
@@ -100,8 +104,14 @@ class KernelText {
   const plan::KernelPlan& plan_;
   const plan::Program& program_;
   const plan::BlockProgram& block_;
+  Names& names_;
   Text& out_;
-  std::map<std::pair<int, std::string>, Value> known_;  // values already computed in the open scope
+  std::vector<std::string> tiles_;                      // the buffers' names in the text
+  std::vector<int> uses_;                               // how often each node is an operand
+  std::unordered_map<std::string, Value> known_;        // values at hand in the open scopes, by node and coordinate
+  std::vector<std::string> order_;                      // of their computation: a scope that closes takes its own along
+  std::string guard_;                                   // the condition that is open in a nest, and what was known before it
+  std::size_t guarded_ = 0;
   int counter_ = 0;
   int spilled_ = -1;                                    // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;        // being emitted

@@ -1,5 +1,5 @@
 // What a caller of an emitted program must know: its kernels in launch order, and where every kernel-level tensor lives.
-// Written beside NAME.cu as NAME.json; `run` launches from it, on the GPU and on the emulator alike.
+// Written beside NAME.cu as NAME.manifest.json; `run` launches from it, on the GPU and on the emulator alike.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -15,14 +15,15 @@ void KernelText::lanes_nest(const Task& task) {
   const std::int64_t outputs = graph::size(c.domain), chunks = c.length / c.vector;
   const std::int64_t mine = (outputs + groups - 1) / groups, steps = (chunks + group - 1) / group;
   const bool product = n.kind == NodeKind::matmul;
-  known_.clear();
+  const std::size_t outer = mark();
   out_.line("// {} of {}: {} thread{} a sum", product ? "products" : n.op == OpKind::reduction_max ? "maxima" : "sums",
-            n.name.empty() ? fmt::format("%{}", task.node) : n.name, group, group > 1 ? "s" : "");
+            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = groups * group < threads();
   if (some) out_.open("if (tid < {}) {{", groups * group);
   out_.line("#pragma unroll");
-  out_.open("for (int i = 0; i < {}; ++i) {{", mine);
-  out_.line("const int o = {} + i * {};", group > 1 ? fmt::format("tid / {}", group) : "tid", groups);
+  const char* counter = index_type(outputs + groups);
+  out_.open("for ({} i = 0; i < {}; ++i) {{", counter, mine);
+  out_.line("const {} o = {} + i * {};", counter, group > 1 ? fmt::format("tid / {}", group) : "tid", groups);
   const bool ragged = outputs % groups != 0;
   if (ragged) out_.open("if (o < {}) {{", outputs);
   Point p;
@@ -34,13 +35,14 @@ void KernelText::lanes_nest(const Task& task) {
     const std::string index = digit("o", below, c.domain[d], below * c.domain[d] == outputs);
     below *= c.domain[d];
     p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
-    if (index != "0") out_.line("const int i{} = {};", d, index);
+    if (index != "0") out_.line("const {} i{} = {};", counter, d, index);
   }
+  const char* along = index_type(c.length * c.to + group * c.vector);
   out_.line("#pragma unroll{}", steps > 16 ? " 8" : "");
-  out_.open("for (int j = 0; j < {}; ++j) {{", steps);
+  out_.open("for ({} j = 0; j < {}; ++j) {{", along, steps);
   std::string k = group > 1 ? fmt::format("tid % {}", group) : "";
   k = k.empty() ? "j" : steps > 1 ? fmt::format("{} + j * {}", k, group) : k;
-  out_.line("const int k = {};", times(k, c.vector));
+  out_.line("const {} k = {};", along, times(k, c.vector));
   const bool tail = chunks % group != 0;
   if (tail) out_.open("if (k < {}) {{", c.length);
   if (product) {
@@ -55,7 +57,7 @@ void KernelText::lanes_nest(const Task& task) {
     std::string at = times("k", c.to);
     if (p.at[c.reduce_dim] != "0") at = fmt::format("{} + {}", p.at[c.reduce_dim], at);
     if (at != "k") {
-      out_.line("const int kk = {};", at);
+      out_.line("const {} kk = {};", along, at);
       at = "kk";
     }
     p.at[c.reduce_dim] = at;
@@ -74,7 +76,7 @@ void KernelText::lanes_nest(const Task& task) {
   if (ragged) out_.close();
   out_.close();
   if (some) out_.close();
-  known_.clear();
+  forget(outer);
 }
 
 void KernelText::finish(const Task& task) {
@@ -95,7 +97,7 @@ void KernelText::finish(const Task& task) {
     out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
-    out_.line("const Vec<float, 1> x{{{}_lanes<4>(sum{}[r])}};", max ? "max" : "sum", task.node);
+    out_.line("const Vec<float, 1> x{{{}_lanes<4>(sum{}[r], at.m)}};", max ? "max" : "sum", task.node);
     std::int64_t batch = 1, below = 1;
     for (int d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
     std::vector<std::string> at(rank, "0");
@@ -120,9 +122,12 @@ void KernelText::finish(const Task& task) {
   const bool some = groups * group < threads();
   if (some) out_.open("if (tid < {}) {{", groups * group);
   out_.line("#pragma unroll");
-  out_.open("for (int i = 0; i < {}; ++i) {{", mine);
-  out_.line("const int o = {} + i * {};", group > 1 ? fmt::format("tid / {}", group) : "tid", groups);
-  if (c.lanes > 1) out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[i])}};", max ? "max" : "sum", c.lanes, task.node);
+  const char* counter = index_type(outputs + groups);
+  out_.open("for ({} i = 0; i < {}; ++i) {{", counter, mine);
+  out_.line("const {} o = {} + i * {};", counter, group > 1 ? fmt::format("tid / {}", group) : "tid", groups);
+  if (c.lanes > 1)
+    out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[i], {})}};", max ? "max" : "sum", c.lanes, task.node,
+              c.splits > 1 ? fmt::format("tid / {}", c.lanes) : "o");
   else out_.line("const Vec<float, 1> x{{sum{}[i]}};", task.node);
   std::string inside = c.lanes > 1 ? fmt::format("tid % {} == 0", c.lanes) : "";
   if (outputs % groups != 0) inside += fmt::format("{}o < {}", inside.empty() ? "" : " && ", outputs);
@@ -147,7 +152,7 @@ void KernelText::staged_store(const Task& task) {
   plan::Shape chunks = c.domain;
   chunks[c.inner] /= c.vector;
   const std::int64_t total = graph::size(chunks), count = (total + threads() - 1) / threads();
-  out_.line("// {} leaves in {} chunks of {} bytes", n.name, total, c.vector * graph::bytes(n.dtype));
+  out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total, c.vector * graph::bytes(n.dtype));
   out_.line("#pragma unroll{}", count > 16 ? " 4" : "");
   out_.open("for (int i = 0; i < {}; ++i) {{", count);
   out_.line("const int c = tid + i * {};", threads());
@@ -163,8 +168,7 @@ void KernelText::staged_store(const Task& task) {
     if (index != "0") out_.line("const int i{} = {};", d, d == c.inner ? times(index, c.vector) : index);
   }
   for (std::size_t d = 0; d < at.size(); ++d) {
-    const std::string start = global_start(n, static_cast<int>(d), "it");
-    const std::string global_at = start == "0" ? at[d] : at[d] == "0" ? start : fmt::format("{} + {}", start, at[d]);
+    const std::string global_at = position(n, static_cast<int>(d), "it", at[d]);
     from += (d ? ", " : "") + at[d];
     to += (d ? ", " : "") + global_at;
     if (n.splits[d].overhang) guard += fmt::format("{}{} < {}", guard.empty() ? "" : " && ", global_at, n.splits[d].extent + n.splits[d].offset);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "plan/index_width.hpp"
+
 namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
@@ -28,11 +30,13 @@ std::string float_literal(double value) {
   return f < 0 ? "(" + text + ")" : text;
 }
 
+const char* index_type(std::int64_t last) { return last > plan::most_narrow ? "long long" : "int"; }
+
 std::string layout_text(const graph::Shape& shape, const graph::Strides& strides) {
   std::string s, d;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     s += fmt::format("{}Int<{}>", i ? ", " : "", shape[i]);
-    d += fmt::format("{}Int<{}>", i ? ", " : "", strides[i]);
+    d += fmt::format("{}{}<{}>", i ? ", " : "", strides[i] > plan::most_narrow ? "C" : "Int", strides[i]);
   }
   if (shape.size() == 1) return fmt::format("Layout<{}, {}>{{}}", s, d);
   return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);

@@ -34,6 +34,8 @@ class Text {
 
 std::string type_name(graph::DType);                       // half_t
 std::string float_literal(double);                         // 0.25f; exact to float
+/// The type that counts to `last`.
+const char* index_type(std::int64_t last);
 std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>{}
 std::string buffer_layout(const plan::Buffer&);            // with partials and swizzle
 std::string plus(const std::string& a, std::int64_t b);    // "a + b", "a", or "b"

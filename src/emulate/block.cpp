@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "emulate/cluster.hpp"
+#include "zellige/emulate/arrangement.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -29,6 +30,8 @@ void Block::prepare(const LaunchState& launch) {
                                             1024);
   regions_.clear();
   region_names.assign(1, "");
+  arrangements_.assign(1, nullptr);
+  std::fill(std::begin(shadow.disagrees), std::end(shadow.disagrees), 0u);
 }
 
 void Block::begin(std::uint64_t linear_index) {
@@ -38,6 +41,7 @@ void Block::begin(std::uint64_t linear_index) {
                       unsigned(linear / config.grid.x / config.grid.y)};
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
+  parts.clear();
   async.reset();
   mbarriers.clear();
   touches.clear();
@@ -112,6 +116,7 @@ Fiber* Block::next_at_random() {
 
 void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
+  check_parts();
 }
 
 void Block::start(Transfer t) {
@@ -158,7 +163,7 @@ void Block::abandon(Fiber& f) {
 const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigned bytes, Site site) {
   unsigned char* begin = memory + offset;
   for (const auto& r : regions_)
-    if (r->name == name && r->begin == begin && r->bytes == bytes) return r.get();
+    if (r->name == name && r->begin == begin && r->bytes == bytes && !r->arrangement) return r.get();
   const unsigned have = launch_->config->shared_bytes;
   if (offset > have || bytes > have - offset) {
     report(f, Finding::Kind::out_of_bounds, name, site,
@@ -176,6 +181,26 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
     region->id = std::uint16_t(region_names.size());
     region_names.push_back(name);
   }
+  regions_.push_back(std::move(region));
+  return regions_.back().get();
+}
+
+// The same region once for each layout that it is seen through.
+const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
+  std::size_t i = 1;
+  while (i < arrangements_.size() && arrangements_[i] != &a) ++i;
+  if (i == arrangements_.size()) {
+    if (i >= 64) return &from;  // more than it keeps apart
+    arrangements_.push_back(&a);
+    for (std::size_t o = 1; o < i; ++o)
+      if (!a.agrees(*arrangements_[o]))
+        shadow.disagrees[i] |= std::uint64_t(1) << o, shadow.disagrees[o] |= std::uint64_t(1) << i;
+  }
+  for (const auto& r : regions_)
+    if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i) return r.get();
+  auto region = std::make_unique<Region>(from);
+  region->arrangement = std::uint16_t(i);
+  if (of) region->part_bytes = of->bytes, region->stages = of->stages;
   regions_.push_back(std::move(region));
   return regions_.back().get();
 }

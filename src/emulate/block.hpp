@@ -16,6 +16,7 @@
 #include "emulate/global_shadow.hpp"
 #include "emulate/in_flight.hpp"
 #include "emulate/mbarrier.hpp"
+#include "emulate/parts.hpp"
 #include "emulate/shared_shadow.hpp"
 #include "emulate/stacks.hpp"
 #include "zellige/emulate/async.hpp"
@@ -26,6 +27,7 @@ namespace zellige::emulate {
 struct GlobalState {
   GlobalShadow* races = nullptr;  // null: nobody writes it
   std::uint8_t* flags = nullptr;  // null: all initialised
+  bool padded = false;            // what is not initialised is padding
 };
 
 /// The launch as all workers see it.
@@ -101,6 +103,7 @@ class Block {
 
   // The engine's calls.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
+  const Region* arranged(const Region&, const Arrangement&, const Parts*);
   void meet(Fiber&, const void* in, void* out, Compute, void* compute, const char* what, Site);
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
@@ -183,6 +186,10 @@ class Block {
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
+  /// A register that nothing has written is used; `declared`: where, 0 where that is not known.
+  void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
+  /// A part of a tile is read that is older than one that the warp has read before.
+  void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
   /// What an access to bytes from..to of a tensor ran into.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
@@ -200,6 +207,7 @@ class Block {
   std::uint64_t linear = 0;
   unsigned first_warp = 0, first_thread = 0;  // in the cluster's numbers
   SharedShadow shadow;
+  PartsRead parts;
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
   std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
@@ -229,6 +237,7 @@ class Block {
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
   void leave(Fiber&);  // checks what the last thread to return leaves behind
+  void check_parts();
   std::string waiting_for(const Fiber&, RawFinding&) const;
   std::string against(const Clash&, unsigned thread) const;
 
@@ -237,6 +246,7 @@ class Block {
   std::unique_ptr<unsigned char[]> storage_;
   std::size_t storage_bytes_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first is none
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
   Barrier barrier_[16];

@@ -1,7 +1,9 @@
 // What a block has to say: accesses that clash, threads that do not meet, and why it cannot go on.
+#include <algorithm>
 #include <bit>
 
 #include "emulate/cluster.hpp"
+#include "zellige/emulate/arrangement.hpp"
 
 namespace zellige::emulate {
 
@@ -24,6 +26,52 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
   if (!findings.fresh(kind, tensor, site.address, only_between_lines ? other_site : 0)) return;
   RawFinding raw{kind, tensor ? tensor : "", std::move(text), {walk(f, site)}, linear, only_between_lines};
   if (other_site) raw.sites.push_back({other_site});
+  findings.add(std::move(raw));
+}
+
+void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
+  report(f, Finding::Kind::stale, r.name, site,
+         fmt::format("shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and has read a "
+                     "later one since",
+                     r.name, spell(thread), spell_block(linear), spell(p.thread)),
+         p.site);
+}
+
+// Of a tile whose other parts have been read.
+void Block::check_parts() {
+  if (cluster.live) return;  // it has been given up
+  for (const auto& [id, tile] : parts.tiles()) {
+    if (std::none_of(tile.parts.begin(), tile.parts.end(), [](const auto& p) { return p.read; })) continue;
+    for (std::size_t i = 0; i < tile.parts.size(); ++i) {
+      const PartsRead::Part& p = tile.parts[i];
+      const Region& r = *tile.region;
+      if (!p.fill || p.read || !findings.fresh(Finding::Kind::unread, r.name, p.site)) continue;
+      RawFinding raw{Finding::Kind::unread, r.name, "", {{p.site}}, linear};
+      raw.text = fmt::format("{} {} of shared tensor {}: {} of {} began to fill it at \1 and nobody has read it",
+                             r.stages ? "stage" : "part", i, r.name, spell(p.thread), spell_block(linear));
+      findings.add(std::move(raw));
+      break;
+    }
+  }
+}
+
+void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {
+  const Finding::Kind kind = Finding::Kind::uninitialised_read;
+  if (!findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;
+  const char* deed = use == Use::stores       ? "stores at \1 what it makes of"
+                     : use == Use::rounds     ? "rounds at \1"
+                     : use == Use::multiplies ? "multiplies at \1 by"
+                                              : "accumulates at \1 on";
+  RawFinding raw{kind, "", "", {walk(f, site)}, linear};
+  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                         spell(f.index), spell_block(linear), deed, value,
+                         use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.registers = true;
+  if (declared) {
+    raw.text += "; they are declared at \2";
+    raw.sites.push_back({declared});
+    raw.named_by = 1;
+  }
   findings.add(std::move(raw));
 }
 
@@ -52,14 +100,25 @@ const char* name_of(AsyncOp::Kind kind) {
 
 }  // namespace
 
+// "Swizzle<3,4,3> of bytes at strides 2, 128"
+static std::string spell(const Arrangement& a) {
+  std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift) : "bytes at strides";
+  for (int i = 0; i < a.count; ++i) text += fmt::format("{}{}", i ? ", " : " ", a.strides[i]);
+  return text;
+}
+
 // The earlier access named by a clash, as the end of a sentence; its line is \2.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {
     case Clash::What::unwritten:
       return ", which nothing has written";
+    case Clash::What::padding:
+      return ", of which some are padding: no element lies there";
     case Clash::What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
+    case Clash::What::other_layout:
+      return fmt::format("; {} wrote them at \2 through another layout, {}", who, emulate::spell(*arrangements_[c.region]));
     case Clash::What::in_flight:
       return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
     case Clash::What::unfenced:
@@ -92,9 +151,10 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor
+  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
                                  ? Finding::Kind::uninitialised_read
-                             : c.what == What::unfenced ? Finding::Kind::fence
+                             : c.what == What::other_layout ? Finding::Kind::layout
+                             : c.what == What::unfenced     ? Finding::Kind::fence
                                                         : Finding::Kind::race;
   if (!findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
@@ -105,6 +165,7 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
                          r.space == Space::shared ? "shared" : "global", r.name,
                          &there == this ? "" : " of " + spell_block(there.linear), spell(thread),
                          spell_block(linear), verb, from, to, there.against(c, first_thread + thread));
+  if (c.what == What::other_layout) raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
   findings.add(std::move(raw));
 }
 

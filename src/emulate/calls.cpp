@@ -88,9 +88,13 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory);
   const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.read(at, bytes, a, p.region->id);
+  Clash c = there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty()) c = there.async.read(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "reads", site, c);
+  if (p.region->part_bytes && &there == &b)
+    if (const auto* old = b.parts.read(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index),
+                                       a.epoch)) [[unlikely]]
+      b.stale(f, g.index, *p.region, *old, site);
   return true;
 }
 
@@ -99,9 +103,12 @@ inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory);
   const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.write(at, bytes, a, p.region->id);
+  Clash c = there.shadow.write(at, bytes, a, *p.region);
   if (!c && !there.async.empty()) c = there.async.write(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, "writes", site, c);
+  if (p.region->part_bytes && &there == &b)
+    b.parts.filled(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index), a.epoch,
+                   site.address);
   return true;
 }
 
@@ -109,7 +116,7 @@ inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && !all_written(state.flags + at, bytes))
-    clash(f, f.index, p, bytes, "reads", site, {What::unwritten});
+    clash(f, f.index, p, bytes, "reads", site, {state.padded ? What::padding : What::unwritten});
   Block& b = *f.home;
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, false, site);
   if (!state.races) return;
@@ -247,6 +254,16 @@ void poisoned(Thread& t) {
       wgmma);
 }
 
+const Region* arranged(Thread&, const Region* region, const Arrangement& a, const Parts* parts) {
+  return static_cast<Block*>(region->shadow)->arranged(*region, a, parts);
+}
+
+void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->unwritten(f, use, declared, value, site);
+}
+
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -277,9 +294,12 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   ++b.counters[by_width(Counter::cp_async_1, bytes)];
   if (!admit(f, f.index, dst, bytes, true, site, bytes)) return;
   const std::size_t at = std::size_t(dst.p - b.memory);
-  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), dst.region->id);
+  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), *dst.region);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
+  if (dst.region->part_bytes)
+    b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
+                   f.its_warp->clock.time[f.its_warp->index], site.address);
   b.issue_copy(f, at, *dst.region, from, bytes, valid, site);
   f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
@@ -360,7 +380,9 @@ const Engine& engine() {
                                .write_rows = write_rows,
                                .poisoned = poisoned,
                                .async = &async_engine(),
-                               .atomic_increment = atomic_increment};
+                               .atomic_increment = atomic_increment,
+                               .arranged = arranged,
+                               .unwritten = unwritten};
   return table;
 }
 

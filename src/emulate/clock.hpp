@@ -93,7 +93,9 @@ struct Clash {
   enum class What : std::uint8_t {
     none,
     unwritten,
+    padding,
     other_tensor,
+    other_layout,
     written,
     read,
     in_flight,

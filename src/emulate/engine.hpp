@@ -35,6 +35,9 @@ struct Finding {
     dependency,   // global memory before griddep_wait
     crash,        // the kernel's own code divided by zero, or touched memory that it does not have
     endless,      // no end within the launch's time
+    stale,        // a stage is read after a later one
+    unread,       // a stage, or a partial sum, that nobody has read
+    layout,       // bytes are read through another layout than they were written through
   };
   Kind kind{};
   std::string tensor;   // "" where no tensor is concerned

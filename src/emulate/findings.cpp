@@ -38,6 +38,12 @@ std::string_view name(Finding::Kind kind) {
       return "missing griddep_wait";
     case Finding::Kind::crash:
       return "crash";
+    case Finding::Kind::stale:
+      return "an old stage of";
+    case Finding::Kind::unread:
+      return "unread";
+    case Finding::Kind::layout:
+      return "another layout";
     case Finding::Kind::endless:
       return "no end";
   }
@@ -56,19 +62,26 @@ std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& sou
   const LineTable table = find_lines({addresses.begin(), addresses.end()});
 
   std::set<std::tuple<Finding::Kind, std::string, std::string>> known;
+  std::set<std::string> named;  // lines
   for (const RawFinding& f : raw) {
     std::vector<std::string> lines;
     for (const auto& site : f.sites) lines.push_back(spell(table, site, source_file));
     if (f.only_between_lines && lines.size() > 1 && lines[0] == lines[1]) continue;
-    if (!known.insert({f.kind, f.tensor, lines.empty() ? "" : lines[0]}).second) continue;
+    if (f.named_by >= 0) named.insert(lines[0]);
+    if (f.registers && f.named_by < 0 && named.count(lines[0])) continue;
+    const std::string tensor =
+        f.named_by < 0 ? f.tensor : declared_name(table, f.sites[std::size_t(f.named_by)], source_file);
+    if (!known.insert({f.kind, tensor, lines.empty() ? "" : lines[0]}).second) continue;
     std::string message = std::string(name(f.kind)) + " ";
     for (char c : f.text) {
       if (c >= 1 && std::size_t(c) <= lines.size())
         message += lines[std::size_t(c) - 1];
+      else if (c == '\x0e')
+        message += tensor;
       else
         message += c;
     }
-    findings.push_back({f.kind, f.tensor, std::move(message)});
+    findings.push_back({f.kind, tensor, std::move(message)});
     if (findings.size() == 20) break;
   }
   return findings;

@@ -18,6 +18,8 @@ struct RawFinding {
   std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
   std::uint64_t block = 0;                         // linear index: findings are given in this order
   bool only_between_lines = false;                 // no finding if sites 0 and 1 turn out to be one line
+  int named_by = -1;       // the site whose line declares the registers concerned; \x0e stands for their name
+  bool registers = false;  // of registers, and not worth saying if the same line has one that names them
 };
 
 class Findings {

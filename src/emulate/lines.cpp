@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <fstream>
 #include <map>
+#include <utility>
 
 extern char** environ;
 
@@ -110,19 +113,57 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers,
-                  const std::string& source_file) {
+// The line that a finding names: the innermost in the source, else the innermost of all.
+static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
+                             const std::string& source_file) {
   const Line* innermost = nullptr;
   for (std::uintptr_t address : callers) {
     auto found = table.find(address);
     if (found == table.end()) continue;
     for (const Line& line : found->second) {
-      if (in_source(line, source_file)) return base_name(line.file) + ":" + std::to_string(line.line);
+      if (in_source(line, source_file)) return &line;
       if (!innermost) innermost = &line;
     }
   }
-  if (innermost) return base_name(innermost->file) + ":" + std::to_string(innermost->line);
-  return "an unknown line";
+  return innermost;
+}
+
+std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers,
+                  const std::string& source_file) {
+  const Line* line = best_line(table, callers, source_file);
+  return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
+}
+
+// The last word before what ends a declarator, outside of < > and ( ).
+std::string declared_name(std::string_view line) {
+  line = line.substr(0, line.find("//"));
+  std::string word, last;
+  int depth = 0;
+  for (char c : line) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (depth == 0 && letter) {
+      word += c;
+      continue;
+    }
+    if (!word.empty()) {
+      if (word == "return" || word == "for" || word == "if" || word == "while") return "";
+      last = std::exchange(word, "");
+    }
+    if (depth == 0 && (c == '=' || c == ';' || c == '[' || c == '{' || c == ',' || c == '(')) break;
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+  }
+  return !last.empty() && !std::isdigit(static_cast<unsigned char>(last[0])) ? last : "";
+}
+
+std::string declared_name(const LineTable& table, const std::vector<std::uintptr_t>& callers,
+                          const std::string& source_file) {
+  const Line* line = best_line(table, callers, source_file);
+  if (!line) return "";
+  std::ifstream file(line->file);
+  std::string text;
+  for (int i = 0; i < line->line; ++i)
+    if (!std::getline(file, text)) return "";
+  return declared_name(text);
 }
 
 }  // namespace zellige::emulate

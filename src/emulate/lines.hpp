@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,5 +21,10 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 /// site and its callers; failing that the innermost of all, or "an unknown line".
 std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers,
                   const std::string& source_file);
+
+/// What is declared on that line, as the source spells it: "acc4" of `Fragment<1, 16, 64> acc4;`. "" where the line
+/// is not to be had or declares nothing.
+std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers, const std::string& source_file);
+std::string declared_name(std::string_view line);
 
 }  // namespace zellige::emulate

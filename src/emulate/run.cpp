@@ -87,6 +87,7 @@ struct Memory {
         if (!state) {
           state = &states.emplace_back();
           state->flags = p.buffer->flags();
+          state->padded = p.buffer->padded();
         }
         if (p.writes && !state->races) state->races = &shadows.emplace_back(p.buffer->bytes());
         regions.push_back({p.buffer->name().c_str(), p.buffer->data(), p.buffer->bytes(), Space::global,

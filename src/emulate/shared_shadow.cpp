@@ -127,7 +127,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   }
 }
 
-Clash SharedShadow::read_cell(Cell& cell, const Actor& a, std::uint16_t region) {
+Clash SharedShadow::read_cell(Cell& cell, const Actor& a, As as) {
   Clash clash;
   if (cell.region == 0) {
     clash = {What::unwritten};
@@ -135,14 +135,16 @@ Clash SharedShadow::read_cell(Cell& cell, const Actor& a, std::uint16_t region) 
     clash = {What::in_flight, cell.writer, 0, cell.write_site};
   } else if (!a.after(cell.write_epoch, cell.writer)) {
     clash = {What::written, cell.writer, 0, cell.write_site};
-  } else if (cell.region != region) {
+  } else if (cell.region != as.region) {
     clash = {What::other_tensor, cell.writer, cell.region, cell.write_site};
+  } else if (disagrees[as.arrangement] >> cell.arrangement & 1) {
+    clash = {What::other_layout, cell.writer, cell.arrangement, cell.write_site};
   }
   add_read(cell, a);
   return clash;
 }
 
-Clash SharedShadow::write_cell(Cell& cell, const Actor& a, std::uint16_t region, bool in_flight) {
+Clash SharedShadow::write_cell(Cell& cell, const Actor& a, As as, bool in_flight) {
   Clash clash;
   if (cell.region) {
     if (cell.in_flight)
@@ -151,32 +153,34 @@ Clash SharedShadow::write_cell(Cell& cell, const Actor& a, std::uint16_t region,
       clash = {What::written, cell.writer, 0, cell.write_site};
   }
   if (!clash) clash = unordered_read(cell, a);
-  cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+  cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = as.region;
+  cell.arrangement = as.arrangement;
   cell.read_warps = 0;
   cell.in_flight = in_flight;
   return clash;
 }
 
-Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) {
   if (bytes == 1)
     return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
-  return each(at, bytes, [&](Cell& cell) { return read_cell(cell, a, region); });
+  return each(at, bytes, [&](Cell& cell) { return read_cell(cell, a, as); });
 }
 
-Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
+Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as) {
   if (bytes == 1) {
     return each(at, bytes, [&](Cell& cell) {
-      cell.region = region, cell.writer = a.thread, cell.write_site = a.site, cell.write_epoch = 0;
+      cell.region = as.region, cell.arrangement = 0;
+      cell.writer = a.thread, cell.write_site = a.site, cell.write_epoch = 0;
       return Clash{};
     });
   }
-  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, region, false); });
+  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, as, false); });
   if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
   return clash;
 }
 
-Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
-  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, region, true); });
+Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as) {
+  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, as, true); });
   if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
   return clash;
 }
@@ -217,6 +221,7 @@ Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, 
     }
     if (!found) found = unordered_read(cell, a);
     cell.write_epoch = 0, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+    cell.arrangement = 0;
     cell.read_warps = 0;
     cell.in_flight = false;
     return found;

@@ -9,20 +9,31 @@
 #include <vector>
 
 #include "emulate/clock.hpp"
+#include "zellige/emulate/thread.hpp"
 
 namespace zellige::emulate {
 
+/// As what bytes are touched: the tensor, from 1, and the layout, 0 where that is not known.
+struct As {
+  std::uint16_t region = 0, arrangement = 0;
+  As(std::uint16_t r, std::uint16_t a = 0) : region(r), arrangement(a) {}
+  As(const Region& r) : region(r.id), arrangement(r.arrangement) {}
+};
+
 class SharedShadow {
  public:
+  /// Of each arrangement, a bit for each other one that it does not agree with.
+  std::uint64_t disagrees[64] = {};
+
   /// Forgets everything: a new block.
   void reset(std::size_t bytes);
 
   /// An access of 1, 2, 4, 8 or 16 bytes at the aligned offset `at`, as tensor `region` (from 1).
-  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+  Clash read(std::size_t at, unsigned bytes, const Actor&, As);
+  Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
   /// An asynchronous copy: from `begin` to `land` the bytes belong to the copy and every access is a race.
-  Clash begin(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
+  Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
   /// The asynchronous proxy's accesses, checked against what ordinary code did: that it is ordered, and that
@@ -45,6 +56,7 @@ class SharedShadow {
     std::uint32_t read_epoch, read_site;  // several_times: read_site is an index into several_
     std::uint16_t writer, region;         // region 0: never written
     std::uint16_t reader, other_reader;   // other_reader: a second thread of the same epoch
+    std::uint16_t arrangement;            // of the write; 0: not known
     bool in_flight, split;                // split: the 2-byte cells hold
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
@@ -58,8 +70,8 @@ class SharedShadow {
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);
   void merge(std::size_t granule);
-  Clash read_cell(Cell&, const Actor&, std::uint16_t region);
-  Clash write_cell(Cell&, const Actor&, std::uint16_t region, bool in_flight);
+  Clash read_cell(Cell&, const Actor&, As);
+  Clash write_cell(Cell&, const Actor&, As, bool in_flight);
   void add_read(Cell&, const Actor&);
   Clash unordered_read(const Cell&, const Actor&) const;
   const Cell& cell_at(std::size_t at) const;

@@ -75,7 +75,8 @@ void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, S
   if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has refused such a map
   if (!b.known(f).time[b.cluster.previous]) b.early(f, r, from, from + std::ptrdiff_t(bytes), false, site);
   if (state.flags && std::memchr(state.flags + at, 0, bytes))
-    b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site, {Clash::What::unwritten});
+    b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site,
+            {state.padded ? Clash::What::padding : Clash::What::unwritten});
   if (!state.races) return;
   const Place p{r.begin + at, &r};
   if (Clash c = state.races->read(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))

@@ -10,6 +10,7 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
+#include "graph/rounding.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -19,15 +20,17 @@ struct Program {
   const BlockGraph& block;
   const std::vector<const Array*>& inputs;
   const std::vector<Array*>& outputs;
+  const Errors& errors;
   const ReferenceOptions& options;
+  int op;  // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
-                     const std::vector<Array*>& outputs, const ReferenceOptions& options) {
-  Program p{block, inputs, outputs, options, varies(block), std::vector<bool>(block.tensors.size(), false)};
+                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options, int op) {
+  Program p{block, inputs, outputs, errors, options, op, varies(block), std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::matmul)
       for (int t : op.inputs) p.operand[t] = true;
@@ -67,28 +70,31 @@ class Worker {
         states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
       }
     }
+    if (p.options.errors) bound_ = {tiles_, states_, rounded_};
+    if (p.options.sample) own_ = bound_;
   }
 
   void run(const Dim3& block) {
     const BlockGraph& b = p_.block;
+    noise_ = Noise(p_.options.sample, p_.op, block.x + b.grid.x * (block.y + b.grid.y * block.z));
     for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
         const BlockOp& op = b.ops[i];
         if (is_accumulator(op.kind)) {
-          accumulate(op, states_[i], iteration == 0);
+          accumulate(op, i, iteration == 0);
         } else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
                    (iteration == 0 || p_.varies[op.outputs[0]])) {
-          compute(op, states_[i], block, iteration);
+          compute(op, i, block, iteration);
         }
       }
     for (std::size_t i = 0; i < b.ops.size(); ++i) {
       const BlockOp& op = b.ops[i];
       if (is_accumulator(op.kind))
-        finish(op, states_[i]);
+        finish(op, i);
       else if (op.kind == OpKind::output)
         store(op, block);
       else if (b.tensors[op.outputs[0]].after_loop)
-        compute(op, states_[i], block, 0);
+        compute(op, i, block, 0);
     }
   }
 
@@ -99,10 +105,29 @@ class Worker {
   Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
   Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
 
-  void compute(const BlockOp& op, Array& state, const Dim3& block, std::int64_t iteration) {
+  bool errors() const { return p_.options.errors; }
+  bool sampling() const { return p_.options.sample != 0; }
+
+  /// The errors of tiles and states, and of tiles as a matmul sees them; empty unless asked for.
+  struct Side {
+    std::vector<Array> tiles, states;
+    std::vector<std::vector<double>> rounded;
+  };
+  Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
+
+  /// Moves a result by errors of its own operator alone: a kernel's, drawn at random.
+  void perturb(const BlockOp& op) {
+    for (int t : op.outputs) {
+      std::vector<double>& own = own_.tiles[t].values;
+      noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));
+      std::fill(own.begin(), own.end(), 0.0);
+    }
+  }
+
+  void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
     if (op.kind == OpKind::reduction_max) {
-      running_max(op, state, iteration == 0);
+      running_max(op, index, iteration == 0);
     } else {
       operands_.clear();
       results_.clear();
@@ -112,9 +137,25 @@ class Worker {
                                 : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
       evaluate(op.kind, op.attributes, operands_, results_);
+      if (errors()) propagate_errors(op, bound_);
+      if (sampling()) propagate_errors(op, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);
     }
     for (int t : op.outputs) made(t);
+  }
+
+  void propagate_errors(const BlockOp& op, Side& e) {
+    std::vector<Uncertain> in;
+    std::vector<Operand> out;
+    std::vector<double*> to;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const int t = op.inputs[i];
+      const bool rounded = op.kind == OpKind::matmul && p_.operand[t];
+      in.push_back({operands_[i], rounded ? e.rounded[t].data() : e.tiles[t].values.data()});
+    }
+    for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
+    const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
+    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
   }
 
   void check_exponent(const BlockOp& op) {
@@ -125,14 +166,11 @@ class Worker {
     stopped_ = true;
   }
 
-  /// What a kernel keeps in float32 must stay far from its end: inputs that overflow there test nothing.
-  static constexpr double float32_limit = 1.2676506002282294e30;  // 2^100
-
   void made(int t) {
     if (!p_.operand[t]) {
-      if (p_.options.limit == std::numeric_limits<double>::infinity()) return;
+      if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
       const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
-      if (m.within(float32_limit)) return;
+      if (m.within(p_.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
       return;
@@ -140,6 +178,12 @@ class Worker {
     std::vector<double>& values = rounded_[t];
     values = tiles_[t].values;
     const auto count = static_cast<std::int64_t>(values.size());
+    if (errors()) {
+      const DType dtype = p_.block.tensors[t].dtype;
+      if (sampling()) own_.rounded[t].assign(values.size(), 0), noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
+      bound_.rounded[t] = bound_.tiles[t].values;
+      if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
+    }
     if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
     const Magnitude m = magnitude(values.data(), count);
     magnitudes_[t] = join(magnitudes_[t], m);
@@ -156,6 +200,9 @@ class Worker {
     if (op.loop_dim >= 0) origin[op.loop_dim] += iteration * tile.shape[op.loop_dim];
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
+      if (errors())
+        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
+                    n * sizeof(double));
     });
   }
 
@@ -167,26 +214,46 @@ class Worker {
       if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
+      if (errors())
+        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, bound_.tiles[op.inputs[0]].values.data() + t,
+                    n * sizeof(double));
     });
   }
 
   /// Results: the maximum so far, and how much it fell short of it before: old - new, 0 the first time.
-  void running_max(const BlockOp& op, Array& state, bool first) {
-    Array &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
+  void running_max(const BlockOp& op, std::size_t index, bool first) {
+    Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
     now.values = state.values;
+    if (errors()) running_max_error(op, index, first);
     fold_max(operand(op.inputs[0]), op.attributes.dim, result(op.outputs[0]));
     for (std::size_t i = 0; i < now.values.size(); ++i)
       difference.values[i] = first ? 0 : state.values[i] - now.values[i];
+    if (errors())
+      for (std::size_t i = 0; i < now.values.size(); ++i)
+        bound_.tiles[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);
     state.values = now.values;
   }
 
-  void accumulate(const BlockOp& op, Array& state, bool first) {
+  /// Before the fold: the state is still that of the iteration before.
+  void running_max_error(const BlockOp& op, std::size_t index, bool first) {
+    std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
+    if (first) std::fill(state.begin(), state.end(), 0.0);
+    difference = state;
+    fold_max_error(uncertain(op.inputs[0], bound_), op.attributes.dim, operand(op.outputs[0]), {states_[index].shape, state.data()});
+    bound_.tiles[op.outputs[0]].values = state;
+    for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
+  }
+
+  void accumulate(const BlockOp& op, std::size_t index, bool first) {
+    Array& state = states_[index];
     const Operand x = operand(op.inputs[0]);
     const Result acc{state.shape, state.values.data()};
     const int last = static_cast<int>(x.shape.size()) - 1;
     if (first)
       std::fill(state.values.begin(), state.values.end(), op.kind == OpKind::accum_max ? -FLT_MAX : 0.0);
+    if (errors()) accumulate_error(op, index, first, bound_);
+    if (sampling()) accumulate_error(op, index, first, own_);
     switch (op.kind) {
       case OpKind::accum:
         for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
@@ -206,9 +273,47 @@ class Worker {
     }
   }
 
-  void finish(const BlockOp& op, const Array& state) {
+  /// Before the values: what is added and rescaled is the state of the iteration before.
+  void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
+    const Array& state = states_[index];
+    const Uncertain x = uncertain(op.inputs[0], e);
+    const Result to{state.shape, e.states[index].values.data()};
+    const int last = static_cast<int>(x.at.shape.size()) - 1;
+    const bool added = op.kind == OpKind::accum || op.kind == OpKind::accum_rescale ||
+                       op.kind == OpKind::accum_red_sum_rescale;  // element by element
+    if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
+    if (op.kind == OpKind::accum_max)
+      return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
+    if (!first && added && op.kind != OpKind::accum)
+      rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
+    if (added)
+      for (std::size_t i = 0; i < state.values.size(); ++i)
+        to.values[i] += x.error[i] + sum_error(p_.block.loop) * std::fabs(x.at.values[i]);
+    else
+      fold_error(x, last, op.kind == OpKind::accum_red_rms, x.at.shape[last] / state.shape[last] * p_.block.loop, to);
+  }
+
+  void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
+    const Array& state = states_[index];
+    std::vector<double>& e = side.tiles[op.outputs[0]].values;
+    if (op.kind == OpKind::accum_red_sum_rescale) {
+      std::fill(e.begin(), e.end(), 0.0);
+      const int last = static_cast<int>(state.shape.size()) - 1;
+      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
+                 {p_.block.tensors[op.outputs[0]].shape, e.data()});
+    } else {
+      e = side.states[index].values;
+    }
+    if (op.kind == OpKind::accum_red_mean || op.kind == OpKind::accum_red_rms)
+      mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
+  }
+
+  void finish(const BlockOp& op, std::size_t index) {
+    const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];
     const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
+    if (errors()) finish_error(op, index, count, bound_);
+    if (sampling()) finish_error(op, index, count, own_);
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
       fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
@@ -220,6 +325,7 @@ class Worker {
       for (double& v : y.values) v /= count;
     if (op.kind == OpKind::accum_red_rms)
       for (double& v : y.values) v = std::sqrt(v / count);
+    if (sampling()) perturb(op);
     made(op.outputs[0]);
   }
 
@@ -228,6 +334,8 @@ class Worker {
   std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
   std::vector<Array> states_;  // accumulators and running maxima, by operator
+  Side bound_, own_;  // how far rounding may have moved values (rounding.hpp), and the part of the operator just computed
+  Noise noise_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;
   bool stopped_ = false;
@@ -237,10 +345,10 @@ class Worker {
 
 std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
                                           const std::vector<const Array*>& inputs,
-                                          const std::vector<Array*>& outputs, const ReferenceOptions& options,
-                                          bool& stopped) {
+                                          const std::vector<Array*>& outputs, const Errors& errors,
+                                          const ReferenceOptions& options, bool& stopped) {
   const BlockGraph& block = *g.ops[op].block;
-  const Program program = make_program(block, inputs, outputs, options);
+  const Program program = make_program(block, inputs, outputs, errors, options, op);
   std::vector<Magnitude> magnitudes(block.tensors.size());
   const int threads = static_cast<int>(
       std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));

@@ -4,11 +4,17 @@
 
 namespace zellige::graph {
 
+/// The errors of a custom operator's tensors (rounding.hpp); both empty where nobody asks for them.
+struct Errors {
+  std::vector<const Array*> in;
+  std::vector<Array*> out;
+};
+
 /// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated and not
 /// yet rounded. Returns the magnitudes of the computed matmul operands; `stopped` tells that one went past
 /// the limit.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
-                                          const std::vector<Array*>& outputs, const ReferenceOptions&,
-                                          bool& stopped);
+                                          const std::vector<Array*>& outputs, const Errors&,
+                                          const ReferenceOptions&, bool& stopped);
 
 }  // namespace zellige::graph

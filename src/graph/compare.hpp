@@ -5,7 +5,11 @@
 //   expected ...
 //
 // As a whole: ||found - expected|| <= norm * ||expected||. In every element: |found - expected| <= element *
-// max(|expected|, the rms of its row, 1e-3 of the rms of the tensor). A NaN on either side fails both.
+// max(|expected|, the rms of its row, `floor` of the rms of the tensor). A NaN on either side fails both.
+//
+// What is not correct may still be right: where a formula cancels, or exp takes a large argument, rounding alone moves the
+// result further. Given how far it may (rounding.hpp), such a result is `explained`: each |found - expected| is within the
+// tolerance or within its error, and what exceeds the errors is small as a whole.
 #pragma once
 #include "graph/array.hpp"
 
@@ -13,9 +17,11 @@ namespace zellige::graph {
 
 struct Tolerance {
   double norm, element;
+  double floor = 1e-3;
 };
 
-/// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5.
+/// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, and a floor of 1e-2: sums of terms as large as the tensor's
+/// elements are no better than a few units of float32's last place at that size.
 Tolerance tolerance(DType);
 
 struct Comparison {
@@ -25,12 +31,15 @@ struct Comparison {
   Shape at;          // where that is
   double found = 0, expected = 0, allowed = 0;
   std::int64_t wrong = 0;  // how many elements are past what is allowed
+  bool explained = false;  // not correct, and rounding alone explains it
+  double of_error = 0;     // the greatest |found - expected| among those elements as a multiple of what rounding explains
+  double error = 0;        // what it explains at `at`
 };
 
-/// Throws Error if the shapes differ.
-Comparison compare(const Array& found, const Array& expected, const Tolerance&);
-inline Comparison compare(const Array& found, const Array& expected, DType dtype) {
-  return compare(found, expected, tolerance(dtype));
+/// Throws Error if the shapes differ. `errors`: how far rounding alone may move each element; nullptr: nobody has found out.
+Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr);
+inline Comparison compare(const Array& found, const Array& expected, DType dtype, const Array* errors = nullptr) {
+  return compare(found, expected, tolerance(dtype), errors);
 }
 
 std::string to_string(const Comparison&);

@@ -12,10 +12,21 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What is Zellige's own fault and not its input's: a text of its own that does not compile, for one.
+struct Fault : Error {
+  using Error::Error;
+};
+
 /// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
 template <class... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The same for what is Zellige's own fault.
+template <class... Args>
+[[noreturn]] void fault(fmt::format_string<Args...> format, Args&&... args) {
+  throw Fault(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace zellige

@@ -7,7 +7,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr std::int64_t max_grid_x = (std::int64_t{1} << 31) - 1, max_grid_yz = 65535, max_block_z = 64;
+constexpr std::int64_t max_blocks = (std::int64_t{1} << 31) - 1;  // what one axis of a grid may hold
 constexpr std::int64_t min_threads = 32, max_threads = 1024;
 
 /// Which tensors a walk over the operators has seen made, and the checks that every operator of either level
@@ -49,17 +49,18 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a) {
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
 }
 
+/// A grid's or block's extents; along one axis or another makes no difference, since lowering may number both along x.
+void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t most, std::string_view unit) {
+  for (int axis = 0; axis < 3; ++axis)
+    if (d[axis] < 1 || d[axis] > most)
+      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, most, unit, "xyz"[axis], d[axis]);
+}
+
 void check_launch(const Where& where, const BlockGraph& b) {
-  for (int axis = 0; axis < 3; ++axis) {
-    const std::int64_t limit = axis == 0 ? max_grid_x : max_grid_yz;
-    if (b.grid[axis] < 1 || b.grid[axis] > limit)
-      fail_at(where, "expected a grid of 1 to {} blocks along {}, found {}", limit, "xyz"[axis],
-              b.grid[axis]);
-    const std::int64_t most = axis == 2 ? max_block_z : max_threads;
-    if (b.block[axis] < 1 || b.block[axis] > most)
-      fail_at(where, "expected a block of 1 to {} threads along {}, found {}", most, "xyz"[axis],
-              b.block[axis]);
-  }
+  check_extents(where, "grid", b.grid, max_blocks, "blocks");
+  check_extents(where, "block", b.block, max_threads, "threads");
+  if (b.grid.x > max_blocks / b.grid.y || b.grid.x * b.grid.y > max_blocks / b.grid.z)
+    fail_at(where, "expected a grid of at most {} blocks, found {} x {} x {}", max_blocks, b.grid.x, b.grid.y, b.grid.z);
   if (b.block.count() < min_threads || b.block.count() > max_threads)
     fail_at(where, "expected a block of {} to {} threads, found {} ({} x {} x {})", min_threads, max_threads,
             b.block.count(), b.block.x, b.block.y, b.block.z);

@@ -1,7 +1,8 @@
-#include <limits>
 #include "graph/inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/dtype.hpp"
 #include "graph/parallel.hpp"
@@ -54,21 +55,71 @@ class Search {
   }
 
   RandomInputs run() {
+    tile_limit_ = finite_limit;
     for (bool positive : {false, true})
-      for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
-        result_.positive = positive;
-        exp_limit_ = exp_limit;
-        filled_.assign(g_.inputs.size(), 1);
-        if (fits(none(), 0) || one_alone() || all_together()) return finish();
-        if (!exponential()) break;
+      if (search(magnitude_limit, positive)) return finish();
+    // The limits cannot be kept: no more than four times what the smallest inputs come to.
+    tile_limit_ = float32_limit;
+    for (bool positive : {false, true}) {
+      double least = std::numeric_limits<double>::infinity();
+      for (bool small : {false, true})
+        if (tries(small, float32_limit, positive)) least = std::min(least, greatest());
+      if (least <= float32_limit && search(std::max(magnitude_limit, 4 * least), positive)) return finish();
+    }
+    // Infinity is a value too: what passes the end of its dtype everywhere leaves something else to compare.
+    for (bool positive : {false, true})
+      for (bool small : {false, true}) {
+        tries(small, std::numeric_limits<double>::infinity(), positive);
+        if (comparable()) return finish();
       }
+    tries(false, float32_limit, false);  // what to complain of
     fail_at({g_.name},
-            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite and at most {}, "
-            "found none: {}",
-            least_exponent, magnitude_limit, offender());
+            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
+            "there is nothing to compare",
+            least_exponent, offender());
   }
 
  private:
+  static constexpr double float32_limit = 0x1p127;
+
+  /// Inputs within a limit: arguments of exp within theirs if that can be, too.
+  bool search(double limit, bool positive) {
+    result_.positive = positive, limit_ = limit;
+    for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
+      exp_limit_ = exp_limit;
+      filled_.assign(g_.inputs.size(), 1);
+      if (fits(none(), 0) || one_alone() || all_together()) return true;
+      if (!exponential()) break;
+    }
+    return false;
+  }
+
+  /// All inputs at the least scale or at 1.
+  bool tries(bool small, double limit, bool positive) {
+    result_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
+    filled_.assign(g_.inputs.size(), 1);
+    return fits(std::vector<bool>(g_.inputs.size(), small), least_exponent);
+  }
+
+  double greatest() const {
+    double most = 0;
+    for (const Magnitude& m : result_.reference.magnitudes) most = std::max(most, m.greatest);
+    for (const BlockOperand& o : result_.reference.operands) most = std::max(most, o.magnitude.greatest);
+    return most;
+  }
+
+  /// No NaN anywhere, and something finite in every output.
+  bool comparable() const {
+    const Reference& r = result_.reference;
+    if (r.stopped) return false;
+    for (const Array& a : r.tensors)
+      for (double v : a.values)
+        if (v != v) return false;
+    return std::ranges::all_of(g_.outputs, [&](int t) {
+      return r.tensors[t].values.empty() || std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+    });
+  }
+
   bool exponential() const {
     for (const KernelOp& op : g_.ops) {
       if (op.kind == OpKind::exp) return true;
@@ -91,11 +142,12 @@ class Search {
       filled_[i] = exponents_[i];
     }
     ReferenceOptions options;
-    options.limit = magnitude_limit;
+    options.limit = limit_;
     options.exp_limit = exp_limit_;
+    options.tile_limit = tile_limit_;
     ++result_.trials;
     result_.reference = graph::run(g_, result_.arrays, options);
-    return result_.reference.within(magnitude_limit);
+    return result_.reference.within(limit_);
   }
 
   /// The greatest exponent that fits, by bisection; false if the least does not.
@@ -127,15 +179,15 @@ class Search {
 
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}", m.greatest) : std::string("is not finite");
+      return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest) : std::string("is not finite");
     };
     const Reference& r = result_.reference;
     for (const BlockOperand& o : r.operands)
-      if (!o.magnitude.within(magnitude_limit))
+      if (!o.magnitude.within(limit_))
         return fmt::format("block tensor {} of operator {} {}", g_.ops[o.op].block->tensors[o.tensor].name,
                            o.op, show(o.magnitude));
     for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
-      if (!r.magnitudes[t].within(magnitude_limit))
+      if (!r.magnitudes[t].within(limit_))
         return fmt::format("tensor {} {}", g_.tensors[t].name, show(r.magnitudes[t]));
     return "nothing";
   }
@@ -144,7 +196,7 @@ class Search {
   const std::uint64_t seed_;
   std::vector<int> exponents_, filled_;
   RandomInputs result_;
-  double exp_limit_ = exponent_limit;
+  double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
 };
 
 }  // namespace

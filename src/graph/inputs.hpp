@@ -8,7 +8,9 @@
 // Elements are bell-shaped with variance 1, each row times a factor of its own between 2^-2 and 2^2. Where
 // some kernel-level tensor or block-level matmul operand would not be finite and at most 2^13, inputs are
 // scaled down by powers of two: one input alone if that is enough, else all; if no scale helps (log of a
-// negative number), again with the absolute values.
+// negative number), again with the absolute values. That limit is a preference: where no scale keeps it (a sum
+// of exp over 16,384 columns is at least that large), what is finite will do, no larger than need be; and where none keeps
+// every tensor finite, what has no NaN and leaves something finite in every output.
 #pragma once
 #include "graph/reference.hpp"
 
@@ -26,7 +28,7 @@ struct RandomInputs {
   Reference reference;
 };
 
-/// The graph must be valid. Throws Error if no scale keeps every tensor finite and at most magnitude_limit.
+/// The graph must be valid. Throws Error if no scale leaves anything to compare.
 RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed);
 
 /// "X0 x 1, X1 x 2^-3": the scales as a line of text.

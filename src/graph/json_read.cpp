@@ -3,6 +3,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
+#include "graph/nearest.hpp"
 #include "graph/ops.hpp"
 #include "graph/validate.hpp"
 
@@ -50,7 +51,8 @@ void only_keys(const Where& where, const Json& j, std::initializer_list<std::str
     if (std::ranges::find(known, key) != known.end()) continue;
     std::string keys;
     for (std::string_view k : known) keys.append(keys.empty() ? "" : ", ").append(k);
-    fail_at(where, "expected one of the keys {}, found {}", keys, describe(Json(key)));
+    fail_at(where, "expected one of the keys {}, found {}{}", keys, describe(Json(key)),
+            did_you_mean(key, {known.begin(), known.end()}));
   }
 }
 
@@ -58,11 +60,12 @@ DType read_dtype(const Where& where, const std::string& what, const Json& j) {
   const std::string name = text(where, what, j);
   for (DType d : {DType::f16, DType::bf16, DType::f32})
     if (graph::name(d) == name) return d;
-  fail_at(where, "expected {} to be f16, bf16 or f32, found {}", what, describe(j));
+  fail_at(where, "expected {} to be f16, bf16 or f32, found {}{}", what, describe(j),
+          did_you_mean(name, {"f16", "bf16", "f32"}));
 }
 
 Strides read_strides(const Where& where, const Json& j) {
-  return integers(where, "strides", j, 1, std::int64_t{1} << 40);
+  return integers(where, "strides", j, -(std::int64_t{1} << 40), std::int64_t{1} << 40);  // validate() judges them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int least) {
@@ -138,10 +141,11 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
   return map;
 }
 
-std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j) {
+std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);
-  if (!kind) fail_at(where, "expected an operator that is known, found {}", name);
+  if (!kind)
+    fail_at(where, "expected an operator that is known, found {}{}", name, known_operators(name, block));
   return {name, *kind};
 }
 
@@ -159,7 +163,7 @@ class Reader {
     names_ = Names(&operators);
     for (const Json& input : list(where_, "inputs", member(where_, j, "inputs"))) read_input(input);
     for (std::size_t i = 0; i < operators.size(); ++i) {
-      const auto [name, kind] = read_kind(where_.at(static_cast<int>(i), "unknown"), operators[i]);
+      const auto [name, kind] = read_kind(where_.at(static_cast<int>(i), "unknown"), operators[i], false);
       read_operator(where_.at(static_cast<int>(i), name), kind, operators[i]);
     }
     for (const Json& output : list(where_, "outputs", member(where_, j, "outputs")))
@@ -219,7 +223,7 @@ class Reader {
     const Json& body = list(where, "body", member(where, j, "body"));
     Names tiles(&body);
     for (std::size_t i = 0; i < body.size(); ++i) {
-      const auto [name, kind] = read_kind(where.inside(static_cast<int>(i), "unknown"), body[i]);
+      const auto [name, kind] = read_kind(where.inside(static_cast<int>(i), "unknown"), body[i], true);
       read_block_operator(where.inside(static_cast<int>(i), name), kind, body[i], custom, *b, tiles);
     }
     return b;

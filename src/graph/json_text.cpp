@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace zellige::graph {
 namespace {
@@ -16,19 +17,81 @@ std::string reason(const char* what) {
   return line;
 }
 
+/// Follows a parse, so that what is wrong with a value can be said with its path: graphs[2].operators[1].op
+class Path {
+ public:
+  explicit Path(std::string start) : start_(std::move(start)) {}
+  void see(Json::parse_event_t event, const Json& parsed, std::string_view source) {
+    using Event = Json::parse_event_t;
+    switch (event) {
+      case Event::key: {
+        const std::string& key = parsed.get_ref<const std::string&>();
+        Level& level = levels_.back();
+        if (!level.keys.insert(key).second)
+          fail("{}: expected each key of an object once, found {} twice{}", source, describe(parsed), text());
+        level.key = key;
+        break;
+      }
+      case Event::object_start:
+      case Event::array_start:
+        count();
+        levels_.push_back({event == Event::array_start});
+        break;
+      case Event::object_end:
+      case Event::array_end:
+        levels_.pop_back();
+        break;
+      case Event::value:
+        count();
+        break;
+    }
+  }
+
+ private:
+  struct Level {
+    bool array = false;
+    long long index = -1;
+    std::string key = {};
+    std::set<std::string> keys = {};
+  };
+  void count() {
+    if (!levels_.empty()) ++levels_.back().index;
+  }
+  std::string text() const {
+    std::string path = start_;
+    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
+      const Level& l = levels_[i];
+      if (l.array)
+        path += fmt::format("[{}]", l.index);
+      else
+        path += fmt::format("{}{}", path.empty() ? "" : ".", reason(l.key.substr(0, 40).c_str()));
+    }
+    return path.empty() ? "" : " in " + path;
+  }
+
+  std::string start_;
+  std::vector<Level> levels_;
+};
+
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view source) {
-  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > max_json_depth)
+Json parse_json(std::string_view text, std::string_view source, const TextPlace& place) {
+  Path path(place.path);
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth + place.depth > max_json_depth)
       fail("{}: expected JSON nested at most {} deep, found more", source, max_json_depth);
+    path.see(event, parsed, source);
     return true;
   };
   try {
-    return Json::parse(text.begin(), text.end(), limit_depth);
+    return Json::parse(text.begin(), text.end(), watch);
   } catch (const nlohmann::json::exception& e) {
-    fail("{}: expected JSON, found a {}", source, reason(e.what()));
+    if (place.line == 1 && place.column == 1) fail("{}: expected JSON, found a {}", source, reason(e.what()));
   }
+  // Once more where it stands, for the message's line and column.
+  std::string placed(place.line - 1, '\n');
+  placed.append(place.column - 1, ' ').append(text);
+  return parse_json(placed, source, {1, 1, place.depth, place.path});
 }
 
 std::string describe(const Json& j) {

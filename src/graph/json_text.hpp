@@ -12,8 +12,15 @@ using Json = nlohmann::ordered_json;
 constexpr int max_json_depth = 32;
 constexpr std::size_t max_json_operators = 100000;
 
-/// Parses a whole text; `source` names it in messages.
-Json parse_json(std::string_view text, std::string_view source);
+/// Where a text stands in a longer one: its first character, how deep it is nested, and the path to it.
+struct TextPlace {
+  std::size_t line = 1, column = 1;
+  int depth = 0;
+  std::string path = {};
+};
+
+/// Parses a whole text; `source` names it in messages. A key may stand once in an object.
+Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});
 
 /// "an object", "a string", "the number 7": what a message calls a value it did not expect.
 std::string describe(const Json&);

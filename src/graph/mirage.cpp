@@ -4,6 +4,7 @@
 #include <map>
 
 #include "graph/infer.hpp"
+#include "graph/nearest.hpp"
 #include "graph/ops.hpp"
 #include "graph/validate.hpp"
 
@@ -137,7 +138,14 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
     return r;
   }
   if (stem == "allreduce") fail_at(where, "expected a graph for one GPU, found {}", type);
-  fail_at(where, "expected an operator that is known, found {}", type);
+  std::vector<std::string> known;
+  for (OpKind kind : all_ops()) {
+    const OpInfo& row = info(kind);
+    if (level == "kn_" ? row.kernel || row.family == OpFamily::boundary : row.block)
+      known.push_back(fmt::format("{}{}_op", level, row.mirage));
+  }
+  fail_at(where, "expected an operator that is known, found {}{}", type,
+          known_names("operators", known, type));
 }
 
 void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,

@@ -4,8 +4,7 @@
 //
 // Refused: operators nobody knows, mul_scalar and clamp (the file lost their constants), all-reduce (more
 // than one GPU), a guid with two producers or two shapes, stored dimensions that inference contradicts.
-// Inputs are named X0, X1,
-// ..., outputs Y0, Y1, ..., a block's tiles of X0 X0_tile. Mirage's smem_offset and layout are not kept.
+// Inputs are named X0, X1, ..., outputs Y0, Y1, ..., a block's tiles of X0 X0_tile. Mirage's smem_offset and layout are not kept.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"

@@ -1,5 +1,7 @@
 #include "graph/ops.hpp"
 
+#include "graph/nearest.hpp"
+
 namespace zellige::graph {
 namespace {
 
@@ -59,6 +61,13 @@ std::optional<OpKind> find_op(std::string_view name) {
   for (const OpInfo& row : table)
     if (row.name == name) return row.kind;
   return std::nullopt;
+}
+
+std::string known_operators(std::string_view name, bool block) {
+  std::vector<std::string> known;
+  for (const OpInfo& row : table)
+    if (block ? row.block : row.kernel) known.emplace_back(row.name);
+  return known_names(block ? "operators of the block level" : "operators of the kernel level", known, name);
 }
 
 std::vector<OpKind> all_ops() {

@@ -5,6 +5,7 @@
 //   row.block std::optional<OpKind> kind = find_op("exp");
 #pragma once
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "graph/graph.hpp"
@@ -36,6 +37,8 @@ struct OpInfo {
 
 const OpInfo& info(OpKind);
 std::optional<OpKind> find_op(std::string_view name);
+/// "; known operators of the block level are matmul, ...; did you mean exp?", for one that is not known.
+std::string known_operators(std::string_view name, bool block);
 /// Every operator, in the order of OpKind.
 std::vector<OpKind> all_ops();
 

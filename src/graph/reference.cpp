@@ -10,6 +10,7 @@
 #include "graph/gemm.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
+#include "graph/rounding.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {
@@ -17,13 +18,15 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;
 
-/// Rounds a kernel-level tensor to its dtype and measures it.
-Magnitude settle(DType dtype, Array& a, bool round, int threads) {
+/// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, int threads) {
+  if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
   std::vector<Magnitude> parts(chunks);
   parallel_for(chunks, threads, [&](std::int64_t c, int) {
     double* from = a.values.data() + c * chunk;
     const std::int64_t n = std::min(chunk, count - c * chunk);
+    if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
     parts[c] = magnitude(from, n);
   });
@@ -53,6 +56,34 @@ void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
     evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}},
              {{part, y.values.data() + c * chunk}});
   });
+}
+
+void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+               const std::vector<const Array*>& from, const std::vector<Array*>& to, int threads) {
+  std::vector<Uncertain> operands;
+  std::vector<Operand> results;
+  std::vector<double*> errors;
+  for (std::size_t i = 0; i < in.size(); ++i) operands.push_back({{in[i]->shape, in[i]->values.data()}, from[i]->values.data()});
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    results.push_back({out[i]->shape, out[i]->values.data()});
+    errors.push_back(to[i]->values.data());
+  }
+  propagate(op.kind, op.attributes, dtype, operands, results, errors, 1, threads);
+}
+
+/// Moves the results by errors of the operator's own: a kernel's, drawn at random.
+void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out, Noise& noise,
+             int threads) {
+  std::vector<Array> none, own;
+  std::vector<const Array*> from;
+  std::vector<Array*> to;
+  for (const Array* a : in) none.push_back(make_array(a->shape));
+  for (const Array* a : out) own.push_back(make_array(a->shape));
+  for (const Array& a : none) from.push_back(&a);
+  for (Array& a : own) to.push_back(&a);
+  propagate(op, dtype, in, out, from, to, threads);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    noise.move(out[i]->values.data(), own[i].values.data(), static_cast<std::int64_t>(own[i].values.size()));
 }
 
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
@@ -115,19 +146,29 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     r.magnitudes[t] = magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()));
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
+  if (options.errors) {
+    r.errors.resize(g.tensors.size());
+    for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
+  }
   for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i) {
     const KernelOp& op = g.ops[i];
     std::vector<const Array*> in;
     std::vector<Array*> out;
+    Errors errors;
     for (int t : op.inputs) in.push_back(at[t]);
     for (int t : op.outputs) {
       r.tensors[t] = make_array(g.tensors[t].shape);
       at[t] = &r.tensors[t];
       out.push_back(&r.tensors[t]);
     }
+    if (options.errors) {
+      for (int t : op.outputs) r.errors[t] = make_array(g.tensors[t].shape);
+      for (int t : op.inputs) errors.in.push_back(&r.errors[t]);
+      for (int t : op.outputs) errors.out.push_back(&r.errors[t]);
+    }
     bool stopped = false;
     if (op.kind == OpKind::custom) {
-      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, options, stopped);
+      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
@@ -140,9 +181,15 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       for (Array* a : out) results.push_back({a->shape, a->values.data()});
       evaluate(op.kind, op.attributes, operands, results);
     }
+    Noise noise(options.sample, static_cast<int>(i), -1);
+    if (options.errors && op.kind != OpKind::custom) {
+      const DType dtype = g.tensors[op.inputs[0]].dtype;
+      propagate(op, dtype, in, out, errors.in, errors.out, threads);
+      if (options.sample) perturb(op, dtype, in, out, noise, threads);
+    }
     for (int t : op.outputs) {
       if (stopped) break;
-      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.round, threads);
+      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr, options.sample ? &noise : nullptr, options.round, threads);
       if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit)) r.magnitudes[t].finite = false;
       stopped = options.stops_at(r.magnitudes[t]);
     }

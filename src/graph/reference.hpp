@@ -15,13 +15,19 @@
 
 namespace zellige::graph {
 
+/// What must stay finite in float32 stays far from its end: inputs that overflow there test nothing.
+constexpr double finite_limit = 0x1p100;
+
 struct ReferenceOptions {
   bool round = true;  // false: float64 throughout, for comparison with closed formulas
   int threads = 0;    // 0: as many as the machine has cores
   double limit = std::numeric_limits<double>::infinity();  // if finite, stop at the first magnitude past it
+  double tile_limit = std::numeric_limits<double>::infinity();  // likewise of what a block keeps in float32
   // Arguments of exp: past 4, one unit in the last place of an f16 argument moves exp by more than `compare` allows, and
   // a comparison would judge the rounding of the argument, not the kernel. Past it counts as past `limit`.
   double exp_limit = std::numeric_limits<double>::infinity();
+  bool errors = false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
+  std::uint64_t sample = 0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
 
   bool stops_at(const Magnitude& m) const {
     return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
@@ -38,6 +44,7 @@ struct Reference {
   std::vector<Array> tensors;  // by index into KernelGraph::tensors; the graph's inputs stay empty here
   std::vector<Magnitude> magnitudes;  // likewise, the inputs included
   std::vector<BlockOperand> operands;
+  std::vector<Array> errors;  // by tensor: how far a right kernel may lie from it; empty unless asked for
   bool stopped = false;  // a magnitude went past the limit: what comes later was not computed
 
   bool within(double limit) const;  // is every magnitude finite and at most `limit`?

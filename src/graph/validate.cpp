@@ -1,10 +1,10 @@
 #include "graph/validate.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "graph/infer.hpp"
+#include "graph/injective.hpp"
 #include "graph/json_text.hpp"
 #include "graph/ops.hpp"
 
@@ -13,31 +13,30 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Strides that put every element at an address of its own: sorted, each steps over all that the smaller ones
-/// reach.
+/// Strides that put every element at an address of its own. Along an extent of 1 nothing is stepped over: any stride will do.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
     fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,
             t.shape.size(), to_string(t.shape), t.strides.size());
-  for (std::int64_t s : t.strides)
-    if (s < 1 || s > max_stride)
-      fail_at(where, "expected the strides of tensor {} to be 1 to {}, found {}", t.name, max_stride,
-              to_string(t.strides));
-  std::vector<std::size_t> order(t.shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t d) { return t.strides[d]; });
   std::int64_t reach = 1;
-  for (std::size_t d : order) {
+  for (std::size_t d = 0; d < t.shape.size(); ++d) {
     if (t.shape[d] == 1) continue;
-    if (t.strides[d] < reach)
-      fail_at(where,
-              "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
-              "stride {} steps into the {} addresses below it",
-              t.name, to_string(t.strides), to_string(t.shape), t.strides[d], reach);
-    if (t.shape[d] - 1 > (max_stride - reach) / t.strides[d])
+    if (t.strides[d] < 0 || t.strides[d] > max_stride)
+      fail_at(where, "expected the strides of tensor {} to be 0 to {}, found {}", t.name, max_stride,
+              to_string(t.strides));
+    if (t.strides[d] > 0 && t.shape[d] - 1 > (max_stride - reach) / t.strides[d])
       fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name,
               max_stride, to_string(t.strides), to_string(t.shape));
     reach += (t.shape[d] - 1) * t.strides[d];
+  }
+  if (const auto shared = shared_address(t.shape, t.strides)) {
+    std::int64_t address = 0;
+    for (std::size_t d = 0; d < t.shape.size(); ++d) address += shared->first[d] * t.strides[d];
+    fail_at(where,
+            "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
+            "elements {} and {} both lie at {}",
+            t.name, to_string(t.strides), to_string(t.shape), to_string(shared->first), to_string(shared->second),
+            address);
   }
 }
 

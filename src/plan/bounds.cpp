@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/contexts.hpp"
+#include "plan/index_width.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -21,6 +22,26 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
       fail("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
            name(n.kind), n.name, end, d, s.offset + s.extent);
   }
+}
+
+/// 32 bits hold what is computed in 32 bits, and nothing is computed in 64 that 32 would hold.
+void check_widths(const KernelPlan& plan, const Program& program) {
+  std::set<int> needed;
+  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
+    const Node& n = plan.program.nodes[i];
+    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    const Reach r = reach(plan.program, n, program.tensors[n.tensor]);
+    if (r.offset > most_narrow || r.far()) needed.insert(n.tensor);
+    if (r.offset > most_narrow && !plan.wide.count(n.tensor))
+      fail("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}", plan.program.name, name(n.kind),
+           n.name, r.offset, most_narrow);
+    if (r.far() != (plan.far.count(i) > 0))
+      fail("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name, name(n.kind), n.name,
+           *std::max_element(r.coordinate.begin(), r.coordinate.end()), r.far() ? 32 : 64);
+  }
+  for (int t : plan.wide)
+    if (!needed.count(t))
+      fail("{}: the offsets of {} are computed in 64 bits, and 32 would hold them", plan.program.name, program.tensors[t].name);
 }
 
 void check_buffer(const KernelPlan& plan, const Buffer& b) {
@@ -67,6 +88,7 @@ std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
 void verify_bounds(const KernelPlan& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
     if (n.kind == NodeKind::load || n.kind == NodeKind::store) check_splits(plan, n, program.tensors[n.tensor]);
+  check_widths(plan, program);
   for (const Buffer& b : plan.buffers) check_buffer(plan, b);
   for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::copy_in) check_alignment(plan, t);

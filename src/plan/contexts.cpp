@@ -114,16 +114,9 @@ Sweep walk(const Context& c, int threads, int limit) {
   return {};
 }
 
-std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
-  std::vector<int> owner(graph::size(shape), -1);
-  const auto own = [&](Shape at, int inner, int vector, int thread) {
-    for (int v = 0; v < vector; ++v, ++at[inner]) {
-      bool valid = at.size() == shape.size();
-      for (std::size_t d = 0; valid && d < shape.size(); ++d) valid = at[d] < shape[d];
-      if (!valid) continue;
-      int& o = owner[linear(at, shape)];
-      o = o == -1 || o == thread ? thread : -2;
-    }
+void for_each_held(const Context& c, int threads, const std::function<void(int, const Shape&)>& visit) {
+  const auto chunk_of = [&](int thread, Shape at, int inner) {
+    for (int v = 0; v < c.vector; ++v, ++at[inner]) visit(thread, at);
   };
   if (c.kind == ContextKind::sweep) {
     Shape chunks = c.domain;
@@ -134,7 +127,7 @@ std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
       Shape at(chunks.size());
       for (int d : c.order) at[d] = chunk % chunks[d], chunk /= chunks[d];
       at[c.inner] *= c.vector;
-      own(at, c.inner, c.vector, static_cast<int>(i % threads));
+      chunk_of(static_cast<int>(i % threads), at, c.inner);
     }
   } else if (c.kind == ContextKind::lanes) {
     const int group = c.lanes * c.splits, groups = threads / 32 * 32 / group;
@@ -143,9 +136,20 @@ std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
       for (std::int64_t k = 0; k < c.length; k += c.vector) {
         Shape at = coordinates(o, c.domain);
         at[c.reduce_dim] += k * c.to;
-        own(at, c.reduce_dim, c.vector, static_cast<int>(o % groups * group + k / c.vector % group));
+        chunk_of(static_cast<int>(o % groups * group + k / c.vector % group), at, c.reduce_dim);
       }
   }
+}
+
+std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
+  std::vector<int> owner(graph::size(shape), -1);
+  for_each_held(c, threads, [&](int thread, const Shape& at) {
+    bool valid = at.size() == shape.size();
+    for (std::size_t d = 0; valid && d < shape.size(); ++d) valid = at[d] < shape[d];
+    if (!valid) return;
+    int& o = owner[linear(at, shape)];
+    o = o == -1 || o == thread ? thread : -2;
+  });
   for (int& o : owner) o = o < 0 ? -1 : o;
   return owner;
 }

@@ -1,5 +1,7 @@
 // (thread, value) layouts, evaluated: which thread holds which element of a context's domain.
 #pragma once
+#include <functional>
+
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
@@ -11,6 +13,10 @@ struct Sweep { std::vector<WarpAccess> accesses; int inner = 0, vector = 1; };
 
 /// How a context walks its domain; for `lanes`, the *operand* of the reduction. At most `limit` accesses, spread over warps.
 Sweep walk(const Context&, int threads, int limit = 1 << 30);
+
+/// Every element that a thread of a sweep, or of lanes (of the reduction's *operand*), holds, past the shape too where
+/// the context passes it.
+void for_each_held(const Context&, int threads, const std::function<void(int thread, const Shape& at)>&);
 
 /// The thread that holds each element of `shape` (row-major), -1 where none or several do.
 std::vector<int> owners(const Context&, int threads, const Shape& shape);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "graph/error.hpp"
 
@@ -65,14 +66,12 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
     return fill;
   };
   std::vector<int> fill(n), order;
-  std::vector<char> done(n, 0);
-  for (int v = 0; v < n; ++v) fill[v] = fill_of(v);
+  std::set<std::tuple<int, int, int>> next;  // of those that are left: fill, domain, number
+  for (int v = 0; v < n; ++v) fill[v] = fill_of(v), next.emplace(fill[v], p.domain[v], v);
   *width = 0;
-  while (static_cast<int>(order.size()) < n) {
-    int best = -1;
-    for (int v = 0; v < n; ++v)
-      if (!done[v] && (best < 0 || std::pair(fill[v], p.domain[v]) < std::pair(fill[best], p.domain[best])))
-        best = v;
+  while (!next.empty()) {
+    const int best = std::get<2>(*next.begin());
+    next.erase(next.begin());
     *width = std::max(*width, static_cast<int>(near[best].size()));
     std::set<int> stale;
     for (int a : near[best]) {
@@ -84,9 +83,12 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       stale.insert(a);
       stale.insert(near[a].begin(), near[a].end());
     }
-    done[best] = 1;
     order.push_back(best);
-    for (int v : stale) fill[v] = fill_of(v);
+    for (int v : stale) {
+      next.erase({fill[v], p.domain[v], v});
+      fill[v] = fill_of(v);
+      next.emplace(fill[v], p.domain[v], v);
+    }
   }
   return order;
 }
@@ -180,6 +182,23 @@ struct Partial {
 // messages of the buckets still to come; opening a bucket replaces its messages by the tables they stand for.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
+  if (beam == 1) {  // one state, changed in place: a copy a bucket would be quadratic
+    Partial& state = states[0];
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+      for (const Table& m : bucket->messages) state.bound -= at(p, m.variables, m.cost, state.value);
+      double least = infinite;
+      int best = -1;
+      for (int k = 0; k < p.domain[bucket->variable]; ++k) {
+        state.value[bucket->variable] = k;
+        double sum = state.bound;
+        for (const Table& t : bucket->tables) sum += at(p, t.variables, t.cost, state.value);
+        if (sum < least) least = sum, best = k;
+      }
+      if (best < 0) return {};
+      state.value[bucket->variable] = best, state.bound = least;
+    }
+    return states;
+  }
   for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
     std::vector<Partial> next;
     for (Partial& state : states) {

@@ -1,6 +1,7 @@
 #include "plan/group.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "plan/contexts.hpp"
 #include "plan/copies.hpp"
@@ -14,14 +15,28 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 int floor_power(std::int64_t n) { int p = 1; while (p * 2 <= n) p *= 2; return p; }
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
-void collect(const BlockProgram& p, int node, const Shape& domain, bool identity, std::vector<Leaf>& out) {
-  const Node& n = p.nodes[node];
-  if (!inlined(n.kind)) {
-    out.push_back({node, identity && n.shape == domain});
-    return;
+/// In the order of a walk from operand to operand that comes to each value once at its own coordinates and once at others.
+struct Collection {
+  const BlockProgram& p;
+  const Shape& domain;
+  std::set<std::pair<int, bool>> seen{};
+  std::vector<Leaf> leaves{};
+
+  void visit(int node, bool identity) {
+    std::vector<std::pair<int, bool>> open{{node, identity}};
+    while (!open.empty()) {
+      const auto [at, same] = open.back();
+      open.pop_back();
+      const Node& n = p.nodes[at];
+      const bool own = same && (inlined(n.kind) || n.shape == domain);
+      if (!seen.insert({at, own}).second) continue;
+      if (!inlined(n.kind)) leaves.push_back({at, own});
+      else
+        for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
+          open.push_back({*in, own && n.kind == NodeKind::map && p.nodes[*in].shape == domain});
+    }
   }
-  for (int in : n.in) collect(p, in, domain, identity && n.kind == NodeKind::map && p.nodes[in].shape == domain, out);
-}
+};
 
 class Grouping {
  public:
@@ -271,7 +286,7 @@ class Grouping {
     const Shape padded = operand_padding(i);
     if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment) c = sweep(padded, plan_.inner.at(i), 8);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
-    plan_.buffers[b].matmul_operand = true;
+    plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);
@@ -374,22 +389,27 @@ class Grouping {
     if (cr.kind == ContextKind::lanes && (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
       return false;
     if (cr.kind == ContextKind::lanes && node(node(reader.node).in[0]).shape != shape) return false;
-    for (const Leaf& leaf : leaves(program_, operand_of(reader), shape))
-      if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
+    for (int operand : operands_of(reader))
+      for (const Leaf& leaf : leaves(program_, operand, shape))
+        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
     const auto key = std::make_tuple(writer.context, reader.context, b);
     if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-    const std::vector<int> a = owners(cw, program_.threads(), shape), c = owners(cr, program_.threads(), shape);
+    // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
+    const std::vector<int> owner = owners(cw, program_.threads(), shape);
     bool same = true;
-    for (std::size_t i = 0; same && i < a.size(); ++i) same = a[i] >= 0 && a[i] == c[i];
+    for_each_held(cr, program_.threads(), [&](int thread, const Shape& at) {
+      Shape read = at;
+      for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
+      same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
+    });
     return agreement_[key] = same;
   }
 
-  int operand_of(const Task& t) const {
-    switch (t.kind) {
-      case TaskKind::to_shared: return node(t.node).kind == NodeKind::round || node(t.node).kind == NodeKind::store
-                                           ? node(t.node).in[0] : t.node;
-      default: return node(t.node).in.empty() ? t.node : node(t.node).in[0];
-    }
+  /// What task t evaluates; a spill only its own node, from registers.
+  std::vector<int> operands_of(const Task& t) const {
+    const Node& n = node(t.node);
+    const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+    return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
   }
 
   void connect() {
@@ -434,9 +454,9 @@ class Grouping {
 }  // namespace
 
 std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
-  std::vector<Leaf> out;
-  collect(program, node, domain, true, out);
-  return out;
+  Collection all{program, domain};
+  all.visit(node, true);
+  return std::move(all.leaves);
 }
 
 std::string_view name(TaskKind kind) {

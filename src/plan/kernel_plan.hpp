@@ -1,6 +1,6 @@
 // The plan of one kernel: what each pass decided, as plain data. Each pass is one free function that fills its part.
 //
-//   program (lower) ── select ── group ── layouts ── copies ── schedule ── memory ── verify
+//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── memory ── slice ── agents ── verify
 //
 // Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in
@@ -8,6 +8,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 
 #include "plan/program.hpp"
 #include "plan/schedule.hpp"
@@ -109,6 +110,8 @@ struct KernelPlan {
   std::map<int, int> inner;                 // node -> the dimension of stride 1 of its tile
   std::map<int, bool> direct;               // loads read from global memory where they are used
   std::map<int, Copy> copies;               // by load and store node
+  std::set<int> wide;                       // tensors whose offsets pass 32 bits
+  std::set<int> far;                        // load and store nodes with coordinates that do
   std::vector<std::vector<int>> before, inside, after;  // phases; a barrier lies between two of one section
   std::vector<int> loop_copies;             // copy_in tasks of the loop, `stages` deep in flight
   int stages = 1;

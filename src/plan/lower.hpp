@@ -10,7 +10,8 @@ namespace zellige::plan {
 Program lower(const graph::KernelGraph&, const target::Target&);
 
 /// A custom operator's block graph (lower_block.cpp) and one pre-defined operator (lower_kernel.cpp).
-BlockProgram lower_block(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name);
+BlockProgram lower_block(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
+                         const target::Target&);
 std::vector<BlockProgram> lower_kernel(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
                                        const target::Target&);
 

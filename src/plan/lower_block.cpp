@@ -11,11 +11,14 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
 class BlockLowering {
  public:
-  BlockLowering(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name)
-      : graph_(graph), op_(op), block_(*op.block), value_(block_.tensors.size(), -1) {
+  BlockLowering(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name,
+                const target::Target& target)
+      : graph_(graph), op_(op), block_(*op.block), value_(block_.tensors.size(), -1),
+        flat_(block_.grid.y > target.grid_y || block_.grid.z > target.grid_z) {
     program_.name = name;
-    program_.grid = block_.grid;
+    program_.grid = flat_ ? graph::Dim3{block_.grid.count(), 1, 1} : block_.grid;
     program_.block = block_.block;
+    if (block_.block.z > target.block_z) program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
     program_.loop = block_.loop;
   }
 
@@ -82,8 +85,13 @@ class BlockLowering {
       result[d].extent = whole[d];
       result[d].loop = looped() && loop_dim == static_cast<int>(d);
     }
-    for (int axis = 0; axis < 3; ++axis)
-      if (axes[axis] >= 0 && block_.grid[axis] > 1) result[axes[axis]].axis = axis;
+    std::int64_t before = 1;  // blocks that pass until this axis takes a step
+    for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
+      if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
+      Split& s = result[axes[axis]];
+      s.axis = flat_ ? 0 : axis;
+      if (flat_) s.div = before, s.mod = block_.grid[axis];
+    }
     return result;
   }
 
@@ -232,13 +240,15 @@ class BlockLowering {
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
   std::vector<int> value_;
+  bool flat_;  // the grid passes what CUDA takes along y or z: its blocks are numbered along x
   BlockProgram program_;
 };
 
 }  // namespace
 
-BlockProgram lower_block(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name) {
-  return BlockLowering(graph, op, name).run();
+BlockProgram lower_block(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name,
+                         const target::Target& target) {
+  return BlockLowering(graph, op, name, target).run();
 }
 
 }  // namespace zellige::plan

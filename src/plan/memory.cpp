@@ -1,6 +1,7 @@
 #include "plan/memory.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/packing.hpp"
 
@@ -61,17 +62,25 @@ DevicePlacement place_tensors(const Program& program) {
   DevicePlacement result{std::vector<std::int64_t>(n, -1), std::vector<std::int64_t>(n, 0), 0};
   std::vector<Lifetime> lives;
   std::vector<int> which;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  std::vector<Lifetime> used(n, {0, never, 0, 256});
+  for (std::size_t k = 0; k < program.kernels.size(); ++k)
+    for (const Node& node : program.kernels[k].nodes) {
+      if (node.tensor < 0) continue;
+      Lifetime& life = used[node.tensor];
+      life.begin = std::min(life.begin, static_cast<std::int64_t>(k)), life.end = static_cast<std::int64_t>(k) + 1;
+    }
+  std::vector<bool> callers(n, false);  // memory, not the workspace
+  for (const auto* list : {&program.inputs, &program.outputs})
+    for (int t : *list) callers[t] = true;
   for (int t = 0; t < n; ++t) {
     const auto& tensor = program.tensors[t];
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d) elements += (tensor.shape[d] - 1) * tensor.strides[d];
     result.bytes[t] = elements * graph::bytes(tensor.dtype);
-    const auto is_in = [&](const std::vector<int>& list) { return std::find(list.begin(), list.end(), t) != list.end(); };
-    if (is_in(program.inputs) || is_in(program.outputs)) continue;
-    Lifetime life{result.bytes[t], 1 << 20, 0, 256};
-    for (int k = 0; k < static_cast<int>(program.kernels.size()); ++k)
-      for (const Node& node : program.kernels[k].nodes)
-        if (node.tensor == t) life.begin = std::min<std::int64_t>(life.begin, k), life.end = std::max<std::int64_t>(life.end, k + 1);
+    if (callers[t]) continue;
+    Lifetime life = used[t];
+    life.size = result.bytes[t];
     if (life.begin >= life.end) life.begin = 0, life.end = 1;
     lives.push_back(life);
     which.push_back(t);

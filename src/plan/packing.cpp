@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "graph/error.hpp"
@@ -31,17 +34,64 @@ void check(const std::vector<Lifetime>& objects) {
 i64 live_bound(const std::vector<Lifetime>& objects) {
   i64 unit = 0;
   for (const Lifetime& o : objects) unit = std::gcd(unit, o.alignment);
-  i64 bound = 0;
-  for (const Lifetime& at : objects) {  // the live sum is largest where some object begins
-    i64 sum = 0, slack = 0;
-    for (const Lifetime& o : objects)
-      if (o.begin <= at.begin && at.begin < o.end) {
-        sum += round_up(o.size, unit);
-        slack = std::max(slack, round_up(o.size, unit) - o.size);
-      }
-    bound = std::max(bound, sum - slack);
+  struct Edge {
+    i64 time;
+    bool begins;
+    const Lifetime* object;
+  };
+  std::vector<Edge> edges;
+  for (const Lifetime& o : objects) edges.push_back({o.begin, true, &o}), edges.push_back({o.end, false, &o});
+  std::sort(edges.begin(), edges.end(),
+            [](const Edge& a, const Edge& b) { return std::pair(a.time, a.begins) < std::pair(b.time, b.begins); });
+  i64 bound = 0, sum = 0;  // the live sum is largest where some object begins
+  std::multiset<i64> slack;
+  for (const auto& [time, begins, object] : edges) {
+    const i64 whole = round_up(object->size, unit);
+    if (begins) {
+      sum += whole, slack.insert(whole - object->size);
+      bound = std::max(bound, sum - *slack.rbegin());
+    } else {
+      sum -= whole, slack.erase(slack.find(whole - object->size));
+    }
   }
   return bound;
+}
+
+constexpr std::size_t many = 2000;
+
+// For many objects: in the order of their begins, each into the lowest gap that what is alive leaves. One walk over time.
+i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
+  std::vector<int> order(objects.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(objects[a].begin, -objects[a].size) < std::pair(objects[b].begin, -objects[b].size);
+  });
+  std::map<i64, i64> gaps{{0, std::numeric_limits<i64>::max()}};  // from, to
+  std::multimap<i64, int> ends;
+  const auto release = [&](i64 from, i64 to) {
+    auto behind = gaps.lower_bound(from);
+    if (behind != gaps.end() && behind->first == to) to = behind->second, behind = gaps.erase(behind);
+    if (behind != gaps.begin() && std::prev(behind)->second == from) std::prev(behind)->second = to;
+    else gaps.emplace(from, to);
+  };
+  i64 peak = 0;
+  for (int i : order) {
+    const Lifetime& o = objects[i];
+    for (; !ends.empty() && ends.begin()->first <= o.begin; ends.erase(ends.begin())) {
+      const int gone = ends.begin()->second;
+      release(offset[gone], offset[gone] + objects[gone].size);
+    }
+    auto gap = gaps.begin();
+    while (gap->second - round_up(gap->first, o.alignment) < o.size) ++gap;
+    const auto [from, to] = *gap;
+    const i64 at = offset[i] = round_up(from, o.alignment);
+    gaps.erase(gap);
+    if (at > from) gaps.emplace(from, at);
+    if (at + o.size < to) gaps.emplace(at + o.size, to);
+    peak = std::max(peak, at + o.size);
+    ends.emplace(o.end, i);
+  }
+  return peak;
 }
 
 enum class Fit { first, best };
@@ -144,6 +194,11 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   best.offset.assign(n, 0);
   best.lower_bound = live_bound(objects);
   best.peak = -1;
+  if (objects.size() > many) {
+    best.peak = place_in_time(objects, best.offset);
+    best.optimal = best.peak == best.lower_bound;
+    return best;
+  }
   auto duration = [](const Lifetime& o) { return o.end - o.begin; };
   using Key = std::function<std::tuple<i64, i64, i64>(const Lifetime&)>;
   const Key keys[] = {
@@ -167,7 +222,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
   best.optimal = best.peak == best.lower_bound;
-  if (best.optimal) return best;
+  if (best.optimal || 1 + static_cast<i64>(n) * n / 256 > effort) return best;  // the search has not one step to spend
 
   Search search{
       objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};

@@ -7,7 +7,7 @@
 //
 // Several deterministic heuristics come first; where their best misses the lower bound, a branch and bound of
 // bounded effort follows (exhaustive for about 14 objects). `optimal` is true only when the bound was met or
-// the search ended.
+// the search ended. More than 2,000 objects are placed in one walk over time instead, each in the lowest gap.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -8,9 +8,12 @@
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
+#include "plan/index_width.hpp"
+#include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
+#include "plan/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -30,14 +33,15 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
-  for (const BlockProgram& kernel : plan.program.kernels) {
+  for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
+    share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back());
   }
   resolve_layouts(plan.program, plan.kernels);
   for (KernelPlan& kernel : plan.kernels) {
-    const KernelPlan selected = kernel;
+    KernelPlan selected = kernel;
     const auto fits = [&](Loads loads) {
       kernel = selected;
       group(kernel, plan.program, target, loads);
@@ -47,11 +51,17 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
       pipeline(kernel, target, false);
       return place_buffers(kernel, target);
     };
-    if (!fits(Loads::as_fits) && !fits(Loads::in_place)) require_buffers(kernel, target);
+    while (!fits(Loads::as_fits) && !fits(Loads::in_place))
+      if (!unshare(selected.program)) {
+        require_buffers(kernel, target);
+        break;
+      }
     slice_fragments(kernel);
+    index_width(kernel, plan.program);
     build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
+    verify_registers(kernel, target);
   }
   plan.device = place_tensors(plan.program);
   return plan;
@@ -75,6 +85,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
   }
   for (const auto& [load, direct] : plan.direct)
     if (direct) out += fmt::format("  %{} {}: read from global memory where it is used\n", load, plan.program.nodes[load].name);
+  for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   const auto phase_lines = [&](const char* where, const std::vector<std::vector<int>>& phases) {
     for (std::size_t i = 0; i < phases.size(); ++i)
       for (int t : phases[i]) {

@@ -1,6 +1,7 @@
 #include "plan/select.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace zellige::plan {
 namespace {
@@ -40,11 +41,19 @@ class Selection {
   explicit Selection(KernelPlan& plan) : plan_(plan), program_(plan.program) {}
 
   void run() {
+    std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
       const Node& n = program_.nodes[i];
       if (n.kind != NodeKind::matmul) continue;
       plan_.matmuls[i] = describe(n);
-      if (plan_.matmuls[i].tensor_core) choose(i);
+      if (!plan_.matmuls[i].tensor_core) continue;
+      matmuls.push_back(i);
+      if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
+    }
+    // Whatever is linked is decided together, behind its last matmul, and never again.
+    for (int i : matmuls) {
+      alone(i);
+      if (from_.count(i) && !next_.count(i)) decide(i);
     }
   }
 
@@ -81,7 +90,8 @@ class Selection {
           }
   }
 
-  void choose(int id) {
+  /// The cheapest layout of a matmul that no chain binds.
+  void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
     double least = -1;
@@ -89,49 +99,103 @@ class Selection {
       const double price = cost(n, c, w, false);
       if (least < 0 || price < least) least = price, c.warps = w;
     });
+    alone_[id] = least;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
       if (other < id && o.tensor_core && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch && o.m == c.m && o.n == c.n)
         c.warps = o.warps;
-    chain(id, least);
   }
 
   /// The matmul whose accumulators, through elementwise nodes alone, are node x; -1 where there is none.
   int source(int x, const Shape& shape) const {
+    std::vector<bool> seen(program_.nodes.size(), false);
+    return source(x, shape, seen);
+  }
+  int source(int x, const Shape& shape, std::vector<bool>& seen) const {
     const Node& n = program_.nodes[x];
-    if (n.shape != shape) return -1;
+    if (n.shape != shape || seen[x]) return -1;
+    seen[x] = true;
     if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).tensor_core && !n.carried ? x : -1;
     if (n.kind != NodeKind::map) return -1;
     for (int in : n.in)
-      if (const int found = source(in, shape); found >= 0) return found;
+      if (const int found = source(in, shape, seen); found >= 0) return found;
     return -1;
   }
 
-  /// Tries A in registers: the producer's warps along N become this one's warps along K.
-  void chain(int id, double alone) {
+  /// The matmul whose accumulators may be this one's A operand; -1 where there is none, or it has a reader already.
+  int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
-    if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return;
+    if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    if (from < 0 || program_.nodes[from].section != n.section || plan_.matmuls[from].n % 16 != 0) return;
-    MatmulChoice &p = plan_.matmuls[from], &c = plan_.matmuls[id];
-    const Node& producer = program_.nodes[from];
-    for (const auto& [other, o] : plan_.matmuls)
-      if (other != from && o.a_from == from) return;  // one chain a producer
-    const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
-    const double apart = alone + cost(producer, p, p.warps, false) +
-                         passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
-    double least = -1;
-    WarpLayout pw, cw;
-    layouts(p, false, [&](const WarpLayout& w) {
-      const WarpLayout mine{w.b, w.m, 1, w.n};
-      if (mine.k > 1 && (!may_split_k(n) || mine.k * c.batch * c.m * c.n * 4 > most_partial_bytes * 2)) return;
-      const double price = cost(producer, p, w, false) + cost(n, c, mine, true);
-      if (least < 0 || price < least) least = price, pw = w, cw = mine;
-    });
-    if (least >= 0 && least < apart) p.warps = pw, c.warps = cw, c.a_from = from;
+    const bool may = from >= 0 && program_.nodes[from].section == n.section && plan_.matmuls.at(from).n % 16 == 0;
+    return may && !next_.count(from) ? from : -1;
   }
 
+  /// Matmuls that stay in registers from the first to the last, and the layouts that let them.
+  struct Chain { double price = -1; std::vector<WarpLayout> warps; };
+
+  /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's along K, and
+  /// what splits K leaves partial sums, which no third product can take: three and more split batch and M alone.
+  Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
+    Chain best;
+    const MatmulChoice& head = plan_.matmuls.at(ids[first]);
+    const MatmulChoice& tail = plan_.matmuls.at(ids[last]);
+    layouts(head, false, [&](const WarpLayout& w) {
+      if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
+                      w.n * tail.batch * tail.m * tail.n * 4 > most_partial_bytes * 2))
+        return;
+      Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
+      for (std::size_t i = first + 1; i <= last; ++i) {
+        c.warps.push_back({w.b, w.m, 1, w.n});
+        c.price += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
+      }
+      if (best.price < 0 || c.price < best.price) best = c;
+    });
+    return best;
+  }
+
+  /// What it costs that a linked operand goes from its producer to `id` through shared memory.
+  double crossing(int id) const {
+    const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
+    const double passes = program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
+  }
+
+  /// The price of a matmul in no chain: with the layout that it may share as a producer, its own best as the last.
+  double apart(int id) const {
+    const MatmulChoice& c = plan_.matmuls.at(id);
+    const double price = next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) : alone_.at(id);
+    return price + (from_.count(id) ? crossing(id) : 0);
+  }
+
+  /// Cuts the links in front of `id` into chains, once for all of them: the cheapest way for every prefix.
+  void decide(int id) {
+    std::vector<int> ids{id};
+    while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
+    struct Cut { double price = 0; std::size_t first = 0; Chain chain; };
+    std::vector<Cut> best(ids.size() + 1);  // of the first so many matmuls; where the last of their chains begins
+    for (std::size_t end = 1; end <= ids.size(); ++end) {
+      best[end] = {best[end - 1].price + apart(ids[end - 1]), end - 1, {}};
+      for (std::size_t first = 0; first + 1 < end; ++first) {
+        Chain c = chain(ids, first, end - 1);
+        if (c.price < 0) continue;
+        const double price = best[first].price + c.price + (first > 0 ? crossing(ids[first]) : 0);
+        if (price < best[end].price) best[end] = {price, first, std::move(c)};
+      }
+    }
+    for (std::size_t end = ids.size(); end > 0; end = best[end].first) {
+      const Cut& cut = best[end];
+      for (std::size_t i = 0; i < cut.chain.warps.size(); ++i) {
+        MatmulChoice& c = plan_.matmuls[ids[cut.first + i]];
+        c.warps = cut.chain.warps[i];
+        c.a_from = i > 0 ? ids[cut.first + i - 1] : -1;
+      }
+    }
+  }
+
+  std::map<int, int> from_, next_;  // links that may become chains: consumer -> producer and back
+  std::map<int, double> alone_;     // the least price of a matmul by itself
   KernelPlan& plan_;
   const BlockProgram& program_;
 };

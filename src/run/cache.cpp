@@ -61,7 +61,11 @@ Cache Cache::standard() {
 }
 
 Cache Cache::temporary() {
-  std::string path = (fs::temp_directory_path() / "zellige-XXXXXX").string();
+  const char* own = std::getenv("TMPDIR");
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) fail("{}: is no folder for temporary files; set TMPDIR to one", own && *own ? own : "/tmp");
+  std::string path = (folder / "zellige-XXXXXX").string();
   if (!mkdtemp(path.data())) fail("{}: cannot create the temporary folder: {}", path, std::strerror(errno));
   Cache cache{fs::path(path)};
   cache.lifetime_ = std::shared_ptr<void>(nullptr, [path](void*) {

@@ -1,7 +1,9 @@
 #include "run/driver.hpp"
 
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -14,8 +16,12 @@ const Device& device() {
   static const Device found = [] {
     const Driver& d = driver();
     Device device;
-    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen)
-      device.index = std::atoi(chosen);
+    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) {
+      const char* end = chosen + std::strlen(chosen);
+      const auto [at, error] = std::from_chars(chosen, end, device.index);
+      if (error != std::errc{} || at != end || device.index < 0)
+        fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", chosen);
+    }
     int count = 0;
     check(d.device_count(&count), "counting the GPUs");
     if (device.index < 0 || device.index >= count) {

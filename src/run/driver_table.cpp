@@ -53,7 +53,12 @@ void check(int status, const std::string& doing) {
   const char *name = "unknown", *words = "unknown error";
   driver().error_name(status, &name);
   driver().error_string(status, &words);
-  fail("GPU, {}: {} ({})", doing, words, name);
+  const std::string text = fmt::format("GPU, {}: {} ({})", doing, words, name);
+  // Illegal addresses and instructions, a launch that asks for too much, a module that is none: the kernel's
+  // own.
+  const bool ours = status == 200 || status == 218 || (status >= 700 && status <= 719);
+  if (ours) throw Fault(text);
+  throw Error(text);
 }
 
 }  // namespace zellige::run

@@ -9,13 +9,7 @@
 namespace zellige::run {
 namespace {
 
-// "lora[0]" -> "lora_0": names come from files, and may hold anything.
-std::string file_name(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
-  while (!name.empty() && name.back() == '_') name.pop_back();
-  return name.empty() ? "graph" : name;
-}
+constexpr std::size_t most_letters = 120;
 
 std::string_view role_of(const graph::KernelGraph& g, int tensor) {
   auto has = [&](const std::vector<int>& list) {
@@ -24,34 +18,71 @@ std::string_view role_of(const graph::KernelGraph& g, int tensor) {
   return has(g.inputs) ? "input" : has(g.outputs) ? "output" : "intermediate";
 }
 
+std::string_view name_of(emit::Role role) {
+  return role == emit::Role::input ? "input" : role == emit::Role::output ? "output" : "intermediate";
+}
+
 }  // namespace
 
-void dump(const std::filesystem::path& folder, const graph::KernelGraph& g, const graph::RandomInputs& inputs,
-          const emit::Program* program, const std::vector<Bytes>* storage) {
-  const std::filesystem::path to = folder / file_name(g.name);
-  create_folders(to);
-  for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-    const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
-    write_whole(to / ("input_" + file_name(t.name) + ".npy"), npy(t.dtype, t.shape, inputs.arrays[i].values));
+std::string file_name(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain =
+        byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
-  for (std::size_t i = 0; i < g.tensors.size(); ++i) {
-    const graph::KernelTensor& t = g.tensors[i];
-    const std::string role(role_of(g, static_cast<int>(i)));
-    if (role == "input") continue;
-    write_whole(to / (role + "_" + file_name(t.name) + ".reference.npy"),
-                npy(t.dtype, t.shape, inputs.reference.tensors[i].values));
+  if (text.size() > most_letters) text = text.substr(0, most_letters) + "~" + digest(name);
+  return text.empty() ? "~" : text;
+}
+
+std::string FileNames::operator()(std::string_view name) {
+  const std::string plain = file_name(name);
+  for (int n = 1;; ++n) {
+    const std::string text = n == 1 ? plain : fmt::format("{}~{}", plain, n);
+    if (taken_.insert(folded(text)).second) return text;
   }
-  if (!program) return;
-  const emit::Manifest& m = program->manifest;
-  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    const emit::TensorPlace& t = m.tensors[i];
-    if (t.role == emit::Role::input) continue;
-    const std::string role = t.role == emit::Role::output ? "output" : "intermediate";
-    write_whole(to / (role + "_" + file_name(t.name) + ".npy"),
-                npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
+}
+
+void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::KernelGraph& g,
+          const graph::RandomInputs& inputs, const emit::Program* program,
+          const std::vector<Bytes>* storage) {
+  create_folders(folder);
+  FileNames names;
+  std::vector<std::string> known;
+  for (const graph::KernelTensor& t : g.tensors) known.push_back(names(t.name));
+  try {
+    for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+      const auto at = static_cast<std::size_t>(g.inputs[i]);
+      const graph::KernelTensor& t = g.tensors[at];
+      outputs.put(folder / fmt::format("input_{}.npy", known[at]),
+                  npy(t.dtype, t.shape, inputs.arrays[i].values));
+    }
+    for (std::size_t i = 0; i < g.tensors.size(); ++i) {
+      const graph::KernelTensor& t = g.tensors[i];
+      const std::string_view role = role_of(g, static_cast<int>(i));
+      if (role == "input") continue;
+      outputs.put(folder / fmt::format("{}_{}.reference.npy", role, known[i]),
+                  npy(t.dtype, t.shape, inputs.reference.tensors[i].values));
+    }
+    if (program) {
+      const emit::Manifest& m = program->manifest;
+      for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+        const emit::TensorPlace& t = m.tensors[i];
+        if (t.role == emit::Role::input) continue;
+        const int at = graph_tensor(g, t);
+        const std::string name = at < 0 ? names(t.name) : known[static_cast<std::size_t>(at)];
+        outputs.put(folder / fmt::format("{}_{}.npy", name_of(t.role), name),
+                    npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
+      }
+      outputs.put(folder / (m.name + ".cu"), program->source);
+      outputs.put(folder / (m.name + ".manifest.json"), emit::to_json(m));
+    }
+    outputs.commit();
+  } catch (...) {
+    outputs.drop();
+    throw;
   }
-  write_whole(to / (m.name + ".cu"), program->source);
-  write_whole(to / (m.name + ".json"), emit::to_json(m));
 }
 
 }  // namespace zellige::run

@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
@@ -21,17 +23,82 @@ using Entry = void (*)(emulate::Launch&);
 
 struct Loaded {
   explicit Loaded(const std::filesystem::path& file) : handle(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle) fail("emulator: the compiled kernel does not load: {}", dlerror());
+    if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
   ~Loaded() { dlclose(handle); }
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
-      fail("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
-           kernel);
+      fault("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
+            kernel);
     return reinterpret_cast<Entry>(at);
   }
   void* handle;
+};
+
+// The tensors of a run in the emulator's device memory. Intermediates lie in one workspace at the manifest's offsets,
+// so that two of them may share bytes; whichever a kernel writes takes them from the other.
+class DeviceMemory {
+ public:
+  DeviceMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
+      : manifest_(m), storage_(storage), workspace_("workspace", static_cast<std::size_t>(m.buffer_size)) {
+    buffers_.reserve(m.tensors.size());
+    for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+      const emit::TensorPlace& t = m.tensors[i];
+      if (t.role == emit::Role::intermediate)
+        buffers_.emplace_back(t.name, storage[i].size(), workspace_.data() + t.offset);
+      else
+        buffers_.emplace_back(t.name, storage[i].size());
+      if (t.role == emit::Role::input) fill(buffers_.back(), t, storage[i]);
+    }
+  }
+
+  emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
+
+  /// What a launch is about to write: other tensors lose the bytes that they share with it, and what they held
+  /// until then is kept for the caller.
+  void take(const emit::KernelLaunch& k) {
+    for (std::size_t a = 0; a < k.tensors.size(); ++a)
+      if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
+  }
+
+  /// What the caller gets back.
+  void give_back() {
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (manifest_.tensors[i].role != emit::Role::input && !taken_.count(i)) save(i);
+  }
+
+ private:
+  // What lies between the elements of an input is poison that nobody may read.
+  static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
+    std::memcpy(b.data(), bytes.data(), bytes.size());
+    const std::int64_t elements = graph::size(t.shape) * graph::bytes(t.dtype);
+    if (elements == static_cast<std::int64_t>(bytes.size())) return b.mark_initialised();
+    b.mark_padding();
+    each_element(t, [&](std::size_t at, std::size_t n) { b.mark_initialised(at, n); });
+  }
+
+  void save(std::size_t i) { std::memcpy(storage_[i].data(), buffers_[i].data(), storage_[i].size()); }
+
+  void take(std::size_t i) {
+    const emit::TensorPlace& mine = manifest_.tensors[i];
+    if (mine.role != emit::Role::intermediate) return;
+    for (std::size_t o = 0; o < buffers_.size(); ++o) {
+      const emit::TensorPlace& other = manifest_.tensors[o];
+      const std::int64_t from = std::max(mine.offset, other.offset);
+      const std::int64_t to = std::min(mine.offset + mine.bytes, other.offset + other.bytes);
+      if (o == i || other.role != emit::Role::intermediate || from >= to) continue;
+      if (taken_.insert(o).second) save(o);
+      buffers_[o].forget(static_cast<std::size_t>(from - other.offset), static_cast<std::size_t>(to - from));
+    }
+    taken_.erase(i);
+  }
+
+  const emit::Manifest& manifest_;
+  std::vector<Bytes>& storage_;
+  emulate::Buffer workspace_;
+  std::vector<emulate::Buffer> buffers_;
+  std::set<std::size_t> taken_;
 };
 
 emulate::dim3 narrow(const graph::Dim3& d) {
@@ -122,14 +189,7 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
 
   const auto start = Clock::now();
   const Loaded loaded(library.file);
-  std::vector<emulate::Buffer> buffers;
-  buffers.reserve(m.tensors.size());
-  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    emulate::Buffer& b = buffers.emplace_back(m.tensors[i].name, storage[i].size());
-    if (m.tensors[i].role != emit::Role::input) continue;
-    std::memcpy(b.data(), storage[i].data(), storage[i].size());
-    b.mark_initialised();
-  }
+  DeviceMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
     const auto kernel_start = Clock::now();
     emulate::LaunchConfig config{.grid = narrow(k.grid),
@@ -139,7 +199,8 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
                                  .writes = k.writes,
                                  .source_file = source,
                                  .workers = workers};
-    for (const int t : k.tensors) config.arguments.push_back(&buffers[static_cast<std::size_t>(t)]);
+    memory.take(k);
+    for (const int t : k.tensors) config.arguments.push_back(&memory[t]);
     emulate::Report report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));
@@ -148,11 +209,7 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
       break;
     }
   }
-  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    if (m.tensors[i].role != emit::Role::input) {
-      std::memcpy(storage[i].data(), buffers[i].data(), storage[i].size());
-    }
-  }
+  memory.give_back();
   result.run_ms = ms_since(start);
   return result;
 }

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -22,8 +24,9 @@ struct Descriptor {
   }
 };
 
-// 0, or the errno of what failed.
-int write_all(const fs::path& file, std::string_view content) {
+}  // namespace
+
+int write_new(const fs::path& file, std::string_view content) {
   Descriptor out{::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
   if (out.fd < 0) return errno;
   while (!content.empty()) {
@@ -37,7 +40,11 @@ int write_all(const fs::path& file, std::string_view content) {
   return closed == 0 ? 0 : errno;
 }
 
-}  // namespace
+std::string folded(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
 
 std::string unique_name(std::string_view suffix) {
   static std::atomic<unsigned> count = 0;
@@ -67,7 +74,7 @@ void write_whole(const fs::path& file, std::string_view content) {
     return;
   }
   const fs::path aside = file.parent_path() / fmt::format(".{}", unique_name("part"));
-  int error = write_all(aside, content);
+  int error = write_new(aside, content);
   if (!error && ::rename(aside.c_str(), file.c_str()) != 0) error = errno;
   if (error) {
     ::unlink(aside.c_str());

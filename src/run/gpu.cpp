@@ -72,7 +72,7 @@ class Memory {
     Bytes guard(guard_bytes);
     owned_[i].download(guard.data(), guard_bytes, bytes);
     if (std::any_of(guard.begin(), guard.end(), [](std::byte b) { return b != std::byte{0xff}; })) {
-      fail("tensor {}: a kernel wrote past its end, within {} bytes of it", t.name, guard_bytes);
+      fault("tensor {}: a kernel wrote past its end, within {} bytes of it", t.name, guard_bytes);
     }
   }
 

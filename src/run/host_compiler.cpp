@@ -34,10 +34,15 @@ const Compiler& compiler() {
 }
 
 // -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the
-// emulator say where in the text a finding is.
+// emulator say where in the text a finding is. What a kernel declares and leaves unwritten holds a pattern
+// (emulate/registers.hpp), which a constructor of g++ must not take for dead.
 const std::vector<std::string>& flags() {
-  static const std::vector<std::string> all = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
-                                               "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> f = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
+                                  "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE", "-ftrivial-auto-var-init=pattern"};
+    if (compiler().version.find("clang") == std::string::npos) f.push_back("-fno-lifetime-dse");
+    return f;
+  }();
   return all;
 }
 
@@ -117,8 +122,10 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   if (finished.status != 0) {
     std::error_code ignored;
     fs::remove(made, ignored);
-    fail("emulator: {} does not compile {}.cu (status {}):\n{}", c.path, name, finished.status,
-         shortened(finished.output));
+    if (finished.output.find("No space left on device") != std::string::npos)
+      fail("emulator: {} has no space for {}.cu: {}", c.path, name, shortened(finished.output));
+    fault("emulator: {} does not compile {}.cu ({}):\n{}", c.path, name, ended(finished.status),
+          shortened(finished.output));
   }
   library.file = cache.adopt(key, "so", made);
   library.compile_ms =

@@ -80,7 +80,9 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
     n.log_size(program, &size);
     std::string log(size, '\0');
     n.log(program, log.data());
-    fail("NVRTC {} does not compile the kernel: {}\n{}", n.version_text, n.error_string(e), log.c_str());
+    constexpr int out_of_memory = 1;
+    if (e == out_of_memory) fail("NVRTC {}: {}", n.version_text, n.error_string(e));
+    fault("NVRTC {} does not compile the kernel: {}\n{}", n.version_text, n.error_string(e), log.c_str());
   }
   std::size_t size = 0;
   n.cubin_size(program, &size);

@@ -33,7 +33,7 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-Job start(int index, const std::function<std::string(int)>& work) {
+Job start(int index, const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
   std::fflush(nullptr);  // or the child would print it again
@@ -44,7 +44,7 @@ Job start(int index, const std::function<std::string(int)>& work) {
     if (::getppid() != parent) ::_exit(3);
     ::close(ends[0]);
     try {
-      write_all(ends[1], work(index));
+      write_all(ends[1], work());
       write_all(ends[1], std::string_view("\0", 1));  // the mark of a whole result
     } catch (const std::exception& e) {
       std::fprintf(stderr, "job %d: %s\n", index, e.what());
@@ -64,23 +64,34 @@ JobEnd finish(Job& job) {
   }
   if (!job.result.empty() && job.result.back() == '\0') {
     job.result.pop_back();
-    return {std::move(job.result), ""};
+    return {std::move(job.result), "", 0};
   }
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return {"", fmt::format("killed by signal {} ({})", signal, ::strsignal(signal))};
+    return {"", fmt::format("killed by signal {} ({})", signal, ::strsignal(signal)), signal};
   }
-  return {"", fmt::format("ended with status {} and no result", WEXITSTATUS(status))};
+  return {"", fmt::format("ended with status {} and no result", WEXITSTATUS(status)), 0};
 }
 
 }  // namespace
 
 void run_jobs(int count, int width, const std::function<std::string(int)>& work,
               const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
+  run_jobs([&](int i) { return i < count ? Work([&, i] { return work(i); }) : Work(); }, width, ended, idle);
+}
+
+void run_jobs(const std::function<Work(int)>& next, int width,
+              const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
   std::vector<Job> running;
-  int next = 0;
-  while (next < count || !running.empty()) {
-    while (next < count && static_cast<int>(running.size()) < width) running.push_back(start(next++, work));
+  int started = 0;
+  bool more = true;
+  while (more || !running.empty()) {
+    while (more && static_cast<int>(running.size()) < width) {
+      const Work work = next(started);
+      more = static_cast<bool>(work);
+      if (more) running.push_back(start(started++, work));
+    }
+    if (running.empty()) break;
     std::vector<pollfd> waits;
     for (const Job& job : running) waits.push_back({job.pipe, POLLIN, 0});
     ::poll(waits.data(), waits.size(), 200);

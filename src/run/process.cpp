@@ -14,6 +14,11 @@ extern char** environ;
 
 namespace zellige::run {
 
+std::string ended(int status) {
+  if (status <= 128) return fmt::format("status {}", status);
+  return fmt::format("killed by signal {} ({})", status - 128, ::strsignal(status - 128));
+}
+
 Finished run_process(const std::vector<std::string>& command) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) fail("{}: cannot be started: {}", command[0], std::strerror(errno));

@@ -12,6 +12,9 @@ struct Finished {
   std::string output;  // stdout and stderr, as they came
 };
 
+/// "status 1", or "killed by signal 9 (Killed)" of a status of 128 + signal.
+std::string ended(int status);
+
 /// `command[0]` is looked up on PATH. Fails if it cannot be started.
 Finished run_process(const std::vector<std::string>& command);
 

@@ -1,25 +1,70 @@
 #include "run/report.hpp"
 
-#include "run/files.hpp"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "graph/error.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
+namespace {
 
-Report::Report(fs::path file) : file_(std::move(file)) {
+constexpr std::size_t most_replaced = std::size_t{1} << 20;
+
+}  // namespace
+
+Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::move(file)) {
   if (file_.empty()) return;
-  std::error_code ignored;
-  const fs::file_status status = fs::status(file_, ignored);
-  stream_ = fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-  if (!stream_) write_whole(file_, "");
+  stream_ = Outputs::is_stream(file_);
+  outputs_.claim(file_);
+  if (!stream_) outputs_.rewrite(file_, "");
+}
+
+Report::~Report() {
+  // Lines whose predecessors never came.
+  try {
+    for (const auto& [at, line] : lines_) {
+      if (appended_ >= 0) append(line + "\n");
+    }
+  } catch (const Error&) {  // said already, or nobody is left to hear it
+  }
+  if (appended_ >= 0) ::close(appended_);
+}
+
+void Report::append(std::string_view text) {
+  outputs_.written().add(digest_.add(text).hex());
+  while (!text.empty()) {
+    const ssize_t n = ::write(appended_, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("{}: cannot be written: {}", file_.string(), std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
 }
 
 void Report::add(int order, const std::string& line) {
   if (file_.empty()) return;
-  if (stream_) return write_whole(file_, line + "\n");
+  if (stream_) return outputs_.rewrite(file_, line + "\n");
   lines_[order] = line;
-  std::string all;
-  for (const auto& [at, text] : lines_) all += text + "\n";
-  write_whole(file_, all);
+  bytes_ += line.size() + 1;
+  if (appended_ < 0) {
+    std::string all;
+    for (const auto& [at, text] : lines_) all += text + "\n";
+    outputs_.rewrite(file_, all);
+    const bool complete =
+        lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
+    if (bytes_ < most_replaced || !complete) return;
+    appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (appended_ < 0) fail("{}: cannot be written: {}", file_.string(), std::strerror(errno));
+    digest_.add(all);
+    next_ = static_cast<int>(lines_.size());
+    lines_.clear();
+    return;
+  }
+  for (auto at = lines_.begin(); at != lines_.end() && at->first == next_; at = lines_.erase(at), ++next_)
+    append(at->second + "\n");
 }
 
 }  // namespace zellige::run

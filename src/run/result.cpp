@@ -27,9 +27,12 @@ Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
 graph::Dim3 dim3(const Json& j) { return {j.at(0), j.at(1), j.at(2)}; }
 
 Json json(const TensorResult& t) {
-  return {{"name", t.name},   {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype},
-          {"shape", t.shape}, {"norm_error", number(t.norm_error)},           {"worst", number(t.worst)},
-          {"fault", t.fault}};
+  Json j{{"name", t.name},   {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype},
+         {"shape", t.shape}, {"norm_error", number(t.norm_error)},           {"worst", number(t.worst)},
+         {"fault", t.fault}};
+  if (t.past > 0) j["past"] = t.past;
+  if (t.of_error > 0) j["of_error"] = number(t.of_error);
+  return j;
 }
 
 Json json(const KernelResult& k) {
@@ -47,7 +50,9 @@ TensorResult tensor(const Json& j) {
           j.at("shape").get<graph::Shape>(),
           number(j.at("norm_error")),
           number(j.at("worst")),
-          j.at("fault")};
+          j.at("fault"),
+          j.value("past", std::int64_t{0}),
+          j.contains("of_error") ? number(j.at("of_error")) : 0};
 }
 
 KernelResult kernel(const Json& j) {
@@ -64,7 +69,7 @@ double worst_norm(const RunResult& r) {
 }  // namespace
 
 std::string_view name(Status s) {
-  constexpr std::string_view names[] = {"correct", "wrong", "refused", "reference"};
+  constexpr std::string_view names[] = {"correct", "borderline", "wrong", "refused", "failed", "reference"};
   return names[static_cast<int>(s)];
 }
 
@@ -129,7 +134,8 @@ RunResult parse_result(std::string_view text) {
   r.target = j.at("target");
   r.on = j.at("on");
   r.seed = j.at("seed");
-  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::reference}) {
+  for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::failed,
+                         Status::reference}) {
     if (j.at("status") == name(s)) r.status = s;
   }
   r.reason = j.at("reason");

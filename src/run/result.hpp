@@ -14,8 +14,10 @@ namespace zellige::run {
 
 enum class Status : std::uint8_t {
   correct,    // every kernel-level tensor agrees with the reference
+  borderline, // one is past the tolerance, by no more than rounding alone explains (graph/rounding.hpp)
   wrong,      // one does not, or the emulator found something
   refused,    // the input or the machine is at fault; `reason` says how
+  failed,     // Zellige is at fault, or something ended the process that ran it: there is nothing to compare
   reference,  // only the reference ran, as asked
 };
 std::string_view name(Status);
@@ -29,6 +31,8 @@ struct TensorResult {
   double norm_error = 0;  // ||out - ref|| / ||ref||
   double worst = 0;       // the largest |out - ref| over its bound: 1 is still correct
   std::string fault;      // "" where correct
+  std::int64_t past = 0;  // elements past their bound
+  double of_error = 0;    // of those, the largest |out - ref| over what rounding alone explains: up to 1 is borderline
 };
 
 struct KernelResult {
@@ -44,7 +48,7 @@ struct RunResult {
   std::string graph, target, on;  // on: gpu, emulator, reference
   std::uint64_t seed = 0;
   Status status = Status::refused;
-  std::string reason;                                  // why it was refused or is wrong; "" else
+  std::string reason;  // why it was refused, failed, is wrong or borderline; "" else
   std::vector<std::pair<std::string, double>> scales;  // of the inputs
   std::vector<TensorResult> tensors;
   std::vector<KernelResult> kernels;

@@ -9,6 +9,7 @@
 
 #include "graph/graph.hpp"
 #include "run/cache.hpp"
+#include "run/outputs.hpp"
 #include "run/result.hpp"
 
 namespace zellige::run {
@@ -20,13 +21,16 @@ struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
   std::uint64_t seed = 1;
-  std::filesystem::path dump;  // a folder for .npy files and the emitted text; "": none
+  std::filesystem::path dump;  // a folder for this graph's .npy files and emitted text; "": none
+  Outputs* outputs = nullptr;  // what a dump is written through
   bool time = false;           // GPU only
   int workers = 0;             // of the emulator; 0: one a core
 };
 
-/// Bad graphs, and machines that lack something, are `refused` results with the reason; Error is thrown only
-/// where a dump cannot be written. `graph` is validated.
+/// A kernel that is wrong is wrong for any inputs, and mostly not by a little. So a borderline result is tried
+/// with the two seeds that follow, and is wrong if one of those is. Bad graphs, and machines that lack something,
+/// are `refused` results with the reason, and what is Zellige's own fault is `failed`; nothing is thrown.
+/// `graph` is validated.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
 /// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own,

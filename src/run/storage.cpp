@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "graph/dtype.hpp"
 
@@ -29,15 +30,46 @@ struct Lifetime {
   int first = -1, last = -1;  // kernels
 };
 
-Lifetime lifetime(const emit::Manifest& m, int tensor) {
-  Lifetime life;
-  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) {
-    const std::vector<int>& used = m.kernels[k].tensors;
-    if (std::find(used.begin(), used.end(), tensor) == used.end()) continue;
-    if (life.first < 0) life.first = k;
-    life.last = k;
+std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
+  std::vector<Lifetime> lives(m.tensors.size());
+  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
+    for (const int t : m.kernels[k].tensors) {
+      Lifetime& life = lives[static_cast<std::size_t>(t)];
+      if (life.first < 0) life.first = k;
+      life.last = k;
+    }
+  return lives;
+}
+
+// Walks the launches with the intermediates that are alive, by their place in the workspace; neighbours must not meet.
+void check_workspace(const emit::Manifest& m) {
+  const std::vector<Lifetime> lives = lifetimes(m);
+  std::vector<int> order;
+  for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
+    if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return lives[a].first < lives[b].first; });
+  std::map<std::int64_t, int> alive;       // by offset
+  std::multimap<int, std::int64_t> leave;  // by last kernel
+  for (const int t : order) {
+    const emit::TensorPlace& x = m.tensors[t];
+    for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin())) alive.erase(leave.begin()->second);
+    const auto behind = alive.lower_bound(x.offset);
+    int other = -1;
+    if (behind != alive.end() && behind->first < x.offset + std::max<std::int64_t>(x.bytes, 1)) other = behind->second;
+    if (behind != alive.begin()) {
+      const emit::TensorPlace& before = m.tensors[std::prev(behind)->second];
+      if (before.offset + before.bytes > x.offset) other = std::prev(behind)->second;
+    }
+    if (other >= 0) {
+      const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];
+      fault(
+          "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
+          "once",
+          m.name, first.name, second.name, first.offset, second.offset);
+    }
+    alive.emplace(x.offset, t);
+    leave.emplace(lives[t].last, x.offset);
   }
-  return life;
 }
 
 }  // namespace
@@ -60,6 +92,18 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
   return bytes;
 }
 
+void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
+  const auto width = static_cast<std::size_t>(graph::bytes(t.dtype));
+  std::size_t from = 0, bytes = 0;
+  each(t, [&](std::int64_t, std::int64_t offset) {
+    const std::size_t at = static_cast<std::size_t>(offset) * width;
+    if (bytes && at == from + bytes) return void(bytes += width);
+    if (bytes) visit(from, bytes);
+    from = at, bytes = width;
+  });
+  if (bytes) visit(from, bytes);
+}
+
 std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
   std::vector<double> values(static_cast<std::size_t>(graph::size(t.shape)));
   const int width = graph::bytes(t.dtype);
@@ -71,50 +115,46 @@ std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
   return values;
 }
 
+int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
+  if (t.role == emit::Role::input) return g.inputs.at(static_cast<std::size_t>(t.position));
+  if (t.role == emit::Role::output) return g.outputs.at(static_cast<std::size_t>(t.position));
+  for (std::size_t i = 0; i < g.tensors.size(); ++i) {
+    if (g.tensors[i].name == t.name && g.tensors[i].shape == t.shape) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 void check(const emit::Manifest& m) {
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.strides.size() != t.shape.size()) {
-      fail("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
-           graph::to_string(t.shape));
+      fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
+            graph::to_string(t.shape));
     }
     std::int64_t last = 0;
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : (last + 1) * graph::bytes(t.dtype);
     if (t.bytes < needed) {
-      fail("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
-           needed);
+      fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
+            needed);
     }
     if (t.role == emit::Role::intermediate &&
         (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
-      fail("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
-           t.offset, t.bytes, m.buffer_size);
+      fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
+            t.offset, t.bytes, m.buffer_size);
     }
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
     for (const int t : k.tensors) {
       if (t < 0 || t >= count)
-        fail("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
+        fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size()) {
-      fail("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name, k.name,
-           k.tensors.size(), k.writes.size());
+      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name,
+            k.name, k.tensors.size(), k.writes.size());
     }
   }
-  for (int a = 0; a < count; ++a) {
-    for (int b = 0; b < a; ++b) {
-      const emit::TensorPlace &x = m.tensors[a], &y = m.tensors[b];
-      if (x.role != emit::Role::intermediate || y.role != emit::Role::intermediate) continue;
-      const Lifetime p = lifetime(m, a), q = lifetime(m, b);
-      const bool alive = p.first <= q.last && q.first <= p.last;
-      if (alive && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes) {
-        fail(
-            "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
-            "once",
-            m.name, y.name, x.name, y.offset, x.offset);
-      }
-    }
-  }
+  check_workspace(m);
 }
 
 }  // namespace zellige::run

@@ -1,9 +1,11 @@
 // The bytes of a program's kernel-level tensors, as the manifest lays them out.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "emit/manifest.hpp"
+#include "graph/graph.hpp"
 
 namespace zellige::run {
 
@@ -15,8 +17,14 @@ Bytes poisoned(const emit::TensorPlace&);
 /// The storage of row-major values, which are rounded to the tensor's dtype; padding is NaN.
 Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 
+/// Calls visit(byte offset, bytes) for each element; neighbours in one call.
+void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
+
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
+
+/// Which tensor of the graph a place of its manifest holds; -1 for a workspace that only the plan knows.
+int graph_tensor(const graph::KernelGraph&, const emit::TensorPlace&);
 
 /// Fails where the manifest contradicts itself: a kernel names a tensor that does not exist, a tensor does
 /// not fit into its bytes, or two intermediates share bytes of the workspace while both are needed.

@@ -1,6 +1,7 @@
 #include "target/target.hpp"
 
 #include "graph/error.hpp"
+#include "graph/nearest.hpp"
 
 namespace zellige::target {
 
@@ -17,12 +18,12 @@ const std::vector<Target>& all() {
 }
 
 const Target& find(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Target& t : all()) {
     if (t.name == name || (name == "sm_90" && t.name == "sm_90a")) return t;
-    known += (known.empty() ? "" : ", ") + std::string(t.name);
+    known.emplace_back(t.name);
   }
-  fail("target {}: unknown; the known ones are {}", name, known);
+  fail("target {}: unknown{}", name, known_names("targets", known, name));
 }
 
 }  // namespace zellige::target

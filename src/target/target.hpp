@@ -18,6 +18,7 @@ struct Target {
   int registers_per_thread, registers_per_multiprocessor;
   int multiprocessors;                     // of the largest part, for tile choice only
   std::int64_t grid_x, grid_y, grid_z;
+  std::int64_t block_z = 64;               // threads along z; along x and y a block may have all it has
   int banks = 32, bank_bytes = 4;          // of shared memory
 };
 

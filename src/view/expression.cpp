@@ -124,7 +124,7 @@ class Expression : public Parser {
       return braces(gmma(name, given, start));
     if (!next("(")) {
       if (recorded(name).empty() && view::named(name).empty())
-        mistake(fmt::format("{} is neither a value nor an operation", name), start);
+        mistake(fmt::format("{} is neither a value nor an operation{}", name, near_operation(name)), start);
       fail("(");
     }
     std::vector<Argument> list = arguments(")");
@@ -294,7 +294,9 @@ class Expression : public Parser {
     std::vector<const Operation*> rows = view::named(name);
     if (rows.empty()) rows = recorded(name);
     if (rows.empty())
-      mistake(fmt::format("{} is no operation; zellige layout --list shows them", name), start);
+      mistake(
+          fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)),
+          start);
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, a); });
     if (row == rows.end()) {
       const Misfit m = misfit(name, rows, a);

@@ -9,6 +9,7 @@
 #include <zellige/layout/runtime.hpp>
 
 #include "graph/error.hpp"
+#include "graph/nearest.hpp"
 
 namespace zellige::view {
 namespace {
@@ -219,8 +220,10 @@ int element_bits(std::string_view type) {
       if (bits == known) return bits;
     }
   }
-  fail("type {}: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are known",
-       type);
+  std::vector<std::string> known;
+  for (const auto& [text, size] : types) known.emplace_back(text);
+  fail("type {}: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are known{}",
+       type, did_you_mean(type, known));
 }
 
 Value in_elements(const Value& v) {

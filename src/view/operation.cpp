@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "graph/nearest.hpp"
+
 namespace zellige::view {
 namespace {
 
@@ -428,6 +430,12 @@ Misfit misfit(std::string_view name, std::span<const Operation* const> rows,
   return {fmt::format("{} takes {}; its operand {} is {}", name, choices, suited + 1,
                       a.is_word() ? "the word " + a.text : kind_name(a.value)),
           suited};
+}
+
+std::string near_operation(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Operation& o : table) known.insert(known.end(), {o.name, o.record});
+  return did_you_mean(name, known);
 }
 
 std::vector<const Operation*> named(std::string_view name) {

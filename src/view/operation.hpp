@@ -46,6 +46,8 @@ struct Misfit {
 };
 Misfit misfit(std::string_view name, std::span<const Operation* const>, std::span<const Argument>);
 
+/// "; did you mean size?" for a name that no row has, or "".
+std::string near_operation(std::string_view name);
 /// Rows by CuTe's name, and by the name in records.
 std::vector<const Operation*> named(std::string_view name);
 std::vector<const Operation*> recorded(std::string_view record);

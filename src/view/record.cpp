@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <zellige/atom/evaluate.hpp>
 
+#include "graph/json_text.hpp"
 #include "view/operation.hpp"
 
 namespace zellige::view {
@@ -46,7 +47,7 @@ void check(std::string op, std::vector<Argument> arguments) {
     if (!rows.empty() && fits(identity, {&shape, 1}))
       shape.value = pair_up(shape.value, algebra::basis_like(shape.value));
   }
-  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown", op));
+  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
   if (std::any_of(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, arguments); })) return;
   for (const Argument& a : arguments) {
     if (a.is_word() && std::string_view(rows[0]->parameters).find('w') == std::string_view::npos)
@@ -83,6 +84,18 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   return of_atom ? *of_atom : evaluate(op, texts);
 }
 
+namespace {
+
+json parsed(const std::string& line) {
+  try {
+    return graph::parse_json(line, "the line");
+  } catch (const Error& e) {
+    throw Unreadable(e.what());
+  }
+}
+
+}  // namespace
+
 Answer answer_record(const std::string& line) {
   json out = json::object();
   Answer answer;
@@ -91,7 +104,7 @@ Answer answer_record(const std::string& line) {
     answer.readable = readable;
   };
   try {
-    const json record = json::parse(line);
+    const json record = parsed(line);
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];
     if (!record.is_object() || !record.contains("op") || !record["op"].is_string() ||
         !record.contains("args") || !record["args"].is_array())

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 #include <zellige/atom.hpp>
+#include <zellige/atom/float8.hpp>
 
 namespace zellige {
 namespace {
@@ -157,6 +159,52 @@ TEST(Math, IsAccurateToOneMillionth) {
   EXPECT_EQ(silu(-200.0f), 0.0f);
   EXPECT_TRUE(std::isnan(relu(NAN)) && std::isnan(zellige::max(1.0f, NAN)) &&
               std::isnan(zellige::min(NAN, 1.0f)));
+}
+
+// What arithmetic gives a narrow number is float's result, rounded once; no float in passing.
+template <class T>
+void arithmetic_is_rounded_once() {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>);
+  unsigned state = 12345;
+  const auto next = [&] {
+    state = state * 1664525u + 1013904223u;
+    return T((float(state >> 8) / 16777216.0f - 0.5f) * 8);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const T a = next(), b = next(), c = next();
+    const float x = a, y = b, z = c;
+    const auto same = [](T got, float want) { return got.bits == T(want).bits; };
+    T h = a * b;
+    ASSERT_TRUE(same(h, x * y));
+    h = a * b + c;
+    ASSERT_TRUE(same(h, x * y + z));
+    T sum = a + b - c;
+    ASSERT_TRUE(same(sum, x + y - z));
+    T negative = -a;
+    ASSERT_TRUE(same(negative, -x));
+    if (y != 0) {
+      T quotient = a / b;
+      ASSERT_TRUE(same(quotient, x / y));
+    }
+    h = a;
+    h += b;
+    ASSERT_TRUE(same(h, x + y));
+    h = a, h -= 0.5f;
+    ASSERT_TRUE(same(h, x - 0.5f));
+    h = a, h *= b * c;
+    ASSERT_TRUE(same(h, x * (y * z)));
+    h = 0.1f, ++h;
+    ASSERT_TRUE(same(h, float(T(0.1f)) + 1));
+    static_assert(std::is_same_v<decltype(true ? a : 0.0f), float> && std::is_same_v<decltype(a * 2.0f), float>);
+    ASSERT_EQ(a < b, x < y);
+  }
+}
+TEST(NarrowFloats, ArithmeticIsRoundedOnce) {
+  arithmetic_is_rounded_once<half_t>();
+  arithmetic_is_rounded_once<bfloat16_t>();
+  arithmetic_is_rounded_once<tfloat32_t>();
+  arithmetic_is_rounded_once<float_e4m3_t>();
+  arithmetic_is_rounded_once<float_e5m2_t>();
 }
 
 }  // namespace

@@ -307,12 +307,7 @@ void prove_elementwise() {
 
 int main() {
   using namespace zellige;
-  cudaDeviceProp device;
-  check(cudaGetDeviceProperties(&device, 0), "no GPU");
-  std::printf("%s, compute capability %d.%d\n\n", device.name, device.major, device.minor);
-  std::printf(
-      "| row | compared | bit-equal | largest difference / largest addend | of the bound | "
-      "|\n|---|---|---|---|---|---|\n");
+  print_head("hardware");
   prove_mma<SM80_16x8x16_F32F16F16F32_TN>();
   prove_mma<SM80_16x8x16_F16F16F16F16_TN>();
   prove_mma<SM80_16x8x16_F32BF16BF16F32_TN>();

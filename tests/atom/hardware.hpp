@@ -41,21 +41,23 @@ inline std::mt19937 generator(20);
 inline std::set<std::string> proved;
 inline bool all_hold = true;
 
+inline std::string program;  // whose rows these are
+
+/// One line of tests/atom/data/h200.tsv.
 inline void report(const std::string& name, long compared, long equal, double largest, double of_bound,
                    bool holds) {
-  std::printf("| `%s` | %ld | %.4f%% | %.3g | %.3g | %s |\n", name.c_str(), compared,
-              100.0 * equal / compared, largest, of_bound, holds ? "holds" : "**FAILS**");
+  std::printf("%s\t%s\t%ld\t%.4f\t%.3g\t%.3g\t%s\n", program.c_str(), name.c_str(), compared,
+              100.0 * equal / compared, largest, of_bound, holds ? "holds" : "FAILS");
   proved.insert(name);
   all_hold = all_hold && holds;
 }
 
-inline void print_head() {
+inline void print_head(const char* name) {
+  program = name;
   cudaDeviceProp device;
   check(cudaGetDeviceProperties(&device, 0), "no GPU");
-  std::printf("%s, compute capability %d.%d\n\n", device.name, device.major, device.minor);
-  std::printf(
-      "| row | compared | bit-equal | largest difference / largest addend | of the bound | "
-      "|\n|---|---|---|---|---|---|\n");
+  std::printf("%s, compute capability %d.%d\n", device.name, device.major, device.minor);
+  std::printf("program\trow\tcompared\tequal %%\tlargest\tof bound\tverdict\n");
 }
 
 /// One row's comparison of sums: how far they are from the reference, and how far they may be.

@@ -193,7 +193,7 @@ void prove_ring() {
 
 int main() {
   using namespace zellige;
-  print_head();
+  print_head("hardware_bulk");
   prove_ring();
   prove_bulk<float>("F32");
   prove_bulk<half_t>("F16");

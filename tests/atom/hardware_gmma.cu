@@ -245,7 +245,7 @@ void prove_all(const std::string& types) {
 int main() {
   using namespace zellige;
   constexpr int part = PART;
-  print_head();
+  print_head("hardware_gmma");
   if constexpr (part == -1 || part == 0) prove_all<half_t, half_t, float, true>("F32F16F16");
   if constexpr (part == -1 || part == 1) prove_all<half_t, half_t, uint32_t, true>("F16F16F16");
   if constexpr (part == -1 || part == 2) prove_all<bfloat16_t, bfloat16_t, float, true>("F32BF16BF16");

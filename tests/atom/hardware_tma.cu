@@ -393,7 +393,7 @@ void prove_dimension() {
 
 int main() {
   using namespace zellige;
-  print_head();
+  print_head("hardware_tma");
   check(cudaFree(nullptr), "context");
   prove_dimension<1>();
   prove_dimension<2>();

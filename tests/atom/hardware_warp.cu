@@ -273,7 +273,7 @@ void prove_movmatrix(const char* name) {
 
 int main() {
   using namespace zellige;
-  print_head();
+  print_head("hardware_warp");
 #define ZELLIGE_PROVE(op) prove_warp<op>(#op);
   ZELLIGE_WARP_ROWS(ZELLIGE_PROVE)
 #undef ZELLIGE_PROVE

@@ -105,7 +105,8 @@ TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   for (std::size_t k = 0; k < 16; ++k) dot += a.values[3 * 16 + k] * b.values[k * 8 + 5];
   EXPECT_NEAR(y.values[3 * 8 + 5], dot, 2e-3 * (1 + std::abs(dot)));
   EXPECT_NE(read_whole(path("dump/product/product.cu")).find("__global__"), std::string::npos);
-  EXPECT_NE(read_whole(path("dump/product/product.json")).find("\"name\": \"product\""), std::string::npos);
+  EXPECT_NE(read_whole(path("dump/product/product.manifest.json")).find("\"name\": \"product\""),
+            std::string::npos);
 }
 
 TEST_F(Run, BadInputIsOneMessageAndStatus2) {
@@ -135,6 +136,111 @@ TEST_F(Run, NoCompilerIsARefusal) {
             "three[0]               refused   emulator sm_80\n"
             "    emulator: no C++ compiler no-such-compiler on PATH; install g++ 12 or newer, or set "
             "ZELLIGE_CXX\n");
+}
+
+// A stand-in for the compiler: it tells its version, and then does something else.
+struct RunWithCompiler : Run {
+  zellige::run::Finished with(const std::string& does) {
+    write_whole(path("cxx"),
+                "#!/bin/sh\nif [ \"$1\" = --version ]; then echo stand-in; exit 0; fi\n" + does + "\n");
+    std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
+    setenv("ZELLIGE_CXX", path("cxx").c_str(), 1);
+    const auto f =
+        run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
+    unsetenv("ZELLIGE_CXX");
+    return f;
+  }
+};
+
+TEST_F(RunWithCompiler, WhatDoesNotCompileIsZelligesFault) {
+  const auto f = with("echo 'scaled.cu:3:1: error: expected by the test'; exit 1");
+  EXPECT_EQ(f.status, 1) << f.output;
+  EXPECT_NE(f.output.find("three[0]               failed    emulator sm_80"), f.output.npos) << f.output;
+  EXPECT_NE(
+      f.output.find("does not compile scaled.cu (status 1):\nscaled.cu:3:1: error: expected by the test"),
+      f.output.npos)
+      << f.output;
+  EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::failed);
+}
+
+TEST_F(RunWithCompiler, AFullDiskIsNot) {
+  const auto f = with("echo 'fatal error: error writing to /tmp/x.s: No space left on device'; exit 1");
+  EXPECT_EQ(f.status, 2) << f.output;
+  EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::refused);
+}
+
+// The compiler's parent is the process that runs the graph.
+TEST_F(RunWithCompiler, AWorkerKilledFromOutsideFailed) {
+  for (const std::string signal : {"KILL", "TERM", "HUP", "INT"}) {
+    const auto f = with("kill -" + signal + " $PPID");
+    EXPECT_EQ(f.status, 1) << f.output;
+    const RunResult r = results(path("out.jsonl")).at(0);
+    EXPECT_EQ(r.status, Status::failed);
+    EXPECT_EQ(r.reason.find("scaled: the process that ran it was killed by signal "), 0u) << r.reason;
+    EXPECT_EQ(r.reason.find("memory") != r.reason.npos, signal == "KILL") << r.reason;
+  }
+  // A crash, however, is what a wrong kernel does.
+  EXPECT_EQ(with("kill -SEGV $PPID").status, 1);
+  EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::wrong);
+}
+
+TEST_F(Run, StdinIsAFile) {
+  const auto shell = [&](const std::string& arguments) {
+    return zellige::run::run_process(
+        {"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " " + arguments + " < " + path("three.json")});
+  };
+  const auto f = shell("run - --index 1 --on reference");
+  EXPECT_EQ(f.status, 0);
+  EXPECT_EQ(f.output.find("stdin[1] "), 0u) << f.output;
+  EXPECT_EQ(shell("transpile - -o " + path("out")).output,
+            path("out/scaled.cu") + "\n" + path("out/scaled.manifest.json") + "\n");
+  EXPECT_EQ(shell("run - --on reference --json " + path("three.json")).output,
+            "stdin: the first of its 3 graphs; --all runs all of them, --index N another\nzellige: " +
+                path("three.json") +
+                ": is an input of this command (stdin), which is never written over; name another output\n");
+}
+
+// What stood before the damage has its result, and the damage is one more.
+TEST_F(Run, ADamagedListRunsUpToTheDamage) {
+  write_whole(path("cut.json"), three_graphs.substr(0, three_graphs.find("\"misfit\"") + 20));
+  const auto f = run({"run", path("cut.json"), "--all", "--on", "reference", "--json", path("out.jsonl")});
+  EXPECT_EQ(f.status, 2) << f.output;
+  const auto all = results(path("out.jsonl"));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].status, Status::reference);
+  EXPECT_EQ(all[1].status, Status::reference);
+  EXPECT_EQ(all[2].status, Status::refused);
+  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "),
+            0u)
+      << all[2].reason;
+}
+
+// The millionth part of a long file takes no longer than a short one, nor more memory: the first verdict
+// comes while the rest is still being written.
+TEST_F(Run, ALongFileStartsAtOnce) {
+  const std::string one = three_graphs.substr(2, three_graphs.find(",\n  {\"zellige_graph\"", 5) - 2);
+  const std::string script =
+      "{ printf '['; i=0; while [ $i -lt 64 ]; do printf '%s,' \"$GRAPH\"; i=$((i+1)); done; "
+      "while [ ! -s " +
+      path("out.jsonl") +
+      " ]; do sleep 0.05; i=$((i+1)); [ $i -lt 1000 ] || "
+      "exit 1; done; printf '%s]' \"$GRAPH\"; } | " +
+      ZELLIGE_EXECUTABLE + " run - --all --jobs 2 --on reference --json " + path("out.jsonl");
+  setenv("GRAPH", one.c_str(), 1);
+  const auto f = zellige::run::run_process({"timeout", "100", "sh", "-c", script});
+  unsetenv("GRAPH");
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_EQ(results(path("out.jsonl")).size(), 65u);
+}
+
+TEST_F(Run, TimeWithoutAGpuSaysSo) {
+  const auto f = run({"run", path("three.json"), "--index", "0", "--on", "auto", "--time"});
+  EXPECT_EQ(f.status, 0);
+  if (f.output.find("on the emulator: ") == f.output.npos) GTEST_SKIP() << "there is a GPU";
+  EXPECT_NE(f.output.find(
+                "--time: only a GPU's time means anything; this runs on the emulator, so nothing is timed\n"),
+            f.output.npos)
+      << f.output;
 }
 
 TEST_F(Run, NoGpuWhereOneWasAsked) {

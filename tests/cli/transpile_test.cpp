@@ -15,9 +15,9 @@ struct Transpile : Command {
 
 TEST_F(Transpile, WritesTextAndManifest) {
   expect({"transpile", path("three.json"), "--index", "1", "-o", path("out")}, 0,
-         path("out/product.cu") + "\n" + path("out/product.json") + "\n");
+         path("out/product.cu") + "\n" + path("out/product.manifest.json") + "\n");
   EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block.hpp>"), std::string::npos);
-  const auto manifest = nlohmann::json::parse(read_whole(path("out/product.json")));
+  const auto manifest = nlohmann::json::parse(read_whole(path("out/product.manifest.json")));
   EXPECT_EQ(manifest.at("version"), 1);
   EXPECT_EQ(manifest.at("name"), "product");
   EXPECT_EQ(manifest.at("buffer_size"), 0);
@@ -57,9 +57,9 @@ TEST_F(Transpile, AnUnwritableFolderIsOneMessage) {
   expect({"transpile", path("three.json"), "-o", path("file")}, 2,
          "zellige: " + path("file") + ": cannot create the folder: Not a directory\n");
   // The manifest's place is taken by a folder: neither file may stay.
-  std::filesystem::create_directories(path("out/scaled.json"));
+  std::filesystem::create_directories(path("out/scaled.manifest.json"));
   expect({"transpile", path("three.json"), "-o", path("out")}, 2,
-         "zellige: " + path("out/scaled.json") + ": cannot be written: Is a directory\n");
+         "zellige: " + path("out/scaled.manifest.json") + ": cannot be written: Is a directory\n");
   EXPECT_FALSE(std::filesystem::exists(path("out/scaled.cu")));
 }
 

@@ -15,15 +15,58 @@ TEST_F(Command, VersionAndHelp) {
 TEST_F(Command, WrongUseIsOneLineAndStatus2) {
   expect({}, 2, "zellige: A subcommand is required (zellige --help tells how it is used)\n");
   expect({"bogus"}, 2, "zellige: bogus is no command; zellige --help lists them\n");
-  expect({"run"}, 2, "zellige: FILE is required (zellige --help tells how it is used)\n");
+  expect({"run"}, 2, "zellige: FILE is required (zellige run --help tells how it is used)\n");
   expect({"run", "x.json", "--index", "1", "--all"}, 2,
-         "zellige: --index excludes --all (zellige --help tells how it is used)\n");
+         "zellige: --index excludes --all (zellige run --help tells how it is used)\n");
   expect({"run", "x.json", "--on", "fpga"}, 2,
-         "zellige: --on: fpga not in {auto,gpu,emulator,reference} (zellige --help tells how it is used)\n");
+         "zellige: --on: expected one of auto, gpu, emulator, reference, found fpga (zellige run --help "
+         "tells how it "
+         "is used)\n");
   expect({"run", "x.json", "--on", "emulator", "--target", "sm_75"}, 2,
-         "zellige: target sm_75: unknown; the known ones are sm_80, sm_86, sm_89, sm_90a\n");
+         "zellige: target sm_75: unknown; known targets are sm_80, sm_86, sm_89, sm_90a\n");
   expect({"run", "x.json", "--on", "emulator", "--time"}, 2,
          "zellige: --time: only a GPU's time means anything; this runs on the emulator\n");
+}
+
+// Every number that an option takes has its range, in words.
+TEST_F(Command, NumbersOutOfRange) {
+  struct {
+    std::vector<std::string> words;
+    std::string range;
+  } const options[] = {{{"run", "x.json", "--index"}, "0 to 2147483647"},
+                       {{"transpile", "x.json", "--index"}, "0 to 2147483647"},
+                       {{"run", "x.json", "--seed"}, "0 to 18446744073709551615"},
+                       {{"run", "x.json", "--jobs"}, "1 to 4096"}};
+  for (const auto& o : options) {
+    for (const std::string bad : {"-1", "99999999999999999999", "1.5", "1e3", "0x10", "two", "+1"}) {
+      std::vector<std::string> words = o.words;
+      words.push_back(bad);
+      expect(words, 2,
+             "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad +
+                 " (zellige " + words[0] + " --help tells how it is used)\n");
+    }
+  }
+}
+
+TEST_F(Command, NamesThatNobodyKnowsHaveANearestOne) {
+  expect({"--helpp"}, 2, "zellige: --helpp is no option; did you mean --help? (zellige --help lists them)\n");
+  expect({"run", "--helpp"}, 2,
+         "zellige: --helpp is no option; did you mean --help? (zellige run --help lists them)\n");
+  expect({"banks", "4:1", "--acess=32:1"}, 2,
+         "zellige: --acess is no option; did you mean --access? (zellige banks --help lists them)\n");
+  expect({"layuot"}, 2, "zellige: layuot is no command; did you mean layout?; zellige --help lists them\n");
+  expect({"layout", "4:1", "--color", "thraed"}, 2,
+         "zellige: --color: expected one of bank, thread, value, found thraed; did you mean thread? (zellige "
+         "layout "
+         "--help tells how it is used)\n");
+  expect({"layout", "logical_divid(4:1, 2)"}, 2,
+         "zellige: logical_divid is no operation; zellige layout --list shows them; did you mean "
+         "logical_divide?\n"
+         "  logical_divid(4:1, 2)\n  ^~~~~~~~~~~~~~~~~~~~~\n");
+  expect(
+      {"layout", "4:1", "--table", "--type", "bf61"}, 2,
+      "zellige: type bf61: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
+      "known; did you mean bf16?\n");
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
       value("size()"),
       "size takes (layout), (numbers) or (layout, mode or count); 0 operands are given\n  size()\n  ^~~~~~");
   EXPECT_EQ(value("compositin(4:1, 2)"),
-            "compositin is no operation; zellige layout --list shows them\n  compositin(4:1, 2)\n  "
+            "compositin is no operation; zellige layout --list shows them; did you mean composition?\n  "
+            "compositin(4:1, 2)\n  "
             "^~~~~~~~~~~~~~~~~~");
 }
 

@@ -22,7 +22,7 @@ def main():
                 missing += 1
                 continue
             x, y = (np.load(f).astype(np.float64) for f in (path, other))
-            graph = os.path.relpath(path, o.a).split(os.sep)[0].rsplit("_", 1)[0]
+            graph = os.path.relpath(path, o.a).split(os.sep)[0].split("[")[0]
             norm = np.linalg.norm(y)
             distance = np.linalg.norm(x - y) / norm if norm > 0 else np.linalg.norm(x)
             worst[graph] = max(worst[graph], distance if distance == distance else np.inf)

@@ -32,11 +32,11 @@ int main() {
   cudaGraphExec_t ready;
   // Captured before its first ordinary launch: setting attributes once must not disturb a capture.
   CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  CHECK(lora_0(inputs.data(), &replayed, nullptr, stream));
+  CHECK(launch_lora_0(inputs.data(), &replayed, nullptr, stream));
   CHECK(cudaStreamEndCapture(stream, &graph));
   CHECK(cudaGraphInstantiate(&ready, graph, 0));
   CHECK(cudaGraphLaunch(ready, stream));
-  CHECK(lora_0(inputs.data(), &direct, nullptr, stream));
+  CHECK(launch_lora_0(inputs.data(), &direct, nullptr, stream));
   CHECK(cudaStreamSynchronize(stream));
   std::vector<unsigned short> a(bytes / 2), b(bytes / 2);
   CHECK(cudaMemcpy(a.data(), direct, bytes, cudaMemcpyDeviceToHost));

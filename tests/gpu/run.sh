@@ -8,14 +8,14 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-"$zellige" run "$graphs"/*.json --all --on gpu --target sm_90a --json "$out/gpu.jsonl" --dump "$work/gpu" >"$out/gpu.txt" 2>&1 || failed=1
+"$zellige" run "$graphs"/*.json --all --on gpu --target sm_90a --force --json "$out/gpu.jsonl" --dump "$work/gpu" >"$out/gpu.txt" 2>&1 || failed=1
 tail -11 "$out/gpu.txt"
-"$zellige" run "$graphs"/*.json --all --on emulator --target sm_90a --json "$out/emulator.jsonl" --dump "$work/emulator" >"$out/emulator.txt" 2>&1 || failed=1
+"$zellige" run "$graphs"/*.json --all --on emulator --target sm_90a --force --json "$out/emulator.jsonl" --dump "$work/emulator" >"$out/emulator.txt" 2>&1 || failed=1
 tail -11 "$out/emulator.txt"
 python3 "$here/tests/gpu/compare_dumps.py" "$work/gpu" "$work/emulator" | tee "$out/compare.txt" || failed=1
 for tool in $sanitizers; do
   for file in "$graphs"/*.json; do
-    line=$(timeout 120 compute-sanitizer --tool "$tool" "$zellige" run "$file" --index 0 --on gpu --target sm_90a 2>&1 | grep -E "SUMMARY|not supported|wrong|refused" | tr '\n' ' ')
+    line=$(timeout 120 compute-sanitizer --tool "$tool" "$zellige" run "$file" --index 0 --on gpu --target sm_90a 2>&1 | grep -E "SUMMARY|not supported|wrong|failed|refused" | tr '\n' ' ')
     echo "$tool $(basename "$file" .json): ${line:-no summary}" | tee -a "$out/sanitizer.txt"
     [[ $line == *" 0 errors"* || $line == *"0 hazards"* ]] || failed=1
   done

@@ -45,6 +45,17 @@ TEST(Compare, InfinityIsWrong) {
   EXPECT_FALSE(compare(expected, found, DType::f16).correct);
 }
 
+TEST(Compare, AnInfinityIsEqualToItself) {
+  Array found = filled({3, 5}, 2), expected = found;
+  found.values[4] = expected.values[4] = INFINITY;
+  EXPECT_TRUE(compare(found, expected, DType::f16).correct);
+  found.values[4] = -INFINITY;
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+  found.values[4] = INFINITY;
+  found.values[5] *= 1.1;  // the others are judged as ever
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+}
+
 // Each of the two conditions alone makes a result wrong.
 TEST(Compare, NormAndElementsBothCount) {
   const Tolerance t = tolerance(DType::f16);
@@ -66,9 +77,10 @@ TEST(Compare, NormAndElementsBothCount) {
   EXPECT_TRUE(compare(found, expected, t).correct);
 }
 
-// A small element is judged by its row's rms, a small row by a thousandth of the tensor's.
+// A small element is judged by its row's rms, a small row by a thousandth of the tensor's, or a hundredth in f32.
 TEST(Compare, SmallElementsAreJudgedByTheirRow) {
-  const Tolerance t = tolerance(DType::f32);
+  EXPECT_EQ(tolerance(DType::f32).floor, 1e-2);
+  const Tolerance t = tolerance(DType::f16);
   Array expected = make_array({3, 4});
   expected.values = {0, 1, 1, 1, 1000, 1000, 1000, 1000, 0, 0, 0, 0};
   Array found = expected;
@@ -81,6 +93,38 @@ TEST(Compare, SmallElementsAreJudgedByTheirRow) {
   EXPECT_LE(compare(found, expected, t).worst, 1);
   found.values[9] = t.element * 0.58;
   EXPECT_GT(compare(found, expected, t).worst, 1);
+}
+
+// What rounding explains is explained, and nothing else: by each element, and as a whole.
+TEST(Compare, ExplainedIsWithinTheErrors) {
+  Array expected = filled({8, 8}, 1), errors = make_array({8, 8}), found = expected;
+  const Tolerance t = tolerance(DType::f32);
+  found.values[9] += 0.01, errors.values[9] = 0.02;
+  EXPECT_FALSE(compare(found, expected, t).explained) << "nobody said how far rounding goes";
+  Comparison c = compare(found, expected, t, &errors);
+  EXPECT_TRUE(c.explained);
+  EXPECT_FALSE(c.correct);
+  EXPECT_NEAR(c.of_error, 0.5, 1e-12);
+  EXPECT_EQ(to_string(c),
+            "relative norm 0.000898, worst at (1, 1): found 1.26, expected 1.25, 244 of the 4.1e-05 allowed, 1 elements past "
+            "that; rounding alone explains up to 0.02 there");
+  found.values[9] += 0.02;  // past that
+  c = compare(found, expected, t, &errors);
+  EXPECT_FALSE(c.explained);
+  EXPECT_EQ(to_string(c),
+            "relative norm 0.00269, worst at (1, 1): found 1.28, expected 1.25, 732 of the 4.1e-05 allowed, 1 elements wrong; "
+            "rounding alone explains no more than 0.02 there");
+  found = expected;
+  for (double& v : found.values) v *= 1 + 0.9 * t.norm;  // correct as it is
+  EXPECT_TRUE(compare(found, expected, t, &errors).correct);
+  found.values[9] += 0.01;  // explained, but what is left of the others is no rounding
+  EXPECT_FALSE(compare(found, expected, t, &errors).explained);
+  found.values[9] = NAN;
+  EXPECT_FALSE(compare(found, expected, t, &errors).explained);
+  errors.values[9] = INFINITY;  // a divisor that may be 0
+  found = expected;
+  found.values[9] = NAN;
+  EXPECT_TRUE(compare(found, expected, t, &errors).explained);
 }
 
 TEST(Compare, ZeroAgainstZero) {

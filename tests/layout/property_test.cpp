@@ -159,8 +159,8 @@ TEST(Laws, ProductRepeatsTheBlockWithoutOverlap) {
   EXPECT_GT(t.accepted, 1000);
 }
 
-// tile_to_shape(block, shape): copies of the block that nowhere touch, the first of them the block itself, and a mode
-// for a mode enough of them; of static numbers, exactly enough.
+// tile_to_shape(block, shape): copies of the block that nowhere touch, the first of them the block itself,
+// and a mode for a mode enough of them; of static numbers, exactly enough.
 TEST(Laws, TileToShapeCoversTheShape) {
   int hanging = 0;
   Tally const t = over(20000, 13, [&](Random& random, std::string& what) {
@@ -210,8 +210,8 @@ TEST(Laws, TileToShapeCoversTheShape) {
   EXPECT_GT(hanging, 1000);
 }
 
-// zip(L): mode i of the result has mode i of every mode of L; a number has no modes to exchange, and one row stays a
-// row.
+// zip(L): mode i of the result has mode i of every mode of L; a number has no modes to exchange, and one row
+// stays a row.
 TEST(Laws, ZipExchangesTheModesOfModes) {
   over(3000, 14, [](Random& random, std::string& what) {
     int const rows = random.below(4), columns = 1 + random.below(3);

@@ -78,4 +78,18 @@ TEST(Refusal, DivideByMoreModesThanThereAre) {
          {"the_tiler_has_more_modes_than_the_layout", "zipped_divide", "3", "2"});
 }
 
+// A module of the user's has sums and multiples, and nothing to compare, divide or measure.
+TEST(Refusal, WhatAUserModuleHasNot) {
+  std::string const pixels =
+      "struct Pixel { int right, down; Pixel operator+(Pixel p) const { return p; } };"
+      "auto p = make_layout(Shape<_4, _6>{}, make_stride(Pixel{}, Pixel{})); ";
+  for (char const* statement : {"complement(p, _64{});", "left_inverse(p);", "filter(p);",
+                                "logical_product(p, _2{});", "max_alignment(p);"})
+    expect(pixels + statement, {"strides_of_a_user_module_cannot_be_compared_or_divided", "Pixel"});
+  for (char const* statement : {"composition(Layout<_64>{}, p);", "zipped_divide(Layout<_64>{}, p);"})
+    expect(pixels + statement, {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});
+  expect(pixels + "cosize(p);", {"the elements of a user's module have no size"});
+  expect(pixels + "composition(Swizzle<2, 0, 2>{}, p);", {"a swizzle moves the bits of integers"});
+}
+
 }  // namespace

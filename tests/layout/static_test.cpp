@@ -55,4 +55,17 @@ TEST(StaticLayout, BasisElementsSpanCoordinates) {
 }
 
 }  // namespace
+// Tuples come apart as the standard library's do.
+constexpr int rows_and_columns() {
+  auto const layout = make_layout(make_shape(3, make_shape(_4{}, 5)));
+  auto const [m, nk] = layout.shape();
+  auto const& [n, k] = nk;
+  auto pair = make_tuple(1, _2{});
+  auto& [first, second] = pair;
+  first = 7;
+  return m * 1000 + n * 100 + k * 10 + get<0>(pair) + second - 2;
+}
+static_assert(rows_and_columns() == 3457);
+static_assert(std::tuple_size<Shape<_1, _2, int>>::value == 3);
+
 }  // namespace zellige

@@ -37,6 +37,17 @@ constexpr T n(int id, T value) {
   return on(id) ? T(value + 1) : on(id + 1) ? T(value - 1) : value;
 }
 
+/// Zeros, as `= {}` writes them.
+template <class T, int N>
+inline __attribute__((always_inline)) void clear(T (&registers)[N]) {
+  for (T& r : registers) {
+    if constexpr (std::is_array_v<T>)
+      clear(r);
+    else
+      r = 0;
+  }
+}
+
 template <class A, class B>
 void swapped(int id, A first, B second) {
   if (on(id))

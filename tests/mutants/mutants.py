@@ -35,9 +35,9 @@ KERNELS = {
     "softmax": ["kernels/softmax.hpp", "block/row.hpp"],
     "transpose": ["kernels/transpose.hpp", "block/tile.hpp"],
 }
-ORDER = ["delete", "lane", "wait", "swap", "swizzle", "compare", "fixed", "number", "compute"]
+ORDER = ["delete", "lane", "wait", "swap", "register", "swizzle", "compare", "fixed", "number", "compute"]
 NUMBERS = ("number", "compute")  # of these wrong results are what is expected
-FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-DZELLIGE_EMULATE", "-w", "-fpermissive",
+FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-ftrivial-auto-var-init=pattern", "-DZELLIGE_EMULATE", "-w", "-fpermissive",
          "-fsanitize-undefined-trap-on-error"]
 
 
@@ -98,7 +98,7 @@ def main():
     p.add_argument("--out", type=pathlib.Path, help="where programs and verdicts go; BUILD/mutants")
     p.add_argument("--only", default="", help="mutants whose description matches")
     p.add_argument("--suffix", default="", help="of the verdicts' file")
-    p.add_argument("--kinds", default="delete,lane,wait,swap,swizzle,compare,fixed",
+    p.add_argument("--kinds", default="delete,lane,wait,swap,register,swizzle,compare,fixed",
                    help="also number and compute, whose mutants mostly yield wrong numbers")
     p.add_argument("--sample", type=int, default=0, help="only so many mutants of each kernel")
     p.add_argument("--schedules", type=int, default=0,

@@ -89,13 +89,31 @@ class Program:
             what = flat(text[start:end])
             id_ = self.add("delete", text, file, start, "without " + what)
             if plain:
-                edits.append(Edit(start, "(zm::on(%d) ? void() : void((" % id_, order=1))
+                first = self.first_element(text, code, file, start, end)
+                edits.append(Edit(start, "(zm::on(%d)%s ? void() : void((" % (id_, first), order=1))
                 edits.append(Edit(end, ")))", order=-1))
             else:
                 edits.append(Edit(start, "if (!zm::on(%d)) " % id_, order=1))
+        for line in re.finditer(r"^ +(?:float|uint32_t) [^;()]*;", code, re.M):
+            for m in re.finditer(r"\b(\w+)(?:\[[^\]]*\])+( = \{\})", line.group(0)):
+                at = line.start() + m.start(2)
+                id_ = self.add("register", text, file, at, "without the zeros of " + m.group(1))
+                edits.append(Edit(at, "", until=at + 5))
+                edits.append(Edit(line.end(), " if (!zm::on(%d)) zm::clear(%s);" % (id_, m.group(1)), order=-5))
         edits += self.swap(text, code, file, statements, swaps)
         edits += self.expressions(text, code, file)
         return apply(text, edits)
+
+    def first_element(self, text, code, file, start, end):
+        """A switch for an assignment to registers: their first element is left out."""
+        m = re.match(r"(\w+)((?:\[[^\[\]]*\])+) = ", code[start:end])
+        if not m or m.group(1) + "[" in code[start + m.end():end]:
+            return ""
+        if not re.search(r"\b(?:float|uint32_t|Vec<[^;]*>) (?:[^;()]*, )?\(?&?" + m.group(1) + r"\)?[\[;,]", code):
+            return ""
+        index = " + ".join("(%s)" % i for i in re.findall(r"\[([^\[\]]*)\]", m.group(2)))
+        id_ = self.add("register", text, file, start, "without the first of %s%s" % (m.group(1), m.group(2)))
+        return " || (%s == 0 && zm::on(%d))" % (index, id_)
 
     def switch_part(self, text, file, swaps, lines_before):
         """The same for a part of a file that begins after so many lines."""
@@ -240,6 +258,8 @@ def find_statements(code):
         expect = False
         if not in_function:
             continue
+        if rest.startswith("emulate::"):
+            continue  # the emulator's own
         if re.match(r"(continue|return)\b", rest):
             if rest.startswith("continue"):
                 yield i, i + rest.index(";"), False

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "plan/verify_registers.hpp"
 #include "random_plans.hpp"
 #include "touches.hpp"
 
@@ -121,6 +122,32 @@ TEST(Group, SameThreadsAreTheSame) {
       }
   });
   EXPECT_GE(edges, 10);
+}
+
+// The verifier does not take grouping's word: where another thread reads what was written, "same thread" is refused.
+TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
+  int claims = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& good, const Plan& plan) {
+    const std::vector<int> writer = writers(good);
+    for (std::size_t t = 0; t < good.tasks.size(); ++t)
+      for (int b : good.tasks[t].reads) {
+        if (!contains(good.tasks[t].after, writer[b])) continue;
+        std::map<std::pair<Shape, int>, int> wrote;
+        for_each_write(good, writer[b], [&](const Touch& w) { wrote[{w.at, w.partial}] = w.thread; });
+        bool strangers = false;
+        for_each_read(good, static_cast<int>(t), [&](const Touch& r) {
+          strangers = strangers || (r.buffer == b && wrote.at({r.at, r.partial}) != r.thread);
+        });
+        if (!strangers) continue;
+        KernelPlan bad = good;
+        std::erase(bad.tasks[t].after, writer[b]);
+        bad.tasks[t].after_same.push_back(writer[b]);
+        EXPECT_THROW(verify_registers(bad, target::find(plan.target)), Error)
+            << name << ": task " << t << " reads " << good.buffers[b].name;
+        ++claims;
+      }
+  });
+  EXPECT_GE(claims, 100);
 }
 
 // A barrier that nobody owes costs time: where every reader holds what it reads, the edge is not `after`.

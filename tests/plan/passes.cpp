@@ -6,6 +6,7 @@
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
+#include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 
@@ -27,7 +28,10 @@ Plan plan_until(const graph::KernelGraph& graph, const target::Target& target, P
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
-  for (const BlockProgram& kernel : plan.program.kernels) plan.kernels.emplace_back().program = kernel;
+  for (BlockProgram& kernel : plan.program.kernels) {
+    share(kernel);
+    plan.kernels.emplace_back().program = kernel;
+  }
   const auto each = [&](Pass pass, auto run) {
     if (last >= pass)
       for (KernelPlan& kernel : plan.kernels) run(kernel);

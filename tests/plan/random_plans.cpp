@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "chains.hpp"
 #include "generate.hpp"
 
 namespace zellige::plan {
@@ -14,6 +15,14 @@ const std::vector<Planned>& plans() {
       result.push_back({std::move(name), std::move(graph), std::move(plan)});
     };
     for (const GoldenGraph& g : golden_graphs()) add(g.name, g.graph(), "sm_80");
+    // Operands read raw and through a map, whose padding the two read differently.
+    for (std::int64_t k : {3, 9, 12, 20, 29, 44})
+      for (int threads : {32, 96, 128})
+        for (int form = 0; form < 4; ++form) {
+          graph::KernelGraph g = raw_and_mapped(16, k, 24, threads, form % 2, form / 2);
+          std::string name = g.name;
+          add(std::move(name), std::move(g), "sm_80");
+        }
     const char* many = std::getenv("ZELLIGE_RANDOM_PLANS");
     const int count = many ? std::atoi(many) : 60;
     for (int seed = 1; seed <= count; ++seed)

@@ -57,8 +57,10 @@ TEST(Refusal, GridBeyondTheTarget) {
   target::Target small = target::find("sm_80");
   small.grid_x = 100, small.grid_y = 20, small.grid_z = 10;
   EXPECT_EQ(refusal(columns({101, 1, 1}, 0), small), "columns_k0: the grid's x is 101; sm_80 allows 100");
-  EXPECT_EQ(refusal(columns({1, 21, 1}, 1), small), "columns_k0: the grid's y is 21; sm_80 allows 20");
-  EXPECT_EQ(refusal(columns({1, 1, 11}, 2), small), "columns_k0: the grid's z is 11; sm_80 allows 10");
+  // Past what y and z hold, blocks are numbered along x.
+  EXPECT_EQ(refusal(columns({1, 21, 1}, 1), small), "planned");
+  EXPECT_EQ(refusal(columns({1, 1, 11}, 2), small), "planned");
+  EXPECT_EQ(refusal(columns({1, 101, 1}, 1), small), "columns_k0: the grid's x is 101; sm_80 allows 100");
   EXPECT_EQ(refusal(columns({100, 1, 1}, 0), small), "planned");
 }
 

@@ -9,11 +9,16 @@
 
 namespace zellige::random_graphs {
 
+/// Every tenth seed draws a chain.
 graph::KernelGraph random_graph(std::uint64_t seed);
+constexpr std::uint64_t chain_every = 10;
+
+/// One custom operator: a chain of 2 to 6 products.
+graph::KernelGraph random_chain(std::uint64_t seed);
 
 /// What a set of graphs exercises.
 struct Coverage {
-  int graphs = 0, with_matmul = 0, with_prime = 0, with_loop = 0, with_strides = 0;
+  int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0, with_strides = 0;
   std::map<std::string, int> kernel_operators, block_operators, dtypes, threads, ranks;
 
   void add(const graph::KernelGraph&);

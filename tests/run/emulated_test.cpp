@@ -71,6 +71,80 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
       << r.findings[0].message;  // the line of the write
 }
 
+// X -> s -> t -> u -> Y by kernels that add one, or turn around; s and u share the workspace's first bytes.
+emit::Program shared_workspace() {
+  emit::Program p = hand_written();
+  const emit::TensorPlace X = p.manifest.tensors[0], s = p.manifest.tensors[1], Y = p.manifest.tensors[2];
+  emit::TensorPlace t = s, u = s;
+  t.name = "t", t.offset = 512;
+  u.name = "u";
+  p.manifest.tensors = {X, s, t, u, Y};
+  p.manifest.buffer_size = 1024;
+  emit::KernelLaunch increment = p.manifest.kernels[0], reverse = p.manifest.kernels[1];
+  const auto between = [](emit::KernelLaunch k, int from, int to) {
+    k.tensors = {from, to};
+    return k;
+  };
+  p.manifest.kernels = {between(increment, 0, 1), between(reverse, 1, 2), between(increment, 2, 3), between(reverse, 3, 4)};
+  return p;
+}
+
+TEST_F(Emulated, IntermediatesShareTheWorkspaceAndWhatTheyHeldIsKept) {
+  const emit::Program p = shared_workspace();
+  std::vector<Bytes> storage = storage_of(p.manifest);
+  const EmulatedRun r = run_emulated(p, storage, cache, 1);
+  for (const auto& f : r.findings) ADD_FAILURE() << f.message;
+  const auto values = [&](std::size_t i) { return unpack(p.manifest.tensors[i], storage[i]); };
+  for (std::size_t i = 0; i < 256; ++i) {
+    ASSERT_EQ(values(1)[i], hand_input()[i] + 1);              // s, though u has taken its bytes
+    ASSERT_EQ(values(3)[i], hand_output()[i] + 1);             // u
+    ASSERT_EQ(values(4)[i], 2 * (2 * (hand_input()[i] + 1) + 1));
+  }
+}
+
+// u is read where nothing has written it, and its bytes hold what s was.
+TEST_F(Emulated, WhatAnotherTensorLeftInTheSameBytesIsUninitialised) {
+  emit::Program p = shared_workspace();
+  p.manifest.kernels.erase(p.manifest.kernels.begin() + 2);
+  std::vector<Bytes> storage = storage_of(p.manifest);
+  const EmulatedRun r = run_emulated(p, storage, cache, 1);
+  ASSERT_EQ(r.findings.size(), 1u);
+  EXPECT_EQ(r.findings[0].kind, emulate::Finding::Kind::uninitialised_read);
+  EXPECT_EQ(r.findings[0].tensor, "u");
+}
+
+TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
+  emit::Program p = hand_written();
+  emit::TensorPlace& x = p.manifest.tensors[0];
+  x.strides = {72, 1}, x.bytes = (3 * 72 + 64) * 2;
+  p.source = changed(p.source, "X[i]", "X[blockIdx.x * 72 + threadIdx.x]");
+  std::vector<Bytes> storage = storage_of(p.manifest);
+  const EmulatedRun right = run_emulated(p, storage, cache, 1);
+  for (const auto& f : right.findings) ADD_FAILURE() << f.message;
+  EXPECT_EQ(unpack(p.manifest.tensors[2], storage[2]), hand_output());
+
+  p.source = changed(p.source, "threadIdx.x] + 1.0f", "threadIdx.x + 1] + 1.0f");
+  storage = storage_of(p.manifest);
+  const EmulatedRun r = run_emulated(p, storage, cache, 1);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings[0].message.substr(0, r.findings[0].message.find(" at ")),
+            "uninitialised read of global tensor X: thread 63 (warp 1) of block (0,0,0) reads bytes 128..130");
+  EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"), std::string::npos);
+  EXPECT_EQ(r.findings.back().kind, emulate::Finding::Kind::out_of_bounds);  // the last row has none behind it
+}
+
+TEST_F(Emulated, ARegisterThatNothingWroteIsFoundByItsName) {
+  emit::Program p = hand_written();
+  p.source = changed(p.source, "#include <zellige/atom/pointer.hpp>", "#include <zellige/atom/pointer.hpp>\n#include <zellige/atom/vec.hpp>");
+  p.source = changed(p.source, "  s[i] = zellige::half_t(X[i] + 1.0f);",
+                     "  zellige::Vec<float, 2> both;\n  both[0] = X[i];\n  for (unsigned j = 0; j < threadIdx.x; ++j) both[1] = 1;\n  const zellige::Vec<zellige::half_t, 1> sum{zellige::half_t(both[0] + both[1])};\n  store(s + i, sum);");
+  std::vector<Bytes> storage = storage_of(p.manifest);
+  const EmulatedRun r = run_emulated(p, storage, cache, 1);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings[0].kind, emulate::Finding::Kind::uninitialised_read);
+  EXPECT_NE(r.findings[0].message.find("registers"), std::string::npos) << r.findings[0].message;
+}
+
 TEST_F(Emulated, WhatNobodyWroteIsFound) {
   emit::Program p = hand_written();
   p.source = changed(p.source, "  s[i] =", "  if (i != 77) s[i] =");

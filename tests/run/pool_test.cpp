@@ -37,8 +37,28 @@ TEST(Pool, ACrashIsItsOwnJobsAlone) {
   });
   EXPECT_EQ(ends.at(0).result, "fine");
   EXPECT_EQ(ends.at(1).crash, "killed by signal 9 (Killed)");
+  EXPECT_EQ(ends.at(1).signal, SIGKILL);
+  EXPECT_EQ(ends.at(3).signal, 0);
   EXPECT_EQ(ends.at(2).crash, "ended with status 0 and no result");
   EXPECT_EQ(ends.at(3).crash, "ended with status 3 and no result");
+}
+
+// A job is asked for when one may start, and not before: a source without end is never read ahead.
+TEST(Pool, JobsAreAskedForOneByOne) {
+  int asked = 0, ended = 0;
+  run_jobs(
+      [&](int i) -> Work {
+        EXPECT_EQ(i, asked++);
+        EXPECT_LE(asked - ended, 2);
+        return i < 9 ? Work([i] { return std::to_string(i); }) : Work();
+      },
+      2,
+      [&](int i, const JobEnd& end) {
+        EXPECT_EQ(end.result, std::to_string(i));
+        ++ended;
+      });
+  EXPECT_EQ(asked, 10);
+  EXPECT_EQ(ended, 9);
 }
 
 TEST(Pool, JobsOverlap) {

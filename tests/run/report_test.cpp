@@ -9,7 +9,8 @@ namespace {
 
 TEST(Report, LinesStandInTheOrderOfTheGraphs) {
   const Folder folder;
-  Report report(folder / "out.jsonl");
+  Outputs outputs({}, false, Written(folder / "written"));
+  Report report(outputs, folder / "out.jsonl");
   EXPECT_EQ(read_whole(folder / "out.jsonl"), "");
   report.add(2, "{\"c\":1}");
   EXPECT_EQ(read_whole(folder / "out.jsonl"), "{\"c\":1}\n");
@@ -19,17 +20,45 @@ TEST(Report, LinesStandInTheOrderOfTheGraphs) {
 }
 
 TEST(Report, AnUnwritableFileFailsAtOnce) {
-  EXPECT_EQ(message_of([] { Report("/no/such/folder/out.jsonl"); }),
+  EXPECT_EQ(message_of([] {
+              Outputs outputs;
+              Report(outputs, "/no/such/folder/out.jsonl");
+            }),
             "/no/such/folder/out.jsonl: cannot be written: No such file or directory");
 }
 
+// Past 1 MiB lines are appended, in order; what waits for a line that never comes is written at the end, and
+// what stands there then is known as Zellige's.
+TEST(Report, ALongOneIsAppendedTo) {
+  const Folder folder;
+  const auto file = folder / "out.jsonl";
+  Outputs outputs({}, false, Written(folder / "written"));
+  const std::string line(1 << 20, 'x');
+  std::string expected;
+  {
+    Report report(outputs, file);
+    for (int i = 0; i < 6; ++i, expected += line + "\n") report.add(i, line);
+    report.add(7, "7");
+    EXPECT_EQ(read_whole(file), expected);
+    report.add(6, "6");
+    expected += "6\n7\n";
+    EXPECT_EQ(read_whole(file), expected);
+    EXPECT_TRUE(outputs.written().holds(digest(expected)));
+    report.add(9, "9");
+  }
+  EXPECT_EQ(read_whole(file), expected + "9\n");
+  EXPECT_TRUE(outputs.written().holds(digest(expected + "9\n")));
+}
+
 TEST(Report, NoneWritesNothing) {
-  Report report("");
+  Outputs outputs;
+  Report report(outputs, "");
   report.add(0, "x");
 }
 
 TEST(Report, ADeviceGetsEachLine) {
-  Report report("/dev/null");
+  Outputs outputs;
+  Report report(outputs, "/dev/null");
   report.add(0, "x");
   EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null"));
 }

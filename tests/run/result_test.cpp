@@ -52,7 +52,8 @@ TEST(Result, SurvivesItsJson) {
 }
 
 TEST(Result, EveryStatusSurvives) {
-  for (const Status s : {Status::correct, Status::wrong, Status::refused, Status::reference}) {
+  for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::failed,
+                         Status::reference}) {
     EXPECT_EQ(parse_result(to_json(RunResult{.status = s})).status, s);
   }
 }

@@ -228,6 +228,42 @@ TEST(CooperativeCopy, ThroughASwizzledPointer) {
   for (int i = 0; i < 256; ++i) EXPECT_EQ(&free(i), &d(i));
   EXPECT_THROW(as_position_independent_swizzle_tensor(make_tensor(d.data() + 32, L{})), LayoutError);
 }
+// Run-time strides and addresses: what the width of a policy needs of them is so, or it is refused; in either case
+// nothing else is moved than element by element.
+TEST(Vectors, RunTimeStridesMoveTheRightElementsOrAreRefused) {
+  alignas(16) static unsigned short from[4096], to[4096];
+  for (int i = 0; i < 4096; ++i) from[i] = static_cast<unsigned short>(i);
+  int right = 0, refused = 0;
+  auto const check = [&](auto const& a, auto const& b, auto const& move) {
+    std::memset(to, 0, sizeof to);
+    auto const s = make_tensor(make_gmem_ptr(&from[0]), a);
+    auto d = make_tensor(make_smem_ptr(&to[0]), b);
+    try {
+      move(s, d);
+    } catch (LayoutError const&) {
+      ++refused;
+      return;
+    }
+    ++right;
+    for (int i = 0; i < int(size(s)); ++i) ASSERT_EQ(d(i), s(i)) << i;
+  };
+  for (int n = 0; n < 40; ++n) {
+    for (int w = 8; w < 20; ++w) {
+      auto const both = [&](auto const& a, auto const& b) {
+        check(a, b, [](auto const& s, auto& d) {
+          for (unsigned t = 0; t < 4; ++t) cooperative_copy<4, 128>(t, s, d);
+        });
+        check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopy{}, s, d); });
+        check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, s, d); });
+        check(a, b, [](auto const& s, auto& d) { copy(s, d); });
+      };
+      both(make_layout(Shape<_8, _4>{}, make_stride(_1{}, n)), make_layout(Shape<_8, _4>{}, make_stride(_1{}, w)));
+      both(make_layout(make_shape(8, 4), make_stride(_1{}, n)), make_layout(make_shape(8, 4), make_stride(_1{}, w)));
+    }
+  }
+  EXPECT_GE(right, 1500);
+  EXPECT_GE(refused, 500);
+}
 // Packed elements go in whole bytes.
 TEST(CooperativeCopy, OfPackedElements) {
   static unsigned char from[64], to[64];

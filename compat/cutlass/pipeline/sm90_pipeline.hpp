@@ -9,7 +9,7 @@
 //   pipeline.producer_acquire(write);                                 pipeline.consumer_wait(read);
 //   copy(tma.with(*pipeline.producer_get_barrier(write)), ...);       ...
 //   ++write;                                                          pipeline.consumer_release(read);
-//   ++read;
+//                                                                     ++read;
 //
 // A stage has two barriers: `full` ends a phase when it is filled, `empty` when all consumers have released
 // it. A wait in two steps: the token of a _try_ (or _test_) call spares the second call the wait that the

@@ -37,10 +37,11 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   using TA = typename A::value_type;
   using TB = typename B::value_type;
   auto const mine = mma.get_slice(tid);
-  auto ra = mine.partition_fragment_A(a);
-  auto rb = mine.partition_fragment_B(b);
-  auto raw_a = make_fragment_like<TA>(ra);
-  auto raw_b = make_fragment_like<TB>(rb);
+  // What is copied, and what it is multiplied as: the types may differ.
+  auto raw_a = make_fragment_like<TA>(mine.partition_A(a));
+  auto raw_b = make_fragment_like<TB>(mine.partition_B(b));
+  auto ra = make_fragment_like<typename Mma::FrgTypeA>(raw_a);
+  auto rb = make_fragment_like<typename Mma::FrgTypeB>(raw_b);
   auto const copy_a = make_tiled_copy_A(Copy_Atom<CopyA, TA>{}, mma);
   auto const copy_b = make_tiled_copy_B(Copy_Atom<CopyB, TB>{}, mma);
   auto const from_a = copy_a.get_slice(tid).partition_S(a);
@@ -73,8 +74,8 @@ template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                    RC& rc, LoadA const& load_a, LoadB const& load_b) {
   auto const mine = mma.get_slice(tid);
-  auto ra = mine.partition_fragment_A(a);
-  auto rb = mine.partition_fragment_B(b);
+  auto ra = make_fragment_like<typename Mma::FrgTypeA>(mine.partition_A(a));
+  auto rb = make_fragment_like<typename Mma::FrgTypeB>(mine.partition_B(b));
   load_inside([&](auto const& x) { return mine.partition_A(x); }, a, ra, load_a);
   load_inside([&](auto const& x) { return mine.partition_B(x); }, b, rb, load_b);
   gemm(mma, ra, rb, rc);
@@ -124,7 +125,7 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   } else {
     auto const mine = mma.get_slice(tid);
     auto const in_place = mine.partition_C(c);
-    auto sums = mine.make_fragment_C(in_place);
+    auto sums = make_fragment_like<typename TiledMMA<Args...>::FrgTypeC>(in_place);
     using Sum = typename decltype(sums)::value_type;
     ZELLIGE_UNROLL
     for (int i = 0; i < int(size(sums)); ++i) sums(i) = Sum{};

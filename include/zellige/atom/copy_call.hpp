@@ -37,6 +37,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> 
                 is_same_v<D, typename remove_cvref_t<TD>::value_type>) {
     dst(0) = D(src(0));
   } else {
+    if (!__builtin_is_constant_evaluated()) detail::look_for_unwritten(src, dst);
     auto const from = recast<S const>(src);
     auto const to = recast<D>(dst);
     to(0) = from(0);
@@ -124,6 +125,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
                 "stmatrix writes shared memory: make_smem_ptr");
   uint32_t r[n];
   load_registers(r, src);
+  detail::look_for_unwritten(src, dst);
   detail::store_matrices<transposed>(first_address(dst), r);
 }
 template <tensor_like TS, tensor_like TD>

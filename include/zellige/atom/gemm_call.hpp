@@ -21,10 +21,14 @@ concept mma_like = requires {
 template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
+  constexpr bool known =
+      (ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3);
   static_assert(
-      (ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3),
+      known,
       "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
-  if constexpr (ra == 1) {
+  if constexpr (!known) {
+    return;
+  } else if constexpr (ra == 1) {
     mma.call(d, a, b, c);
   } else if constexpr (ra == 2) {
     static_assert(!detail::clash<decltype(size<1>(a)), decltype(size<1>(c))>,

@@ -130,6 +130,7 @@ ZELLIGE_CALL void warpgroup_wait() {
 /// Keeps the compiler from moving uses of a fragment's registers across this place.
 template <tensor_like X>
 ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
+  static_assert(!is_gmem_v<X> && !is_smem_v<X>, "warpgroup_fence_operand(x): x is a fragment, in registers");
   using T = typename X::value_type;
   auto all = make_tensor(x.data(), make_layout(Int<size_v<typename X::layout_type>>{}));
   wgmma_fence_operand(detail::registers_in_place<typename detail::accumulator_register<T>::type>(all));

@@ -8,6 +8,7 @@
 #include <zellige/atom/gmma.hpp>
 
 // Names cannot be computed: macros make them. Of a family (types, majors and scales) for an N, with a prefix.
+// clang-format off
 #define ZELLIGE_GMMA_MAJORS(alias, n, d, a, b)                                                            \
   template <GMMA::Major A, GMMA::Major B, GMMA::ScaleIn sa = GMMA::ScaleIn::One,                           \
             GMMA::ScaleIn sb = GMMA::ScaleIn::One>                                                        \
@@ -81,6 +82,7 @@
   ZELLIGE_GMMA_NAMES(prefix, 240) \
   ZELLIGE_GMMA_FLOATS(prefix, 248) \
   ZELLIGE_GMMA_NAMES(prefix, 256)
+// clang-format on
 
 namespace zellige {
 namespace SM90::GMMA {

@@ -48,6 +48,7 @@ struct half_t {
     uint32_t magnitude = all & 0x7fffffffu;
 #if defined(ZELLIGE_EMULATE)
     if (magnitude == 0x7fc0deadu) return 0x7ead;  // an accumulator in flight stays recognisable
+    if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // and what nothing has written
 #endif
     if (magnitude > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one, without a sign
     if (magnitude >= 0x47800000u) {              // 2^16 and more
@@ -70,6 +71,9 @@ struct half_t {
     return result;
 #else
     // The exponent bias differs by 112; a multiplication moves normal and subnormal numbers alike.
+#if defined(ZELLIGE_EMULATE)
+    if ((bits & 0x7ffcu) == 0x7fd4u || bits == 0xfefeu) return __builtin_bit_cast(float, 0x7fd40000u);
+#endif
     const float scaled = __builtin_bit_cast(float, (bits & 0x7fffu) << 13) * 0x1p112f;
     const uint32_t special = scaled >= 65536.0f ? 0x7f800000u : 0u;
     return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, scaled) | special | (bits & 0x8000u) << 16);

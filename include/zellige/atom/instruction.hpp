@@ -1,4 +1,4 @@
-// An instruction as a row of data: what the planner chooses it by, and what the tests hold it to.
+// An instruction as a row of data: what a planner needs to choose it by, and what the tests hold it to.
 //
 //   for (const Instruction& row : instructions())                   // instruction_table.hpp: all of them
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= target.compute_capability) ...

@@ -1,4 +1,4 @@
-// The instructions of all architectures, for programs that choose among them at run time: the planner.
+// The instructions of all architectures, for programs that choose among them at run time.
 //
 //   for (const Instruction& row : instructions())
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= 80) fmt::print("{}\n", row.name);

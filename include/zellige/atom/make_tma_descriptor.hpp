@@ -2,10 +2,9 @@
 // the driver answers "invalid argument", at worst the kernel ends in an illegal instruction.
 //
 //   TmaTensor x{.name = "X", .element = TmaElement::f16, .rank = 2, .extent = {k, m}, .stride = {0, 2 * k},
-//               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost dimension first,
-//               bytes
+//               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost first; strides in bytes
 //   TmaDescriptor map = make_tma_descriptor(x, device_pointer);               // for the GPU: through libcuda
-//   TmaDescriptor map = make_tma_descriptor_emulated(x, buffer_address);      // for the emulator
+//   TmaDescriptor twin = make_tma_descriptor_emulated(x, 2 * m * k);          // for the emulator: bytes of X
 //
 // Host code only; std::string and dlopen are used.
 #pragma once

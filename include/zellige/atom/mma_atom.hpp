@@ -24,8 +24,10 @@ template <class Op>
 ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
   if constexpr (requires { Op::row(); })
     return Op::row();
-  else
+  else if constexpr (requires { Op::name; })
     return find_mma(Op::name);
+  else
+    return {};
 }
 template <class Op>
 struct mma_row_of {
@@ -165,32 +167,54 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   ZELLIGE_CALLS_BACK
   template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(D&& d, A const& a, B const& b, C const& c) const {
+    static_assert(remove_cvref_t<D>::rank == 1 && A::rank == 1 && B::rank == 1 && C::rank == 1,
+                  "MMA_Atom::call(D, A, B, C): tensors of rank 1, the values of one instruction");
     mma_unpack(traits(), d, a, b, c);
   }
   ZELLIGE_CALLS_BACK
   template <tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(A const& a, B const& b, C&& c) const {
-    mma_unpack(traits(), c, a, b, c);
+    call(c, a, b, c);
   }
 
   /// Registers for what partition_C, _A and _B give.
   template <class C>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
+    require_partition<C, LayoutC_TV>();
     return make_tensor<FrgTypeC>(shape(c));
   }
   template <class A>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_A(A&& a) {
+    require_partition<A, LayoutA_TV>();
     return make_operand<FrgTypeA>(a);
   }
   template <class B>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_B(B&& b) {
+    require_partition<B, LayoutB_TV>();
     return make_operand<FrgTypeB>(b);
   }
 
  private:
+  /// What a partition gives is (V, M, K) or so, V the values of one instruction.
+  template <class X, class TV>
+  ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
+    static_assert(remove_cvref_t<X>::rank >= 3,
+                  "make_fragment_A, _B, _C(part): a part as partition_A, _B and _C give it, (V, M, K)");
+    static_assert(!detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
+                                 remove_cvref_t<decltype(size<1>(TV{}))>>,
+                  "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
+  }
   template <class Fragment, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    if constexpr (requires(Fragment const& f) { *f; })
+    constexpr bool descriptors = requires(Fragment const& f) {
+      *f;
+    };
+    // Of coordinates a fragment is only laid out alike.
+    if constexpr (!descriptors && detail::stands_on_memory<X>) {
+      static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<Fragment>,
+                    "make_fragment_A, _B(part): its elements have another size than the instruction's");
+    }
+    if constexpr (descriptors)
       return make_tensor<Fragment>(x);
     else
       return make_fragment_like<Fragment>(x);

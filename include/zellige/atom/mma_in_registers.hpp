@@ -25,7 +25,8 @@ ZELLIGE_CALL void mma_in_registers(typename Op::DRegisters& d, typename Op::AReg
   } else {
     using In = reference::MmaIn<Op>;
     using Out = reference::MmaOut<Op>;
-    mma_met<In, Out>(d, a, b, [](In const* in, Out* out) { reference::mma_body<Op>(in, out); }, Op::name);
+    using Traits = MMA_Traits<Op>;
+    mma_met<In, Out, emulate::number_bytes<typename Traits::ValTypeA>, emulate::number_bytes<typename Traits::ValTypeD>>(d, a, b, [](In const* in, Out* out) { reference::mma_body<Op>(in, out); }, Op::name);
   }
 #else
   Op::call(d, a, b);

@@ -1,11 +1,12 @@
-// Arithmetic on numbers narrower than float: it is float's, and what a narrow number takes of it is rounded once.
+// Arithmetic on numbers narrower than float: it is float's, and what a narrow number takes of it is rounded
+// once.
 //
 //   half_t h = a * b + c;      // in float, rounded at the end
 //   h += 0.5f;                 // likewise
 //   float exact = a * b;       // not rounded
 //
-// A plain float becomes a narrow number by assignment or where the text says so, half_t(0.1f); not in passing, so
-// that `p ? h : 0.f` stays a float.
+// A plain float becomes a narrow number by assignment or where the text says so, half_t(0.1f); not in
+// passing, so that `p ? h : 0.f` stays a float.
 #pragma once
 
 #include <zellige/atom/config.hpp>

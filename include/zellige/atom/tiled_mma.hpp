@@ -1,9 +1,11 @@
 // TiledMMA: a matrix instruction repeated over threads and values, and what each thread has of each operand.
 //
-//   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32,
-//   _16>{}); auto mine = mma.get_slice(threadIdx.x); Tensor tCgC = mine.partition_C(gC);                  //
-//   (MMA, MMA_M, MMA_N) Tensor rC = mine.partition_fragment_C(gC);           // registers for it gemm(mma,
-//   rA, rB, rC);
+//   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
+//                             Tile<_32, _32, _16>{});
+//   auto mine = mma.get_slice(threadIdx.x);
+//   Tensor tCgC = mine.partition_C(gC);                  // (MMA, MMA_M, MMA_N)
+//   Tensor rC = mine.partition_fragment_C(gC);           // registers for it
+//   gemm(mma, rA, rB, rC);
 #pragma once
 
 #include <zellige/atom/mma_atom.hpp>
@@ -167,7 +169,7 @@ struct ThrMMA : Tiled {
     return Tiled::template partition<MmaPart::b, typename Tiled::AtomLayoutB_TV>(x, thr_vmnk_);
   }
   template <tensor_like X>
-  ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(X&& x) const {
+  ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(X&& x) const {
     return Tiled::make_fragment_C(partition_C(x));
   }
   template <tensor_like X>

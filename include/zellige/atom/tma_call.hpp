@@ -3,8 +3,8 @@
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
 //   copy(tma.with(barrier, 0, CacheHint::evict_last), ...)         to be kept in the L2
-//   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));     then tma_store_arrive(),
-//   tma_store_wait<0>()
+//   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));
+//   tma_store_arrive(); tma_store_wait<0>();           of this thread's stores
 //
 // By one thread. The barrier is in shared memory; it counts the bytes of every box.
 #pragma once

@@ -169,15 +169,33 @@ constexpr TmaElement tma_element() {
          : bytes == 4           ? E::u32
                                 : E::u64;
 }
+template <class L>
+inline constexpr bool counts_bytes = false;
+template <class Sw, int B, class L>
+inline constexpr bool counts_bytes<ComposedLayout<Sw, smem_ptr_flag_bits<B>, L>> = true;
+/// The swizzle of a layout in shared memory, if it is one that the hardware has: of chunks of 16 bytes, by
+/// bits three further up. A layout that waits for its pointer swizzles bytes, another one elements.
+template <class L, int bits>
+ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
+  using Sw = get_swizzle_t<L>;
+  int base = Sw::num_base;
+  for (int b = counts_bytes<L> ? 8 : bits; b > 8; b /= 2) ++base;
+  for (int b = counts_bytes<L> ? 8 : bits; b < 8; b *= 2) --base;
+  return Sw::num_bits == 0 || (Sw::num_bits <= 3 && base == 4 && Sw::num_shft == 3)
+             ? static_cast<SwizzleMode>(Sw::num_bits)
+             : static_cast<SwizzleMode>(255);
+}
 /// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
-template <class T, class Swizzle>
+template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
+  static_assert(hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
+                "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
   TmaTensor t;
   t.element = tma_element<T>();
   t.rank = n.rank;
   for (int i = 0; i < 5; ++i)
     t.extent[i] = n.extent[i], t.box[i] = n.box[i], t.stride[i] = n.stride[i] * int(sizeof(T));
-  t.swizzle = static_cast<SwizzleMode>(Swizzle::num_bits);
+  t.swizzle = hardware_swizzle<L, bits>();
   return t;
 }
 /// Of a tensor in memory, as the launch needs it; where there is no device, one for the emulator, whose
@@ -211,7 +229,7 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
       detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
   traits.aux_params_ = Aux{strides};
   traits.tma_desc_ =
-      detail::descriptor_of(detail::tma_tensor<Box, typename Aux::TmaSwizzle>(numbers), global.data());
+      detail::descriptor_of(detail::tma_tensor<Box, SLayout, bits>(numbers), global.data());
   return Copy_Atom<Traits, T>(traits);
 }
 

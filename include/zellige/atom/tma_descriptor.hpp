@@ -1,8 +1,9 @@
 // The 128 bytes that tell TMA what a tensor in global memory looks like. The host makes one
 // (make_tma_descriptor.hpp), a kernel takes it as a parameter and passes it on:
 //
-//   __global__ void kernel(const __grid_constant__ TmaDescriptor map) { ... tma_load_2d(tile, map, bar, x,
-//   y); }
+//   __global__ void kernel(const __grid_constant__ TmaDescriptor map) {
+//     ... tma_load_2d(tile, map, bar, x, y); ...
+//   }
 #pragma once
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)

@@ -5,11 +5,9 @@
 //   auto tma = make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, smem_layout, Shape<_128, _64>{}, Int<1>{},
 //                                   make_shape(-1, -1), make_shape(-1, -1),      // lower and upper corner
 //                                   make_shape(-1, -1), make_shape(1, 1),        // lower and upper padding
-//                                   make_shape(1, 1),                            // strides of the
-//                                   convolution make_shape(0, 0), make_shape(1, 1));         // first tap,
-//                                   dilation
-//   Tensor a = tma.get_tma_tensor(shape(x));           ((Q * P * N), (C, S, R)), of coordinates (c, whd, n,
-//   srt)
+//                                   make_shape(1, 1),                            // strides of the convolution
+//                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
+//   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
 // The corners say which pixels a filter's first tap visits: of dimension i from lower_corner to extent - 1 +
 // upper_corner, by the stride; taps are counted from there. For a filter of S taps and a padding of p both
@@ -202,7 +200,10 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
                              " CTAs, which must divide them");
   t.channels = int(size<0>(box)), t.pixels = int(held) / sharers;
   t.element = tma_element<T>();
-  t.swizzle = static_cast<SwizzleMode>(remove_cvref_t<decltype(get_swizzle_portion(shared))>::num_bits);
+  using Shared = remove_cvref_t<decltype(shared)>;
+  static_assert(hardware_swizzle<Shared, sizeof_bits_v<T>>() != static_cast<SwizzleMode>(255),
+                "make_im2col_tma_copy: TMA swizzles by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
+  t.swizzle = hardware_swizzle<Shared, sizeof_bits_v<T>>();
   if (stride(channels) != 1)
     throw LayoutError("make_im2col_tma_copy: " +
                           to_text(Refusal{Rule::tma_major, static_cast<long long>(stride(channels)), 1}),

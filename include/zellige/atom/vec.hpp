@@ -6,6 +6,9 @@
 #pragma once
 
 #include <zellige/atom/config.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/registers.hpp>
+#endif
 
 namespace zellige {
 
@@ -43,6 +46,9 @@ struct alignas(N * sizeof(T) % 16 == 0  ? 16
   ZELLIGE_ANYWHERE const T& operator[](int i) const { return values[i]; }
 #endif
   ZELLIGE_ANYWHERE static constexpr int size() { return N; }
+#if defined(ZELLIGE_EMULATE)
+  [[no_unique_address]] emulate::Registers<Vec> unwritten{values, N};
+#endif
 };
 
 /// All bytes of v as 32-bit registers.

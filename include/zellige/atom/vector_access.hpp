@@ -128,13 +128,13 @@ template <int B, int M, int S, class O, class L, int n>
 struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
   using modes_of = L;
   template <class Offset>
-  ZELLIGE_ALGEBRA static consteval bool begins_in_step() {
+  ZELLIGE_ALGEBRA static constexpr bool begins_in_step() {
     if constexpr (is_static_integer_v<Offset>)
       return Offset::value % n == 0;
     else
       return true;  // or the check at run time says so
   }
-  ZELLIGE_ALGEBRA static consteval Lie ask() {
+  ZELLIGE_ALGEBRA static constexpr Lie ask() {
     if constexpr (!begins_in_step<O>())
       return Lie::apart;
     else if constexpr ((1LL << M) % n == 0)
@@ -149,7 +149,7 @@ struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
 template <class A, class O, class L, int n>
 struct lie_of<ComposedLayout<A, O, L>, n> {
   using modes_of = L;
-  ZELLIGE_ALGEBRA static consteval Lie ask() {
+  ZELLIGE_ALGEBRA static constexpr Lie ask() {
     if constexpr (is_static_v<ComposedLayout<A, O, L>> && n <= 1024)
       return evaluates_in_order<ComposedLayout<A, O, L>, n>() ? Lie::in_order : Lie::apart;
     else

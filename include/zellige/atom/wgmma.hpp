@@ -3,10 +3,10 @@
 // there too or in registers.
 //
 //   float d[64] = {};                                    // 64 x 128: N is twice the number of registers
-//   wgmma_fence();                                       // registers are written, the tensor cores may have
-//   them for (int k = 0; k < 4; ++k) wgmma<half_t>(d, advance(a, 32 * k), advance(b, 32 * k));       // d +=
-//   a b wgmma_commit();                                      // closes a group wgmma_wait<0>(); // d may be
-//   read
+//   wgmma_fence();                                       // the tensor cores may have the registers
+//   for (int k = 0; k < 4; ++k) wgmma<half_t>(d, advance(a, 32 * k), advance(b, 32 * k));   // d += a b
+//   wgmma_commit();                                      // closes a group
+//   wgmma_wait<0>();                                     // d may be read
 //
 //   wgmma<half_t>(d, a, b, false)                        // d = a b: no zeroing
 //   wgmma<half_t>(d, a_registers, b)                     // uint32_t a_registers[4]
@@ -15,9 +15,9 @@
 //
 // Further: the signs of a and b (1 or -1), and whether integer sums saturate.
 // d is float[N / 2]; uint32_t[N / 4] accumulates in half (half_t and 8-bit floats), int32_t[N / 2] integers.
-// Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in d[4
-// i], [4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and + 1; in d[4 i + 2], + 3 eight rows
-// below. Descriptors: smem_descriptor.hpp.
+// Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in
+// d[4 i] and d[4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and the next; in d[4 i + 2] and
+// d[4 i + 3] the same, eight rows below. Descriptors: smem_descriptor.hpp.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>

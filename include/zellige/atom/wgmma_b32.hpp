@@ -9,6 +9,7 @@ namespace zellige::detail {
 template <int Registers>
 struct wgmma_b32;
 
+// clang-format off
 #define ZELLIGE_WGMMA_B32_L2 "%0, %1"
 #define ZELLIGE_WGMMA_B32_O2 "+r"(d[0]), "+r"(d[1])
 #define ZELLIGE_WGMMA_B32_L4 ZELLIGE_WGMMA_B32_L2 ", %2, %3"
@@ -206,5 +207,6 @@ ZELLIGE_WGMMA_B32(120, 120, 121, 122, 123, 124, 125, 126, 127, 128, ZELLIGE_WGMM
 ZELLIGE_WGMMA_B32(124, 124, 125, 126, 127, 128, 129, 130, 131, 132, ZELLIGE_WGMMA_B32_L124, ZELLIGE_WGMMA_B32_O124)
 ZELLIGE_WGMMA_B32(128, 128, 129, 130, 131, 132, 133, 134, 135, 136, ZELLIGE_WGMMA_B32_L128, ZELLIGE_WGMMA_B32_O128)
 #undef ZELLIGE_WGMMA_B32
+// clang-format on
 
 }  // namespace zellige::detail

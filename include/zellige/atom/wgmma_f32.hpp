@@ -9,6 +9,7 @@ namespace zellige::detail {
 template <int Registers>
 struct wgmma_f32;
 
+// clang-format off
 #define ZELLIGE_WGMMA_F32_L4 "%0, %1, %2, %3"
 #define ZELLIGE_WGMMA_F32_O4 "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
 #define ZELLIGE_WGMMA_F32_L8 ZELLIGE_WGMMA_F32_L4 ", %4, %5, %6, %7"
@@ -126,5 +127,6 @@ ZELLIGE_WGMMA_F32(120, 120, 121, 122, 123, 124, 125, 126, 127, 128, ZELLIGE_WGMM
 ZELLIGE_WGMMA_F32(124, 124, 125, 126, 127, 128, 129, 130, 131, 132, ZELLIGE_WGMMA_F32_L124, ZELLIGE_WGMMA_F32_O124)
 ZELLIGE_WGMMA_F32(128, 128, 129, 130, 131, 132, 133, 134, 135, 136, ZELLIGE_WGMMA_F32_L128, ZELLIGE_WGMMA_F32_O128)
 #undef ZELLIGE_WGMMA_F32
+// clang-format on
 
 }  // namespace zellige::detail

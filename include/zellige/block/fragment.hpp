@@ -55,6 +55,9 @@ struct Fragment {
     const int mi = r / 2 % my_m, bi = r / 2 / my_m;
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * 16 + r % 2 * 8 + lane / 4, 0};
   }
+#if defined(ZELLIGE_EMULATE)
+  [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles * 4};
+#endif
 };
 
 /// The A fragments of a product whose K runs over the columns of fragment F: pair i of F, rounded to T.
@@ -64,9 +67,21 @@ struct Operand {
 
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width == 2, "Operand: the producer needs whole units of 16 columns");
+#if defined(ZELLIGE_EMULATE)
+    emulate::look_for_unwritten(x, emulate::Use::rounds), emulate::look_for_unwritten(y, emulate::Use::rounds);
+#endif
     const int tile = i / 2, unit = tile / 2 % F::my_n, mi = tile / (2 * F::my_n) % F::my_m, bi = tile / (2 * F::my_n * F::my_m);
     a[bi][mi][unit][tile % 2 * 2 + i % 2] = pack<T>(x, y);
   }
+#if defined(ZELLIGE_EMULATE)
+  unsigned declared = emulate::leave_unwritten_pairs(&a[0][0][0][0], F::my_b * F::my_m * F::my_n * 4);
+  ZELLIGE_CALL uint32_t get(int bi, int mi, int unit, int j) const {
+    emulate::look_for_unwritten_pair(a[bi][mi][unit][j], declared, ((bi * F::my_m + mi) * F::my_n + unit) * 4 + j);
+    return a[bi][mi][unit][j];
+  }
+#else
+  ZELLIGE_CALL uint32_t get(int bi, int mi, int unit, int j) const { return a[bi][mi][unit][j]; }
+#endif
 };
 
 }  // namespace zellige

@@ -135,7 +135,7 @@ ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int wa
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       multiply_step<T, 16, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane, [&](int mi, int, uint32_t (&r)[4]) {
 #pragma unroll
-        for (int j = 0; j < 4; ++j) r[j] = a.a[bi][mi][ki][j];
+        for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
       });
     }
   }

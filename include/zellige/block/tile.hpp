@@ -6,40 +6,62 @@
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/layout/composed.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/arrangement.hpp>
+#endif
 
 namespace zellige {
 
-template <class Pointer, class Layout>
+/// Index: what an offset is computed in. int holds any tile's and most tensors'; long long where a tensor passes 2^31
+/// elements, though each of its coordinates fits an int.
+template <class Pointer, class Layout, class Index = int>
 struct AddressTile {
   Pointer data;
   Layout layout;
 
   template <class... Coordinate>
   ZELLIGE_CALL Pointer operator()(Coordinate... c) const {
-    return data + layout(c...);
+    if constexpr (sizeof(Index) > sizeof(int)) return data + layout(Index(c)...);
+    else return data + layout(c...);
   }
   /// The same layout, `elements` further on: a later stage of a pipeline.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
+#if defined(ZELLIGE_EMULATE)
+/// The same pointer, of which the emulator knows through which layout it touches shared memory.
+template <class T, class Layout>
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout layout, unsigned count = 0) {
+  static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
+  if (!a.known || data.region->space != emulate::Space::shared) return data;
+  const emulate::Parts parts = emulate::parts(layout, sizeof(T), count * unsigned(sizeof(T)));
+  emulate::Thread& t = emulate::self();
+  return {data.p, t.engine->arranged(t, data.region, a, count ? &parts : nullptr)};
+}
+#else
+template <class Pointer, class Layout>
+ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0) { return data; }
+#endif
+
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
-  return {shared<T>(name, byte_offset, count), layout};
+  return {arranged(shared<T>(name, byte_offset, count), layout, count), layout};
 }
 
-template <class Pointer, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> global_tile(Pointer data, Layout layout) { return {data, layout}; }
+template <class Index = int, class Pointer, class Layout>
+ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data, Layout layout) { return {data, layout}; }
 
 /// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
-ZELLIGE_CALL int at_most(int index, int last) { return index < last ? index : last; }
+template <class Index>
+ZELLIGE_CALL Index at_most(Index index, int last) { return index < last ? index : last; }
 
 /// How many of a chunk's `whole` elements exist when `left` do from its first one on.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
 /// The same memory under another layout.
 template <class Pointer, class Old, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {tile.data, layout}; }
+ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {arranged(tile.data, layout), layout}; }
 
 /// An operand's columns from `first` on.
 template <class View>
@@ -74,6 +96,9 @@ struct pointee<emulate::pointer<T>> { using type = T; };
 template <int N, class Pointer, int M>
 ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
+#if defined(ZELLIGE_EMULATE)
+  emulate::look_for_unwritten<4>(&x.values[at], 4 * N, emulate::Use::stores);
+#endif
   Vec<T, N> v;
   if constexpr (sizeof(T) == 2 && N % 2 == 0) {
     Vec<uint32_t, N / 2> packed;
@@ -101,9 +126,22 @@ ZELLIGE_CALL auto join(const Vec<float, N>& x, const Rest&... rest) {
   return result;
 }
 
+/// That all of a tile's partial results are put together, where the emulator can tell.
+template <int Parts, class Pointer, class Layout>
+ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
+#if defined(ZELLIGE_EMULATE)
+  const int have = size<0>(tile.layout);
+  if (have == Parts) return;
+  char text[160];
+  __builtin_snprintf(text, sizeof(text), "it puts %d partial results of a tile of %d together", Parts, have);
+  emulate::fail_at(tile.data.region->name, text);
+#endif
+}
+
 /// The sum of `Parts` partial sums; part p lies at tile(p, coordinate...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  check_parts<Parts>(tile);
   Vec<float, N> x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
@@ -116,6 +154,7 @@ ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Co
 
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL Vec<float, N> read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+  check_parts<Parts>(tile);
   Vec<float, N> x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {

@@ -4,7 +4,7 @@
 //   tile[i] = half(1.0f);                                     // out of bounds, races: findings that name X
 //   pointer<const float4> wide = recast<const float4>(tile);  // one access of 16 bytes, alignment checked
 #pragma once
-#include "zellige/emulate/thread.hpp"
+#include "zellige/emulate/registers.hpp"
 
 namespace zellige::emulate {
 
@@ -88,6 +88,7 @@ struct reference {
     value_type held = v;  // v may itself be behind a checked reference
     Thread& t = self();
     look_for_poison(t, held);
+    look_for_unwritten(held, Use::stores);
     *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = held;
   }
 };
@@ -185,6 +186,7 @@ ZELLIGE_INLINE R read(Place p) {
 template <class T, class R>
 ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
   look_for_poison(self(), value);
+  look_for_unwritten(value, Use::stores);
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 

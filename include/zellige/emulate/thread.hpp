@@ -25,6 +25,9 @@ struct Region {
   std::uint16_t id = 0;    // shared: one id a name
   void* shadow = nullptr;  // the engine's
   bool constant = false;   // global: no kernel of the stream writes it
+  std::uint16_t arrangement = 0;  // shared: through which layout, 0: not known
+  std::uint32_t part_bytes = 0;   // shared: of its stages or other parts (arrangement.hpp), 0: it is one
+  bool stages = false;
 };
 
 /// pointer<void> without its type's baggage, for calls into the engine.
@@ -35,6 +38,9 @@ struct Place {
 
 struct Thread;
 struct AsyncEngine;
+struct Arrangement;  // arrangement.hpp
+struct Parts;
+enum class Use : unsigned char;  // registers.hpp
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
 /// All that the engine does for emitted text. Each call's return address is the access's site in a finding.
@@ -57,6 +63,8 @@ struct Engine {
   void (*poisoned)(Thread&);
   const AsyncEngine* async;  // async.hpp
   unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
+  const Region* (*arranged)(Thread&, const Region*, const Arrangement&, const Parts*);
+  void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
 };
 
 struct Thread {

@@ -1,8 +1,9 @@
 // The algebra on layouts: each function is one operation of algebra/operation.hpp, on types.
 //
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
-//   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))     is
-//   ((_2,_2),_3):((_24,_2),_8) zipped_divide(a, make_tile(_3{}, _2{})) is  the tile and the tiles
+//   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
+//     is  ((_2,_2),_3):((_24,_2),_8)
+//   zipped_divide(a, make_tile(_3{}, _2{}))   is  the tile and the tiles
 //
 // What does not hold at every coordinate is refused: by the compiler where the numbers are static, else at
 // run time.

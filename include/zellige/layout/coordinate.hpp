@@ -132,6 +132,8 @@ struct compact_static<left, tuple<S...>, current, seq<I...>> {
 
 template <class Major, class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
+  static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
+                "compact_major(shape, current): a step for every mode of the shape");
   constexpr long long extent = detail::static_extent_v<S>;
   if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
     return typename detail::compact_static<is_same_v<Major, LayoutLeft>, S, 1, detail::modes_of<S>>::type{};

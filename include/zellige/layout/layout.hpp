@@ -30,6 +30,7 @@ concept layout_like = requires {
 template <class S, class D>
 requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(S const& shape, D const& stride) {
+  static_assert(tuple_like<S> || integral<S>, "make_layout(shape, stride): a shape is a number or a tuple of them");
   if constexpr (is_same_v<D, LayoutLeft> || is_same_v<D, LayoutRight>) {
     return Layout<S, remove_cvref_t<decltype(compact_major<D>(shape))>>(shape, compact_major<D>(shape));
   } else {
@@ -150,6 +151,24 @@ requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
     return get<I...>(l);
 }
 
+namespace detail {
+template <class D>
+inline constexpr bool is_own_stride = integral<D> || is_tuple_v<D> || requires {
+  D::basis_tag;
+};
+template <auto v>
+inline constexpr bool is_own_stride<C<v>> = true;
+template <>
+inline constexpr bool is_own_stride<int> = true;
+template <class... D>
+inline constexpr bool is_own_stride<tuple<D...>> = (is_own_stride<D> && ...);
+/// A layout with strides of the user's.
+template <class T>
+inline constexpr bool of_user_module = false;
+template <class S, class D>
+inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
+}  // namespace detail
+
 // Queries on layouts, tuples and numbers alike; a path of modes may be given: size<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
@@ -245,6 +264,9 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
     return C<last + 1>{};
   } else if constexpr (sizeof...(I) > 0) {
     return cosize(get<I...>(l));
+  } else if constexpr (detail::of_user_module<L>) {
+    static_assert(!detail::of_user_module<L>, "cosize(layout): the elements of a user's module have no size");
+    return Int<0>{};
   } else {
     auto const last = detail::last_index(l.shape(), l.stride());
     if constexpr (integral<decltype(last)>)

@@ -1,8 +1,8 @@
 // MixedBits<S, F>: an unsigned number of which some bits are known to the compiler and some not. The bits of
 // S are 1, the bits of F are decided at run time, all others are 0.
 //
-//   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))     i<<3 | 3: the low bits
-//   are known
+//   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))
+//     is  i << 3 | 3: the low bits are known
 //
 // Swizzles of such offsets show which of their bits are still static.
 #pragma once

@@ -8,6 +8,7 @@
 #include <zellige/layout/check.hpp>
 #include <zellige/layout/refusal.hpp>
 #include <zellige/layout/static_result.hpp>
+#include <zellige/layout/user_module.hpp>
 
 namespace zellige {
 
@@ -419,7 +420,9 @@ ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
 /// The operation on layouts, tuples and numbers as types.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
-  if constexpr ((__is_empty(T) && ...)) {
+  if constexpr ((detail::of_user_module<T> || ...)) {
+    return detail::invoke_on_user_module<op>(args...);
+  } else if constexpr ((__is_empty(T) && ...)) {
     using P = detail::static_plan<op, T...>;
     if constexpr (P::outcome == detail::Outcome::layout)
       return typename detail::static_layout<P>::type{};
@@ -433,5 +436,36 @@ ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
     return detail::invoke_general<op>(args...);
   }
 }
+
+namespace detail {
+template <auto op, int... at, class All, class... T>
+ZELLIGE_STEP constexpr auto invoke_on_coordinates(seq<at...>, All const& all, T const&... args) {
+  return back_from_coordinates(invoke<op>(on_coordinates<at>(args)...), all);
+}
+template <class... T, int... I>
+ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
+  constexpr int counts[] = {user_strides_in<T>...};
+  constexpr auto before = [](int i) {
+    int n = 0;
+    for (int k = 0; k < i; ++k) n += counts[k];
+    return n;
+  };
+  return seq<before(I)...>{};
+}
+/// On coordinates, and the user's strides put in afterwards; see user_module.hpp.
+template <auto op, class First, class... Rest>
+ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest) {
+  if constexpr (!keeps_strides(op)) {
+    strides_of_a_user_module_cannot_be_compared_or_divided<op, First>();
+    return Layout<Int<1>, Int<0>>{};
+  } else if constexpr (chooses_coordinates(op) && (of_user_module<Rest> || ...)) {
+    a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module<op, Rest...>();
+    return Layout<Int<1>, Int<0>>{};
+  } else {
+    return invoke_on_coordinates<op>(strides_before<First, Rest...>(make_seq<1 + int(sizeof...(Rest))>{}),
+                                     tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
+  }
+}
+}  // namespace detail
 
 }  // namespace zellige

@@ -35,10 +35,12 @@ requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, R
 
 template <layout_like L>
 void print_layout(L const& l) {
+  static_assert(L::rank <= 2, "print_layout(layout): a table has two dimensions; group the modes into two");
   std::fputs(layout_table(describe(l)).c_str(), stdout);
 }
 template <layout_like L>
 void print_latex(L const& l) {
+  static_assert(L::rank <= 2, "print_latex(layout): a page has two dimensions; group the modes into two");
   std::fputs(layout_latex(describe(l)).c_str(), stdout);
 }
 

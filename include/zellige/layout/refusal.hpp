@@ -60,6 +60,8 @@ template <auto operation, long long operand, long long operands>
 ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_a_plain_one_is_needed() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
+template <auto operation, long long size, long long other_size>
+ZELLIGE_HOST_DEVICE void the_operands_differ_in_size() = delete;
 
 // Instructions and their tilings.
 template <auto operation, long long threads_of_the_tiled_copy, long long threads_of_the_instruction>
@@ -172,6 +174,10 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     the_tile_has_not_the_extent_that_the_descriptor_needs<op, x, y>();
   else if constexpr (rule == Rule::gmma_stride)
     the_tile_has_not_the_layout_that_the_descriptor_needs<op, x, y>();
+  else if constexpr (rule == Rule::sizes_differ)
+    the_operands_differ_in_size<op, x, y>();
+  else
+    static_assert(rule == Rule::none, "a rule without a name: refuse<>() lacks it");
 }
 }  // namespace detail
 

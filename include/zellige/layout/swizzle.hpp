@@ -15,9 +15,9 @@ struct Swizzle {
   static_assert(B >= 0, "Swizzle<B, M, S>: B must not be negative");
   static_assert((S < 0 ? -S : S) >= B, "Swizzle<B, M, S>: |S| must be at least B");
 
-  using bit_msk = C<(1 << B) - 1>;
-  using yyy_msk = C<(((1 << B) - 1) << (M + (S > 0 ? S : 0)))>;
-  using zzz_msk = C<(((1 << B) - 1) << (M - (S < 0 ? S : 0)))>;
+  using bit_msk = C<(1 << (B < 0 ? 0 : B)) - 1>;
+  using yyy_msk = C<(((1 << (B < 0 ? 0 : B)) - 1) << ((M < 0 ? 0 : M) + (S > 0 ? S : 0)))>;
+  using zzz_msk = C<(((1 << (B < 0 ? 0 : B)) - 1) << ((M < 0 ? 0 : M) - (S < 0 ? S : 0)))>;
   using msk_sft = C<S>;
   static constexpr unsigned swizzle_code = unsigned(yyy_msk::value | zzz_msk::value);
 

@@ -266,7 +266,7 @@ ZELLIGE_STEP constexpr Tile<T...> make_tile(T const&... t) {
 struct Underscore {};
 using X = Underscore;
 #if defined(__CUDA_ARCH__)
-static const __device__ Underscore _{};
+[[maybe_unused]] static const __device__ Underscore _{};
 #else
 inline constexpr Underscore _{};
 #endif

@@ -1,9 +1,10 @@
 // Edits of tuples of any elements: taking, adding, grouping and rearranging modes.
 //
-//   append<3>(make_tuple(1), x)          is  (1, x, x)         take<1, 3>(make_tuple(1, 2, 3))   is  (2, 3)
-//   group<0, 2>(make_tuple(1, 2, 3))     is  ((1, 2), 3)       zip(make_tuple(1, 2), make_tuple(3, 4))
-//   unflatten(make_tuple(1, 2, 3), make_tuple(0, make_tuple(0, 0)))   is  (1, (2, 3))       is  ((1, 3), (2,
-//   4))
+//   append<3>(make_tuple(1), x)                                       is  (1, x, x)
+//   take<1, 3>(make_tuple(1, 2, 3))                                   is  (2, 3)
+//   group<0, 2>(make_tuple(1, 2, 3))                                  is  ((1, 2), 3)
+//   zip(make_tuple(1, 2), make_tuple(3, 4))                           is  ((1, 3), (2, 4))
+//   unflatten(make_tuple(1, 2, 3), make_tuple(0, make_tuple(0, 0)))   is  (1, (2, 3))
 #pragma once
 #include <zellige/layout/tuple_algorithms.hpp>
 

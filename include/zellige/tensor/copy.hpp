@@ -170,6 +170,16 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
 ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
   return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
 }
+/// On the emulator, before elements leave a thread's registers as mere bytes: that all have been written.
+template <class S, class D>
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused]] S const& src, D const&) {
+#if defined(ZELLIGE_EMULATE)
+  if constexpr (is_rmem_v<S> && !is_rmem_v<D> && emulate::number_bytes<typename S::value_type> != 0)
+    for (int i = 0; i < int(size(src)); ++i)
+      emulate::look_for_unwritten(typename S::value_type(src(i)), emulate::Use::stores);
+#endif
+}
+
 /// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device
 /// would trap.
 template <int max_bits, bool sure, class S, class D>
@@ -185,6 +195,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
         return copy_each(src, dst);
       }
 #endif
+      look_for_unwritten(src, dst);
       auto const from = recast<chunk<bits / 8> const>(src);
       auto const to = recast<chunk<bits / 8>>(dst);
       return copy_each(from, to);
@@ -242,8 +253,11 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
     return once_each(shape, a, b, make_seq<tuple_size_v<S>>{});
   else if constexpr (is_constant<0, A>::value && is_constant<0, B>::value)
     return Int<1>{};
-  else
+  else {
+    static_assert(!is_constant<0, B>::value || is_constant<1, S>::value || !is_static_integer_v<S>,
+                  "copy(AutoFilter): different elements of the source go to one element of the destination");
     return shape;
+  }
 }
 }  // namespace detail
 

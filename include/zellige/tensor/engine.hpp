@@ -5,6 +5,15 @@
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
+// The emulator is told of elements that a kernel owns and has not written yet, and by whose declaration: what makes
+// them is inlined into it.
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/registers.hpp>
+#define ZELLIGE_OWNING __attribute__((always_inline))
+#else
+#define ZELLIGE_OWNING
+#endif
+
 namespace zellige {
 
 namespace detail {
@@ -32,6 +41,13 @@ struct ArrayEngine {
   Storage storage;
   ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
   ZELLIGE_HOST_DEVICE constexpr auto begin() const { return storage.begin(); }
+  /// Nobody may count on what they hold.
+  ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr void leave_unwritten() {
+#if defined(ZELLIGE_EMULATE)
+    if constexpr (emulate::number_bytes<value_type> != 0)
+      if (!__builtin_is_constant_evaluated()) emulate::leave_unwritten(&*storage.begin(), N);
+#endif
+  }
 };
 
 template <class It, class Over = Whole>

@@ -3,8 +3,7 @@
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // of each 32x8, the one of
-//   thread tid
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's, of each 32 x 8
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
@@ -159,6 +158,7 @@ ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& 
 /// What thread `index` of the thread layout gets of every tile of that shape.
 template <tensor_like X, class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index) {
+  static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
 template <tensor_like X, class S, class D, class I, class P>

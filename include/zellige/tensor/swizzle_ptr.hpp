@@ -3,8 +3,8 @@
 // the swizzle's period.
 //
 //   layout              element <- address + [layout]
-//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     the same wherever the tile
-//   begins swizzle_ptr         [element <- Sw <- address] + layout              what TMA and WGMMA see
+//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     the same wherever the tile begins
+//   swizzle_ptr              [element <- Sw <- address] + layout              what TMA and WGMMA see
 #pragma once
 #include <zellige/tensor/pointer.hpp>
 

@@ -2,8 +2,8 @@
 //
 //   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory
 //   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // its own 32 floats
-//   a(i, j) is an element, a(i, _) a row of a; copies of r are deep, copies of a are views of the same
-//   memory.
+//
+// a(i, j) is an element, a(i, _) a row of a; copies of r are deep, copies of a are views of the same memory.
 #pragma once
 #include <zellige/layout.hpp>
 #include <zellige/tensor/engine.hpp>
@@ -206,45 +206,51 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
 template <class T>
 struct MakeTensor {
   template <class A, class... B>
-  ZELLIGE_HOST_DEVICE constexpr auto operator()(A const& a, B const&... b) const {
+  ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto operator()(A const& a, B const&... b) const {
     using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
+    if constexpr (is_sparse_v<T> && is_static_v<L>)
+      static_assert(size_v<L> % T::sparsity == 0,
+                    "make_tensor<T>(layout): of sparse elements a multiple of the sparsity");
     static_assert(is_static_v<L>,
                   "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
                   "this one has a run-time shape or stride");
-    if constexpr (is_static_v<L>)
-      return Tensor<ArrayEngine<T, int(cosize_v<L>)>, L>{};
-    else
+    if constexpr (is_static_v<L>) {
+      Tensor<ArrayEngine<T, int(cosize_v<L>)>, L> owning{};
+      owning.engine().leave_unwritten();
+      return owning;
+    } else {
       return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
+    }
   }
 };
 /// A tensor with elements of its own. The layout must be static.
 template <class T, class A, class... B>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   return MakeTensor<T>{}(a, b...);
 }
 /// Owning, of the shape of another and its order of strides.
 template <class T, class X>
-requires(tensor_like<X> || layout_like<X>) ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
+requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
   return make_tensor<T>(make_layout_like(x.layout()));
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
   return make_tensor_like<typename X::value_type>(x);
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
 /// The same, its first mode (the values of an instruction) compact.
 template <class T, class X>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
     return make_tensor<T>(make_fragment_like(x.layout()));
   else
     return make_tensor<T>(make_fragment_like(x));
 }
 template <tensor_like X>
-ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
+ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   return make_fragment_like<typename X::value_type>(x);
 }
 

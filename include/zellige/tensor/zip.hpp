@@ -1,7 +1,7 @@
 // Several tensors of one shape as one: its elements are tuples of theirs.
 //
-//   Tensor ab = make_zip_tensor(a, b);      ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are
-//   zips auto [x, y] = unzip_tensor(...)         get<0>(unzip_tensor(ab)) is a view of a
+//   Tensor ab = make_zip_tensor(a, b);      // ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are zips
+//   get<0>(unzip_tensor(ab))                // is a view of a
 //
 // A zip is read, not written: its elements are values.
 #pragma once

@@ -4,33 +4,33 @@
 using namespace zellige;
 
 // Grid 4 x 2 x 1, 70272 bytes of shared memory, 8 iterations, 4 stages.
-extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t> Q, gmem<const half_t> K, gmem<const half_t> V, gmem<half_t> O) {
+extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t> pQ, gmem<const half_t> pK, gmem<const half_t> pV, gmem<half_t> pO) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
   const int bx = blockIdx.x;
   const int by = blockIdx.y;
-  const auto gQ = global_tile(Q, Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{});
-  const auto gK = global_tile(K, Layout<Shape<Int<4>, Int<64>, Int<512>>, Stride<Int<32768>, Int<512>, Int<1>>>{});
-  const auto gV = global_tile(V, Layout<Shape<Int<4>, Int<512>, Int<64>>, Stride<Int<32768>, Int<64>, Int<1>>>{});
-  const auto gO = global_tile(O, Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{});
-  const auto st5 = shared_tile<float>("t5", 69760, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto sm = shared_tile<float>("m", 69888, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto st7 = shared_tile<float>("t7", 70016, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto st14 = shared_tile<float>("t14", 70144, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
+  const auto gQ = global_tile(pQ, Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{});
+  const auto gK = global_tile(pK, Layout<Shape<Int<4>, Int<64>, Int<512>>, Stride<Int<32768>, Int<512>, Int<1>>>{});
+  const auto gV = global_tile(pV, Layout<Shape<Int<4>, Int<512>, Int<64>>, Stride<Int<32768>, Int<64>, Int<1>>>{});
+  const auto gO = global_tile(pO, Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{});
+  const auto s_t5 = shared_tile<float>("t5", 69760, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
+  const auto s_m = shared_tile<float>("m", 69888, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
+  const auto s_t7 = shared_tile<float>("t7", 70016, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
+  const auto s_t14 = shared_tile<float>("t14", 70144, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
   const auto sO_out = shared_tile<half_t>("O_out", 0, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
-  const auto ssum = shared_tile<float>("sum", 69632, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
+  const auto s_sum = shared_tile<float>("sum", 69632, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
   const auto sQ = shared_tile<half_t>("Q", 65536, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
   const auto sK = shared_tile<half_t>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   const auto sV = shared_tile<half_t>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
-  float acc6[1][1];
+  Vec<float, 1> acc6[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc6[i][v] = (-3.4028235e+38f);
-  float acc7[1][1];
+  Vec<float, 1> acc7[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc7[i][v] = 0.0f;
   Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
   acc13.fill(0.0f);
-  float acc15[1][1];
+  Vec<float, 1> acc15[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc15[i][v] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     if (warp < 2) {
       multiply<half_t, 64, true, false>(acc3, view(sQ, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{})), view(sK.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    float sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum5;
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
     if (warp < 2) {
       #pragma unroll
@@ -108,8 +108,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{max_lanes<4>(sum5[r])};
-        if (lane % 4 == 0) write<1>(st5(0, at.m, 0), x);
+        const Vec<float, 1> x{max_lanes<4>(sum5[r], at.m)};
+        if (lane % 4 == 0) write<1>(s_t5(0, at.m, 0), x);
       }
     }
     __syncthreads();
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       const int c = tid + i * 128;
       if (c < 32) {
         const int i1 = c;
-        const float x1 = read<1>(st5(0, i1, 0))[0];
+        const float x1 = read<1>(s_t5(0, i1, 0))[0];
         Vec<float, 1> r2;
         { const int v = 0; r2[v] = x1; (void)v; }
         for (int v = 0; v < 1; ++v) {
@@ -128,14 +128,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         }
         Vec<float, 1> r3;
         { const int v = 0; r3[v] = acc6[i][v]; (void)v; }
-        write<1>(sm(0, i1, 0), r3);
+        write<1>(s_m(0, i1, 0), r3);
         Vec<float, 1> r4;
         { const int v = 0; r4[v] = acc7[i][v]; (void)v; }
-        write<1>(st7(0, i1, 0), r4);
+        write<1>(s_t7(0, i1, 0), r4);
       }
     }
     __syncthreads();
-    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11{};
+    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         Vec<float, 2> r5;
         #pragma unroll
         for (int v = 0; v < 2; ++v) r5[v] = (acc3.pair(i)[v] * 0.125f);
-        const float x6 = read<1>(sm(0, at.m, 0))[0];
+        const float x6 = read<1>(s_m(0, at.m, 0))[0];
         Vec<float, 2> r7;
         #pragma unroll
         for (int v = 0; v < 2; ++v) r7[v] = zellige::exp((r5[v] - x6));
@@ -156,19 +156,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     if (warp < 2) {
       multiply<half_t, 64, false>(acc12, op11, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    float sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        const float x8 = read<1>(st7(0, at.m, 0))[0];
+        const float x8 = read<1>(s_t7(0, at.m, 0))[0];
         const float r9 = zellige::exp(x8);
         for (int v = 0; v < 2; ++v) acc13.pair(i)[v] = acc13.pair(i)[v] * r9 + acc12.pair(i)[v];
         Vec<float, 2> r10;
         #pragma unroll
         for (int v = 0; v < 2; ++v) r10[v] = (acc3.pair(i)[v] * 0.125f);
-        const float x11 = read<1>(sm(0, at.m, 0))[0];
+        const float x11 = read<1>(s_m(0, at.m, 0))[0];
         Vec<float, 2> r12;
         #pragma unroll
         for (int v = 0; v < 2; ++v) r12[v] = zellige::exp((r10[v] - x11));
@@ -179,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{sum_lanes<4>(sum14[r])};
-        if (lane % 4 == 0) write<1>(st14(0, at.m, 0), x);
+        const Vec<float, 1> x{sum_lanes<4>(sum14[r], at.m)};
+        if (lane % 4 == 0) write<1>(s_t14(0, at.m, 0), x);
       }
     }
     __syncthreads();
@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       const int c = tid + i * 128;
       if (c < 32) {
         const int i1 = c;
-        const float x13 = read<1>(st14(0, i1, 0))[0];
+        const float x13 = read<1>(s_t14(0, i1, 0))[0];
         Vec<float, 1> r14;
         { const int v = 0; r14[v] = zellige::exp(acc7[i][v]); (void)v; }
         for (int v = 0; v < 1; ++v) acc15[i][v] = acc15[i][v] * r14[v] + x13;
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       const int i1 = c;
       Vec<float, 1> r15;
       { const int v = 0; r15[v] = acc15[i][v]; (void)v; }
-      write<1>(ssum(0, i1, 0), r15);
+      write<1>(s_sum(0, i1, 0), r15);
     }
   }
   __syncthreads();
@@ -213,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     #pragma unroll
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-      const float x16 = read<1>(ssum(0, at.m, 0))[0];
+      const float x16 = read<1>(s_sum(0, at.m, 0))[0];
       Vec<float, 2> r17;
       #pragma unroll
       for (int v = 0; v < 2; ++v) r17[v] = (acc13.pair(i)[v] / x16);
@@ -235,16 +235,20 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
 extern "C" void emulate_attention_k0(emulate::Launch& launch) { emulate::call(launch, attention_k0); }
 #elif !defined(__CUDACC_RTC__)
 #include <cuda_runtime.h>
+#include <atomic>
 
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has 0 bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
-extern "C" cudaError_t attention(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
-  static const cudaError_t prepared = [] {
+extern "C" cudaError_t launch_attention(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
+  static std::atomic<bool> prepared[64];  // by device
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
     cudaError_t error = cudaSuccess;
     if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 70272);
-    return error;
-  }();
-  if (prepared != cudaSuccess) return prepared;
+    if (error != cudaSuccess) return error;
+    if (device < 64) prepared[device].store(true, std::memory_order_release);
+  }
   (void)inputs, (void)outputs, (void)workspace;
   attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 70272, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;

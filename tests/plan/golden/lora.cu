@@ -4,18 +4,18 @@
 using namespace zellige;
 
 // Grid 64 x 1 x 1, 57344 bytes of shared memory.
-extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> X0, gmem<const half_t> X1, gmem<const half_t> X2, gmem<const half_t> X3, gmem<half_t> Y0) {
+extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> pX0, gmem<const half_t> pX1, gmem<const half_t> pX2, gmem<const half_t> pX3, gmem<half_t> pY0) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
   const int bx = blockIdx.x;
-  const auto gX0 = global_tile(X0, Layout<Shape<Int<16>, Int<256>>, Stride<Int<256>, Int<1>>>{});
-  const auto gX1 = global_tile(X1, Layout<Shape<Int<256>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
-  const auto gX2 = global_tile(X2, Layout<Shape<Int<256>, Int<16>>, Stride<Int<16>, Int<1>>>{});
-  const auto gX3 = global_tile(X3, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
-  const auto gY0 = global_tile(Y0, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
-  const auto ss4 = shared_tile<float>("s4", 0, 4608, Layout<Shape<Int<4>, Int<16>, Int<64>>, Stride<Int<1152>, Int<72>, Int<1>>>{});
-  const auto ss5 = shared_tile<float>("s5", 49152, 1536, Layout<Shape<Int<4>, Int<16>, Int<16>>, Stride<Int<384>, Int<24>, Int<1>>>{});
-  const auto st6 = shared_tile<half_t>("t6", 20480, 256, composition(Swizzle<1, 3, 3>{}, Layout<Shape<Int<16>, Int<16>>, Stride<Int<16>, Int<1>>>{}));
+  const auto gX0 = global_tile(pX0, Layout<Shape<Int<16>, Int<256>>, Stride<Int<256>, Int<1>>>{});
+  const auto gX1 = global_tile(pX1, Layout<Shape<Int<256>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
+  const auto gX2 = global_tile(pX2, Layout<Shape<Int<256>, Int<16>>, Stride<Int<16>, Int<1>>>{});
+  const auto gX3 = global_tile(pX3, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
+  const auto gY0 = global_tile(pY0, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
+  const auto s_s4 = shared_tile<float>("s4", 0, 4608, Layout<Shape<Int<4>, Int<16>, Int<64>>, Stride<Int<1152>, Int<72>, Int<1>>>{});
+  const auto s_s5 = shared_tile<float>("s5", 49152, 1536, Layout<Shape<Int<4>, Int<16>, Int<16>>, Stride<Int<384>, Int<24>, Int<1>>>{});
+  const auto s_t6 = shared_tile<half_t>("t6", 20480, 256, composition(Swizzle<1, 3, 3>{}, Layout<Shape<Int<16>, Int<16>>, Stride<Int<16>, Int<1>>>{}));
   const auto sY0_out = shared_tile<half_t>("Y0_out", 18432, 1024, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<16>, Int<64>>, Stride<Int<64>, Int<1>>>{}));
   const auto sX0 = shared_tile<half_t>("X0", 32768, 4096, composition(Swizzle<3, 3, 5>{}, Layout<Shape<Int<16>, Int<256>>, Stride<Int<256>, Int<1>>>{}));
   const auto sX1 = shared_tile<half_t>("X1", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<256>, Int<64>>, Stride<Int<64>, Int<1>>>{}));
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> X
     for (int v = 0; v < 2; ++v) r0[v] = acc5.pair(i)[v];
     {
       const int part = Fragment<1, 16, 16, 1, 1, 1, 4>::warp_k(warp);
-      write<2>(ss5(part, at.m, at.n), r0);
+      write<2>(s_s5(part, at.m, at.n), r0);
     }
   }
   __syncthreads();
@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> X
     for (int v = 0; v < 2; ++v) r1[v] = acc4.pair(i)[v];
     {
       const int part = Fragment<1, 16, 64, 1, 1, 1, 4>::warp_k(warp);
-      write<2>(ss4(part, at.m, at.n), r1);
+      write<2>(s_s4(part, at.m, at.n), r1);
     }
   }
   #pragma unroll
@@ -93,19 +93,19 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> X
     if (c < 32) {
       const int i1 = (c % 2) * 8;
       const int i0 = c / 2;
-      const Vec<float, 8> x2 = join(read_sum<4, 4>(ss5, i0, i1), read_sum<4, 4>(ss5, i0, i1 + 4));
-      write<8>(st6(i0, i1), x2);
+      const Vec<float, 8> x2 = join(read_sum<4, 4>(s_s5, i0, i1), read_sum<4, 4>(s_s5, i0, i1 + 4));
+      write<8>(s_t6(i0, i1), x2);
     }
   }
   __syncthreads();
   Fragment<1, 16, 64, 1, 1, 4, 1> acc7;
   acc7.clear();
   // s6 =  x X3: 16x64x16 on mma.sync, warps 1x1x4
-  multiply<half_t, 16, true, false>(acc7, view(st6, composition(Swizzle<1, 3, 3>{}, Layout<Shape<Int<1>, Int<16>, Int<16>>, Stride<Int<0>, Int<16>, Int<1>>>{})), view(sX3, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<16>, Int<64>>, Stride<Int<0>, Int<64>, Int<1>>>{})), warp, lane);
+  multiply<half_t, 16, true, false>(acc7, view(s_t6, composition(Swizzle<1, 3, 3>{}, Layout<Shape<Int<1>, Int<16>, Int<16>>, Stride<Int<0>, Int<16>, Int<1>>>{})), view(sX3, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<16>, Int<64>>, Stride<Int<0>, Int<64>, Int<1>>>{})), warp, lane);
   #pragma unroll
   for (int i = 0; i < Fragment<1, 16, 64, 1, 1, 4, 1>::pairs; ++i) {
     const FragmentAt at = Fragment<1, 16, 64, 1, 1, 4, 1>::at(i, warp, lane);
-    const Vec<float, 2> x3 = read_sum<2, 4>(ss4, at.m, at.n);
+    const Vec<float, 2> x3 = read_sum<2, 4>(s_s4, at.m, at.n);
     Vec<float, 2> r4;
     #pragma unroll
     for (int v = 0; v < 2; ++v) r4[v] = (acc7.pair(i)[v] + x3[v]);
@@ -126,16 +126,20 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> X
 extern "C" void emulate_lora_0_k0(emulate::Launch& launch) { emulate::call(launch, lora_0_k0); }
 #elif !defined(__CUDACC_RTC__)
 #include <cuda_runtime.h>
+#include <atomic>
 
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has 0 bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
-extern "C" cudaError_t lora_0(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
-  static const cudaError_t prepared = [] {
+extern "C" cudaError_t launch_lora_0(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
+  static std::atomic<bool> prepared[64];  // by device
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
     cudaError_t error = cudaSuccess;
     if (!error) error = cudaFuncSetAttribute(lora_0_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 57344);
-    return error;
-  }();
-  if (prepared != cudaSuccess) return prepared;
+    if (error != cudaSuccess) return error;
+    if (device < 64) prepared[device].store(true, std::memory_order_release);
+  }
   (void)inputs, (void)outputs, (void)workspace;
   lora_0_k0<<<dim3(64, 1, 1), dim3(128, 1, 1), 57344, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (const half_t*)inputs[3], (half_t*)outputs[0]);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;

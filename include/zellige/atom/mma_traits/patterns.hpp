@@ -5,6 +5,7 @@
 #include <zellige/atom/mma_traits/fma.hpp>
 
 // Inline PTX takes its mnemonic as a literal and spells its operands out: one macro for each count of registers.
+// clang-format off
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) { \
@@ -93,3 +94,4 @@
   struct op {                           \
     static constexpr char name[] = #op; \
   };
+// clang-format on

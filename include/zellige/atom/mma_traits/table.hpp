@@ -24,7 +24,8 @@ struct MmaFamily {
   MmaRow::Ending ending[2] = {};
 };
 
-// clang-format off: a line a family
+// A line a family.
+// clang-format off
 inline constexpr MmaFamily mma_families[] = {
     // SM70: every combination of majors
     {70, Issuer::quad_pair, Number::f16, {Number::f16}, {Number::f16}, {{8, 8, 4}}},

@@ -63,8 +63,7 @@ ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, View l, View tiler) {
 }
 
 /// Adds the first parts of the pairs of l to `first` and their second parts to `second`: with a guide of two
-/// leaves,
-/// ((a, A), (b, B), c) gives (a, b) and (A, B, c).
+/// leaves, ((a, A), (b, B), c) gives (a, b) and (A, B, c).
 ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List<ValueNode>& first,
                                                List<ValueNode>& second) {
   if (!guide.is(ValueKind::tuple)) {

@@ -1,7 +1,9 @@
 // Inverses of a layout, as functions of indices.
-//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest such R from index 0 that the types can prove
+//
+//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest R from index 0 that the types prove
 //   left_inverse(L):   L(R(L(i))) = L(i)    for every i
 //   nullspace(L):      L(N(i)) = 0          for every i
+//
 // What R and N give are coordinates that L has.
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>

@@ -58,6 +58,7 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
 }
 /// n things over the modes of a shape, as far as they divide.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, View shape, View count) {
+  if (!count.is_leaf()) return t.refused(Rule::rank_mismatch, count.rank(), 1);
   List<ValueNode> result;
   Num rest = product_of(t, count);
   Num step = fixed(1);

@@ -1,0 +1,113 @@
+// Through which layout a tile of shared memory is touched. Bytes that were written through one layout and are read
+// through another are a finding, where the two cannot be the same function seen differently: where their swizzles
+// differ, or each has a stride that the other has not. (Modes may be permuted, split, joined and sliced.)
+#pragma once
+#include <zellige/layout/composed.hpp>
+
+#include "zellige/emulate/thread.hpp"
+
+namespace zellige::emulate {
+
+struct Arrangement {
+  static constexpr int most = 12;
+  int bits = 0, base = 0, shift = 0;  // the swizzle, of byte offsets; bits 0: none
+  int count = 0;
+  long strides[most] = {};  // in bytes, of modes with more than one element, ascending and each once
+  long bytes = 0;           // from the first element to the end of the last one
+  bool known = true;
+
+  constexpr void add(long stride) {
+    int i = 0;
+    while (i < count && strides[i] < stride) ++i;
+    if (i < count && strides[i] == stride) return;
+    if (count == most) return void(known = false);
+    for (int j = count; j > i; --j) strides[j] = strides[j - 1];
+    strides[i] = stride;
+    ++count;
+  }
+  constexpr bool within(const Arrangement& other) const {
+    for (int i = 0, j = 0; i < count; ++i) {
+      while (j < other.count && other.strides[j] < strides[i]) ++j;
+      if (j == other.count || other.strides[j] != strides[i]) return false;
+    }
+    return true;
+  }
+  /// Whether the two may be views of one and the same order of elements.
+  constexpr bool agrees(const Arrangement& other) const {
+    return bits == other.bits && (!bits || (base == other.base && shift == other.shift)) &&
+           (within(other) || other.within(*this));
+  }
+};
+
+namespace detail {
+template <int I = 0, class S, class D>
+constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
+  if constexpr (is_tuple_v<S>) {
+    if constexpr (I < tuple_size_v<S>) {
+      add_modes(a, element, get<I>(shape), get<I>(stride));
+      add_modes<I + 1>(a, element, shape, stride);
+    }
+  } else {
+    const long n = long(int(shape)), d = long(int(stride)) * element;
+    if (n <= 1 || d == 0) return;
+    a.bytes += (n - 1) * (d < 0 ? -d : d);
+    if (d > 0) a.add(d);
+    if (d < 0) a.known = false;
+  }
+}
+template <int B, int M, int S>
+constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
+  // Where no offset comes as far as the bits that it takes from, a swizzle is none.
+  const int from = M + (S > 0 ? S : 0) + element_bits;
+  if (B == 0 || (S > 0 && a.bytes <= (1L << from))) return;
+  a.bits = B, a.base = M + element_bits, a.shift = S;
+}
+}  // namespace detail
+
+/// Of a layout of elements of so many bytes, a power of two.
+template <class L>
+constexpr Arrangement arrangement(L const& layout, int element) {
+  Arrangement a;
+  a.bytes = element;
+  if constexpr (is_composed_layout_v<L>) {
+    if constexpr (requires { layout.layout_a().swizzle_code; layout.layout_b().stride(); }) {
+      detail::add_modes(a, element, layout.layout_b().shape(), layout.layout_b().stride());
+      detail::add_swizzle(a, __builtin_ctz(unsigned(element)), layout.layout_a());
+    } else {
+      a.known = false;
+    }
+  } else if constexpr (requires { layout.stride(); }) {
+    detail::add_modes(a, element, layout.shape(), layout.stride());
+  } else {
+    a.known = false;
+  }
+  return a;
+}
+
+/// What of a tile in so many bytes is written and read as one: a stage, where there is room for several, or what one
+/// coordinate of the first of three modes and more names, as that of partial sums does. 0: there is only one.
+struct Parts {
+  std::uint32_t bytes = 0;
+  bool stages = false;
+};
+template <class L>
+constexpr Parts parts(L const& layout, int element, unsigned room) {
+  if constexpr (is_composed_layout_v<L>) {
+    if constexpr (requires { layout.layout_b().stride(); }) return parts(layout.layout_b(), element, room);
+    return {};
+  } else if constexpr (requires { layout.stride(); }) {
+    const Arrangement a = arrangement(layout, element);
+    const unsigned stages = unsigned(room / a.bytes);
+    if (stages > 1 && room % stages == 0) return {room / stages, true};
+    if constexpr (L::rank >= 3 && !is_tuple_v<decltype(layout.template shape<0>())>) {
+      const long each = long(int(layout.template stride<0>())) * element;
+      if (int(layout.template shape<0>()) > 1 && a.count > 0 && a.strides[a.count - 1] == each)
+        return {std::uint32_t(each), false};
+    }
+    return {};
+  } else {
+    return {};
+  }
+}
+
+}  // namespace zellige::emulate

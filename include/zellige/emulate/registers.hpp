@@ -1,0 +1,153 @@
+// Registers that nothing has written. Emulated text is compiled so that what a kernel declares and does not fill
+// holds a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and tensors of registers turn it into
+// numbers that say whose registers they are and which value: NaNs, so that what is computed of them stays one,
+// and who stores it, rounds it or multiplies by it is named.
+//
+//   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
+//   multiply<half_t, 64, true, false>(acc4, a, b, warp, lane);
+//   // uninitialised read of registers acc4: thread 0 (warp 0) of block (0,0,0) accumulates at x.cu:62 on value 0,
+//   // which nothing has written; they are declared at x.cu:60
+#pragma once
+#include "zellige/emulate/thread.hpp"
+
+namespace zellige::emulate {
+
+// What the compiler leaves in a word: as a float finite with g++, a NaN with clang.
+#if defined(__clang__)
+inline constexpr std::uint32_t left_alone = 0xffffffff;
+#else
+inline constexpr std::uint32_t left_alone = 0xfefefefe;
+#endif
+
+// A float that nothing has written: a NaN with the number of the declaration (0: not known) and of the value. Its
+// upper half is a NaN of bfloat16_t and of half_t too, so that it survives rounding to either.
+inline constexpr std::uint32_t unwritten_word = 0x7fd40000, unwritten_mask = 0x7ffc0000;
+inline constexpr std::uint16_t unwritten_half = 0x7fd4;
+constexpr bool is_unwritten(std::uint32_t word) {
+  return (word & unwritten_mask) == unwritten_word || word == left_alone;
+}
+constexpr bool is_unwritten_half(std::uint32_t half) { return (half & 0x7ffc) == unwritten_half; }
+
+/// How the bits of a type are to be looked at: 4 and 2 are numbers of so many bytes, 0 is anything else.
+template <class T>
+inline constexpr int number_bytes = [] {
+  if constexpr (__is_same(T, float))
+    return 4;
+  else if constexpr (__is_class(T) && requires(T v) { v.bits, float(v); })
+    return sizeof(T) == 4 ? 4 : sizeof(T) == 2 ? 2 : 0;
+  else
+    return 0;
+}();
+
+/// The places of declarations, by number; each library of compiled text has its own.
+__attribute__((visibility("hidden"))) inline std::uintptr_t declarations[1024] = {};
+
+__attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std::uintptr_t place) {
+  for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64; ++probe, i = (i + 1) % 1024) {
+    if (i == 0) continue;
+    std::uintptr_t there = __atomic_load_n(&declarations[i], __ATOMIC_RELAXED);
+    if (!there && __atomic_compare_exchange_n(&declarations[i], &there, place, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return i;
+    if (there == place) return i;
+  }
+  return 0;
+}
+
+/// The number of the line that this is inlined into.
+inline __attribute__((always_inline)) unsigned declared_here() {
+#if defined(__x86_64__)
+  std::uintptr_t place;
+  asm volatile("lea 0(%%rip), %0" : "=r"(place));
+  return declaration(place);
+#elif defined(__aarch64__)
+  std::uintptr_t place;
+  asm volatile("adr %0, . + 4" : "=r"(place));
+  return declaration(place);
+#else
+  return 0;
+#endif
+}
+
+/// From now on these are values that nothing has written.
+template <class T>
+inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
+  if constexpr (number_bytes<T> == 4) {
+    const std::uint32_t first = unwritten_word | declared_here() << 8;
+    for (int i = 0; i < count; ++i) {
+      const std::uint32_t word = first | (i < 255 ? i : 255);
+      __builtin_memcpy((void*)(values + i), &word, 4);
+    }
+  } else if constexpr (number_bytes<T> == 2) {
+    for (int i = 0; i < count; ++i) __builtin_memcpy((void*)(values + i), &unwritten_half, 2);
+  }
+}
+
+/// The last member of what holds a thread's registers. Made as any member is: where the others have been given
+/// values, be it by {}, it does nothing.
+template <class Owner>
+struct Registers {
+  template <class T>
+  inline __attribute__((always_inline)) constexpr Registers(T* values, int count) {
+    if constexpr (number_bytes<T> != 0) {
+      if (__builtin_is_constant_evaluated()) return;
+      std::uint32_t word = left_alone;
+      __builtin_memcpy(&word, (const void*)values, number_bytes<T>);
+      asm volatile("" : "+r"(word));  // the compiler takes it for undefined, and would decide for itself
+      if (word == left_alone) leave_unwritten(values, count);
+    }
+  }
+};
+
+/// What a thread does with a value that nothing has written; the sentence is the engine's.
+enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
+
+inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
+  Thread& t = self();
+  const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
+  t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
+}
+
+/// Floats (Bytes 4), or numbers of 16 bits.
+template <int Bytes>
+inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes, Use use) {
+  for (unsigned i = 0; i < bytes / 4; ++i) {
+    std::uint32_t word;
+    __builtin_memcpy(&word, static_cast<const unsigned char*>(registers) + 4 * i, 4);
+    const bool found = Bytes == 4 ? is_unwritten(word)
+                                  : word == left_alone || is_unwritten_half(word) || is_unwritten_half(word >> 16);
+    if (found) [[unlikely]] return report_unwritten(use, Bytes == 4 ? word : 0, i);
+  }
+  if constexpr (Bytes == 2) {
+    std::uint16_t last = 0;
+    if (bytes % 4) __builtin_memcpy(&last, static_cast<const unsigned char*>(registers) + bytes - 2, 2);
+    if (is_unwritten_half(last)) [[unlikely]] report_unwritten(use, 0, 0);
+  }
+}
+
+/// The same for registers that hold two numbers of 16 bits each, which have no room for their declaration: it is
+/// returned, for look_for_unwritten_pair.
+inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
+  std::uint32_t word = registers[0];
+  asm volatile("" : "+r"(word));
+  if (word != left_alone) return 0;
+  for (int i = 0; i < count; ++i) registers[i] = unwritten_half * 0x10001u;
+  return declared_here();
+}
+inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared, unsigned value) {
+  if (pair == unwritten_half * 0x10001u) [[unlikely]]
+    report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
+}
+
+/// A number, or an array `values` of them; anything else is not looked at.
+template <class T>
+inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Use use) {
+  if constexpr (number_bytes<T> != 0) {
+    look_for_unwritten<number_bytes<T>>(&value, sizeof(T), use);
+  } else if constexpr (requires { value.values[0]; }) {
+    [&]<class Element, int N>(const Element(&)[N]) __attribute__((always_inline)) {
+      if constexpr (number_bytes<Element> != 0) look_for_unwritten<number_bytes<Element>>(&value, sizeof(T), use);
+    }(value.values);
+  }
+}
+
+}  // namespace zellige::emulate

@@ -1,0 +1,194 @@
+// The algebra on layouts whose strides are of a type of the user's: pixels, degrees, matrices. Such a module
+// need only add its elements and multiply them by an int from the left; so its layouts are cut as coordinates
+// are, the free module of which it is an image, and the user's strides are put in afterwards.
+//
+//   zipped_divide(make_layout(make_shape(8, 6), make_stride(Pixel{0, 10}, Pixel{7, -2})), Shape<_4, _3>{})
+//
+// What compares strides, divides them or takes their size has no meaning there and is refused.
+#pragma once
+#include <zellige/layout/algebra/operation.hpp>
+#include <zellige/layout/layout.hpp>
+
+namespace zellige {
+
+template <auto operation, class Layout>
+ZELLIGE_HOST_DEVICE constexpr void strides_of_a_user_module_cannot_be_compared_or_divided() = delete;
+template <auto operation, class... RightOperand>
+ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module() =
+    delete;
+
+namespace detail {
+/// What moves modes, cuts them and counts along them.
+ZELLIGE_ALGEBRA constexpr bool keeps_strides(Op op) {
+  switch (op) {
+    case Op::coalesce:
+    case Op::coalesce_profile:
+    case Op::composition:
+    case Op::logical_divide:
+    case Op::zipped_divide:
+    case Op::tiled_divide:
+    case Op::flat_divide:
+    case Op::make_layout_concat:
+    case Op::with_shape:
+    case Op::append:
+    case Op::append_to:
+    case Op::prepend:
+    case Op::prepend_to:
+    case Op::take:
+    case Op::group:
+    case Op::get:
+    case Op::select:
+    case Op::replace:
+    case Op::insert:
+    case Op::remove:
+    case Op::reverse:
+    case Op::flatten:
+    case Op::unflatten:
+    case Op::zip1:
+    case Op::zip2:
+    case Op::slice:
+    case Op::dice:
+    case Op::slice_and_offset:
+    case Op::size:
+    case Op::rank:
+    case Op::depth:
+    case Op::shape:
+      return true;
+    default:
+      return false;
+  }
+}
+template <class Other>
+ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
+  return false;
+}
+ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
+  return op == Op::composition || op == Op::logical_divide || op == Op::zipped_divide || op == Op::tiled_divide ||
+         op == Op::flat_divide || op == Op::with_shape || op == Op::unflatten || op == Op::coalesce_profile;
+}
+template <class Other>
+ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Other) {
+  return false;
+}
+
+template <class D>
+inline constexpr int strides_in = 1;
+template <class... D>
+inline constexpr int strides_in<tuple<D...>> = (0 + ... + strides_in<D>);
+template <class T>
+inline constexpr int user_strides_in = 0;
+template <class S, class D>
+requires of_user_module<Layout<S, D>>
+inline constexpr int user_strides_in<Layout<S, D>> = strides_in<D>;
+
+/// Basis element number `at` and those after it, in the profile of the strides.
+template <int at, class D>
+struct basis_instead {
+  using type = E<at>;
+};
+template <int at, class... D>
+struct basis_instead<at, tuple<D...>> {
+  template <int... I>
+  static constexpr auto make(seq<I...>) {
+    constexpr int counts[] = {strides_in<D>..., 0};
+    constexpr auto before = [](int i) {
+      int n = at;
+      for (int k = 0; k < i; ++k) n += counts[k];
+      return n;
+    };
+    return tuple<typename basis_instead<before(I), tuple_element_t<I, tuple<D...>>>::type...>{};
+  }
+  using type = decltype(make(make_seq<int(sizeof...(D))>{}));
+};
+template <int at, class T>
+ZELLIGE_STEP constexpr auto on_coordinates(T const& t) {
+  if constexpr (of_user_module<T>) {
+    using D = remove_cvref_t<decltype(t.stride())>;
+    return make_layout(t.shape(), typename basis_instead<at, D>::type{});
+  } else {
+    return t;
+  }
+}
+template <class D, int... I>
+ZELLIGE_STEP constexpr auto flat_strides_of(D const& d, seq<I...>);
+template <class D>
+ZELLIGE_STEP constexpr auto flat_strides(D const& d) {
+  if constexpr (tuple_like<D>)
+    return flat_strides_of(d, make_seq<tuple_size_v<D>>{});
+  else
+    return make_tuple(d);
+}
+template <class D, int... I>
+ZELLIGE_STEP constexpr auto flat_strides_of(D const& d, seq<I...>) {
+  return tuple_cat(flat_strides(get<I>(d))...);
+}
+template <class T>
+ZELLIGE_STEP constexpr auto user_strides(T const& t) {
+  if constexpr (of_user_module<T>)
+    return flat_strides(t.stride());
+  else
+    return tuple<>{};
+}
+
+/// n times a stride.
+template <class N, class D>
+ZELLIGE_STEP constexpr auto times(N const& n, D const& d) {
+  if constexpr (is_constant<1, N>::value)
+    return d;
+  else
+    return int(n) * d;
+}
+template <class X, class All>
+ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all);
+template <class X, class All, int... I>
+ZELLIGE_STEP constexpr auto put_in_each(X const& x, All const& all, seq<I...>) {
+  return make_tuple(put_in(get<I>(x), all)...);
+}
+template <class T, int N, class All>
+ZELLIGE_STEP constexpr auto put_in_basis(ScaledBasis<T, N> const& x, All const& all) {
+  return times(x.value(), get<N>(all));
+}
+/// The strides for the basis elements of a stride; 0 is the module's own.
+template <class X, class All>
+ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
+  if constexpr (tuple_like<X>)
+    return put_in_each(x, all, make_seq<tuple_size_v<X>>{});
+  else if constexpr (basis_like<X>)
+    return put_in_basis(x, all);
+  else
+    return int(x) * get<0>(all);
+}
+/// A coordinate as an element of the module.
+template <class X, class All, int... I>
+ZELLIGE_STEP constexpr auto sum_of(X const& x, All const& all, seq<I...>) {
+  return (... + (int(get<I>(x)) * get<I>(all)));
+}
+/// The result of an operation on coordinates, with the user's strides in it.
+template <class R, class All>
+ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all);
+template <class R, class All, int... I>
+ZELLIGE_STEP constexpr auto back_each(R const& r, All const& all, seq<I...>) {
+  return make_tuple(back_from_coordinates(get<I>(r), all)...);
+}
+template <class T>
+inline constexpr bool is_arithmetic_tuple = false;
+template <class... T>
+inline constexpr bool is_arithmetic_tuple<ArithmeticTuple<T...>> = true;
+template <class R, class All>
+ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all) {
+  if constexpr (is_layout_v<R>)
+    return make_layout(r.shape(), put_in(r.stride(), all));
+  else if constexpr (is_arithmetic_tuple<R>)
+    return sum_of(r, all, make_seq<tuple_size_v<R>>{});
+  else if constexpr (basis_like<R>)
+    return put_in(r, all);
+  else if constexpr (tuple_like<R>)
+    return back_each(r, all, make_seq<tuple_size_v<R>>{});
+  else
+    return r;
+}
+
+template <auto op, class First, class... Rest>
+ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest);
+}  // namespace detail
+}  // namespace zellige

@@ -1,0 +1,64 @@
+#include "cli/jobs.hpp"
+
+#include <fmt/core.h>
+
+#include "graph/error.hpp"
+
+namespace zellige::cli {
+
+Jobs::Jobs(std::vector<std::string> files, int index, bool all) : names_(std::move(files)) {
+  for (std::string& name : names_) {
+    graph::Candidates& from = files_.emplace_back(name);
+    if (name == "-") name = "stdin";
+    if (all) continue;
+    if (index > 0) pass_over(from, name, index);
+    const int at = from.count();
+    std::optional<graph::Loaded> one = from.next();
+    if (!one) out_of_range(name, index, at);
+    ahead_.push_back({name, at, std::move(*one)});
+    if (index >= 0) continue;
+    if (const std::string count = how_many(from); count != "1 graph") {
+      fmt::print(stderr, "{}: the first of its {}; --all runs all of them, --index N another\n", name, count);
+    }
+  }
+  if (!all) files_.clear();
+}
+
+std::optional<Job> Jobs::next() {
+  if (ahead_.empty()) return read();
+  Job job = std::move(ahead_.front());
+  ahead_.pop_front();
+  return job;
+}
+
+int Jobs::look_ahead(int n) {
+  while (static_cast<int>(ahead_.size()) < n) {
+    std::optional<Job> job = read();
+    if (!job) break;
+    ahead_.push_back(std::move(*job));
+  }
+  return static_cast<int>(ahead_.size());
+}
+
+std::optional<Job> Jobs::read() {
+  for (; !files_.empty(); close()) {
+    graph::Candidates& from = files_.front();
+    const int index = from.count();
+    try {
+      if (std::optional<graph::Loaded> l = from.next()) return Job{names_[at_], index, std::move(*l)};
+    } catch (const Error& e) {
+      // The text is no JSON from here on; what stood before it has its results.
+      Job job{names_[at_], index, {fmt::format("{}[{}]", from.stem(), index), {}, e.what()}};
+      close();
+      return job;
+    }
+  }
+  return std::nullopt;
+}
+
+void Jobs::close() {
+  files_.pop_front();
+  ++at_;
+}
+
+}  // namespace zellige::cli

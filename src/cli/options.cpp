@@ -1,0 +1,84 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "graph/nearest.hpp"
+
+namespace zellige::cli {
+namespace {
+
+// The application or the subcommand that was given.
+const CLI::App& given(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) return *command;
+  return app;
+}
+
+std::vector<std::string> options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* o : app.get_options()) {
+    for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : o->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(c->get_name());
+  return names;
+}
+
+}  // namespace
+
+CLI::Validator integer(std::uint64_t least, std::uint64_t most) {
+  return {[=](std::string& text) -> std::string {
+            std::uint64_t n = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+            if (error != std::errc{} || end != text.data() + text.size() || n < least || n > most)
+              return fmt::format("expected an integer from {} to {}, found {}", least, most,
+                                 text.empty() ? "nothing" : text);
+            text = std::to_string(n);  // 010 is ten
+            return "";
+          },
+          fmt::format("{} to {}", least, most), "integer"};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string all = fmt::format("{}", fmt::join(words, ", "));
+  return {[=](std::string& text) -> std::string {
+            if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+            return fmt::format("expected one of {}, found {}{}", all, text, did_you_mean(text, words));
+          },
+          all, "words"};
+}
+
+std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
+  const CLI::App& command = given(app);
+  const std::string help = fmt::format("zellige {}--help", &command == &app ? "" : command.get_name() + " ");
+  if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+      e.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
+    for (const std::string& word : app.remaining(true)) {
+      if (!word.starts_with('-') || word == "-") {
+        if (&command == &app)
+          return fmt::format("{} is no command{}; zellige --help lists them", word,
+                             did_you_mean(word, commands(app)));
+        return fmt::format("{} is one argument too many ({} tells how it is used)", word, help);
+      }
+      const std::string name = word.substr(0, word.find('='));
+      return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)),
+                         help);
+    }
+  }
+  if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    const std::string what = e.what();
+    return fmt::format("{}: expected a value, found none ({} tells how it is used)",
+                       what.substr(0, what.find(':')), help);
+  }
+  return fmt::format("{} ({} tells how it is used)", e.what(), help);
+}
+
+}  // namespace zellige::cli

@@ -1,0 +1,124 @@
+#include "graph/injective.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zellige::graph {
+namespace {
+
+__extension__ using Wide = __int128;  // a product of two strides
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+
+/// The inverse of a modulo m; they have no common divisor.
+std::int64_t inverse(std::int64_t a, std::int64_t m) {
+  std::int64_t r = m, next = a % m, x = 0, x_next = 1;
+  while (next != 0) {
+    const std::int64_t q = r / next;
+    r = std::exchange(next, r - q * next);
+    x = std::exchange(x_next, x - q * x_next);
+  }
+  return x < 0 ? x + m : x;
+}
+
+/// Solutions of a x + b y = c with |x| <= X and |y| <= Y, of which the one with x = y = 0 does not count.
+class TwoModes {
+ public:
+  TwoModes(std::int64_t a, std::int64_t X, std::int64_t b, std::int64_t Y)
+      : a_(a), X_(X), b_(b), Y_(Y), g_(std::gcd(a, b)), step_(b / g_), inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
+
+  std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
+    if (c == 0) {
+      if (step_ > X_ || a_ / g_ > Y_) return {};
+      return std::pair{step_, -(a_ / g_)};
+    }
+    if (c % g_ != 0) return {};
+    // x is known modulo step_, and where y stays within its extent.
+    std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
+    const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)), high = std::min(X_, floor_div(c + b_ * Y_, a_));
+    x0 += ceil_div(low - x0, step_) * step_;
+    if (x0 > high) return {};
+    return std::pair{x0, (c - a_ * x0) / b_};
+  }
+
+ private:
+  std::int64_t a_, X_, b_, Y_, g_, step_, inverse_;
+};
+
+struct Mode { std::int64_t extent, stride; std::size_t dim; };
+
+/// Walks the differences of all modes but the last two.
+class Walk {
+ public:
+  explicit Walk(std::vector<Mode> modes)
+      : modes_(std::move(modes)), reach_(modes_.size() + 1, 0), d_(modes_.size(), 0),
+        last_(modes_[modes_.size() - 2].stride, modes_[modes_.size() - 2].extent - 1, modes_.back().stride,
+              modes_.back().extent - 1) {
+    for (std::size_t k = modes_.size(); k-- > 0;) reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
+  }
+
+  /// Is there a d whose modes from k on reach -sum? The first that is not 0 may be taken as positive.
+  bool meets(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
+    if (k + 2 == modes_.size()) {
+      const auto found = last_.solve(-sum);
+      if (found) d_[k] = found->first, d_[k + 1] = found->second;
+      // With all before it 0 the pair must not be; solve() leaves that one out, but where a sum of 0 came about
+      // otherwise, 0 and 0 will do.
+      if (!found && sum == 0 && !zero) d_[k] = d_[k + 1] = 0;
+      return found || (sum == 0 && !zero);
+    }
+    const std::int64_t s = modes_[k].stride, most = modes_[k].extent - 1;
+    const std::int64_t from = std::max(zero ? 0 : -most, ceil_div(-sum - reach_[k + 1], s)),
+                       to = std::min(most, floor_div(-sum + reach_[k + 1], s));
+    for (d_[k] = from; d_[k] <= to; ++d_[k])
+      if (meets(k + 1, sum + d_[k] * s, zero && d_[k] == 0)) return true;
+    return false;
+  }
+
+  std::pair<Shape, Shape> coordinates(std::size_t rank) const {
+    std::pair<Shape, Shape> both{Shape(rank, 0), Shape(rank, 0)};
+    for (std::size_t k = 0; k < modes_.size(); ++k) (d_[k] > 0 ? both.first : both.second)[modes_[k].dim] = std::abs(d_[k]);
+    return both;
+  }
+
+ private:
+  std::vector<Mode> modes_;
+  std::vector<std::int64_t> reach_, d_;  // how far the modes from k on reach; the differences
+  TwoModes last_;
+};
+
+}  // namespace
+
+std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const Strides& strides) {
+  std::vector<Mode> modes;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (strides[d] == 0) {
+      std::pair<Shape, Shape> both{Shape(shape.size(), 0), Shape(shape.size(), 0)};
+      both.second[d] = 1;
+      return both;
+    }
+    modes.push_back({shape[d], strides[d], d});
+  }
+  std::ranges::stable_sort(modes, {}, &Mode::stride);
+  while (true) {
+    bool nests = true;  // each stride steps over all that the smaller ones reach
+    std::int64_t reach = 1;
+    for (const Mode& m : modes) {
+      nests = nests && m.stride >= reach;
+      reach += (m.extent - 1) * m.stride;
+    }
+    if (nests) return {};
+    // The greatest stride may step over all the rest, which then must meet among themselves.
+    reach -= (modes.back().extent - 1) * modes.back().stride;
+    if (modes.back().stride < reach) break;
+    modes.pop_back();
+  }
+  std::ranges::stable_sort(modes, {}, &Mode::extent);
+  Walk walk(modes);
+  if (!walk.meets()) return {};
+  return walk.coordinates(shape.size());
+}
+
+}  // namespace zellige::graph

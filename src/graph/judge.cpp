@@ -1,0 +1,46 @@
+#include "graph/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zellige::graph {
+
+Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference)
+    : graph_(g), inputs_(inputs), reference_(reference) {}
+
+void Judge::sample() {
+  sampled_ = bounds_;
+  for (Array& a : sampled_) std::fill(a.values.begin(), a.values.end(), 0.0);
+  for (int i = 1; i <= samples; ++i) {
+    ReferenceOptions options;
+    options.errors = true, options.sample = static_cast<std::uint64_t>(i);
+    const Reference moved = run(graph_, inputs_, options);
+    for (std::size_t t = 0; t < moved.tensors.size(); ++t)
+      for (std::size_t e = 0; e < moved.tensors[t].values.size(); ++e) {
+        const double off = 4 * std::fabs(moved.tensors[t].values[e] - reference_.tensors[t].values[e]);
+        double& most = sampled_[t].values[e];
+        if (!(off <= most)) most = off == off ? off : std::numeric_limits<double>::infinity();
+      }
+  }
+  for (std::size_t t = 0; t < sampled_.size(); ++t)
+    for (std::size_t e = 0; e < sampled_[t].values.size(); ++e)
+      sampled_[t].values[e] = std::min(sampled_[t].values[e], bounds_[t].values[e]);
+}
+
+Comparison Judge::compare(int tensor, const Array& found) {
+  const Array& expected = reference_.tensors[tensor];
+  const DType dtype = graph_.tensors[tensor].dtype;
+  Comparison c = graph::compare(found, expected, dtype);
+  if (c.correct) return c;
+  if (bounds_.empty()) {
+    ReferenceOptions options;
+    options.errors = true;
+    bounds_ = run(graph_, inputs_, options).errors;
+  }
+  c = graph::compare(found, expected, dtype, &bounds_[tensor]);
+  if (!c.explained) return c;
+  if (sampled_.empty()) sample();
+  return graph::compare(found, expected, dtype, &sampled_[tensor]);
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,37 @@
+// Is what a kernel computed right? The one place where that is decided.
+//
+//   Judge judge(g, inputs, reference);
+//   const Comparison c = judge.compare(tensor, found);   // correct; explained: borderline; neither: wrong
+//
+// First the tolerance (compare.hpp). Past it, and only then, what rounding alone explains is found out, in two steps of which
+// the second is taken only if the first finds the result explained:
+//
+//   the bound    how far each element may lie from the reference at most (rounding.hpp), one more run of the reference
+//   the samples  how far it does lie in runs that rounding has moved at random; what rounds the same way everywhere
+//                cancels there (softmax, x - 0.999 x), which no bound sees. Four times the greatest of them counts.
+#pragma once
+#include "graph/compare.hpp"
+#include "graph/reference.hpp"
+
+namespace zellige::graph {
+
+class Judge {
+ public:
+  /// `reference` is the graph's on `inputs`; all three outlive the judge.
+  Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference);
+
+  /// A kernel-level tensor that an operator makes.
+  Comparison compare(int tensor, const Array& found);
+
+  static constexpr int samples = 12;
+
+ private:
+  void sample();
+
+  const KernelGraph& graph_;
+  const std::vector<Array>& inputs_;
+  const Reference& reference_;
+  std::vector<Array> bounds_, sampled_;  // by tensor, once they are asked for
+};
+
+}  // namespace zellige::graph

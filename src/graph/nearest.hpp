@@ -1,0 +1,61 @@
+// What a name that nobody knows may have meant.
+//
+//   fail("target {}: unknown{}", name, known_names("targets", names, name));
+//   // target sm_91: unknown; known targets are sm_80, sm_86, sm_89, sm_90a; did you mean sm_90a?
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige {
+
+/// How many letters to change, add, drop or swap to come from one to the other; case costs nothing.
+inline std::size_t distance(std::string_view a, std::string_view b) {
+  const auto letter = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const bool equal = letter(a[i - 1]) == letter(b[j - 1]);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (equal ? 0 : 1)});
+      if (i > 1 && j > 1 && letter(a[i - 1]) == letter(b[j - 2]) && letter(a[i - 2]) == letter(b[j - 1]))
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+/// The known name that is nearest, if a third of the letters or fewer differ; "" else.
+inline std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+  if (name.size() > 100) return best;
+  for (const std::string& k : known) {
+    if (const std::size_t d = distance(name, k); d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  return best;
+}
+
+/// "; did you mean relu?", or "" where none is near.
+inline std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
+}
+
+/// "; known operators are matmul, exp, ...; did you mean exp?"
+inline std::string known_names(std::string_view what, const std::vector<std::string>& known,
+                               std::string_view name) {
+  return fmt::format("; known {} are {}{}", what, fmt::join(known, ", "), did_you_mean(name, known));
+}
+
+}  // namespace zellige

@@ -1,0 +1,54 @@
+// What registers hold, compared: each of these proves one way of handing values on, thread by thread and value
+// by value, or throws Error with the two coordinates that clash. verify_registers.cpp says which is owed when.
+#pragma once
+#include <set>
+
+#include "plan/registers.hpp"
+
+namespace zellige::plan {
+
+class RegisterProof {
+ public:
+  RegisterProof(const KernelPlan& plan, const target::Target& target)
+      : plan_(plan), p_(plan.program), target_(target) {}
+
+  /// Values of node x as task `writer` left them are at the coordinates that `reader` takes them for;
+  /// `partial`: sums over a part of K will do.
+  void agree(int writer, int reader, int x, bool partial);
+
+  /// Task t reads buffer b behind task w without a barrier: every element that a thread reads, past the tile
+  /// its last one, it wrote itself. `own`: t reads at its context's own coordinates.
+  void same_thread(int t, int w, int b, bool own) const;
+
+  /// Every element of a product's C is in one thread for each of the warps along K.
+  void covers(int t);
+
+  /// A of product t in the registers that `writer` left: each fragment is the one that the instruction takes
+  /// there, and all of K is multiplied once.
+  void chained(int t, int writer);
+
+  /// What `writer` summed in each thread, task t adds up: every summand once, and stored as its own row.
+  void sums(int t, int writer);
+
+  /// 'to operand %5'
+  std::string said(int t) const;
+
+ private:
+  const Context& context(int t) const { return plan_.contexts[plan_.tasks[t].context]; }
+  const Instruction& mma(DType) const;
+  RegisterLayout layout(const Context& c, int slice = 0) const {
+    return registers(c, p_.threads(), mma(DType::f16), slice);
+  }
+  [[noreturn]] void clash(int writer, int reader, int x, int thread, int value, const Shape& found,
+                          const Shape& wanted) const;
+  void rows(int t, const Context&) const;
+  void groups(int t, const Context&) const;
+
+  const KernelPlan& plan_;
+  const BlockProgram& p_;
+  const target::Target& target_;
+  std::set<std::pair<int, int>> agreed_;         // contexts
+  std::set<int> covered_, summed_, multiplied_;  // contexts, and products, proved already
+};
+
+}  // namespace zellige::plan

@@ -1,0 +1,40 @@
+// Who holds what in registers: (thread, value) -> coordinate, evaluated from the rows of the instructions.
+//
+//   RegisterLayout c = accumulators({16, 64}, {.n = 4}, 1, row);  // values in the order of Fragment::d
+//   c.at(37, 2)                                                   // (9, 18): of thread 37, value 2
+//
+// Values of `accumulators` and of `a_fragments` over the same warps are counted alike, since one is rounded,
+// register for register, into the other (block/fragment.hpp, Operand).
+#pragma once
+#include <functional>
+#include <zellige/atom/instruction.hpp>
+
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+struct RegisterLayout {
+  int threads = 0;                                 // those that hold any; the first of the block
+  int values = 0;                                  // of a thread
+  std::function<Shape(int thread, int value)> at;  // may lie past the tile; empty: the value holds nothing
+};
+
+/// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
+WarpLayout warp_coordinate(const WarpLayout&, int warp);
+
+/// C of a block's product in tiles of `mma`, the warps of K each a whole C; `slice` of `slices` along N.
+RegisterLayout accumulators(const Shape& c, const WarpLayout&, int slices, const Instruction& mma,
+                            int slice = 0);
+
+/// A of a block's product, its fragments held like the accumulators of a product over `held` that has A's shape;
+/// the product itself runs on `warps`, slices of K over warps.k of them.
+RegisterLayout a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& warps,
+                           const Instruction& mma);
+
+/// Chunk after chunk, each to the next thread.
+RegisterLayout swept(const Context& sweep, int threads);
+
+/// A context of either kind.
+RegisterLayout registers(const Context&, int threads, const Instruction& mma, int slice = 0);
+
+}  // namespace zellige::plan

@@ -1,0 +1,258 @@
+#include "plan/verify_registers.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "plan/register_proof.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// What a task left in registers: accumulators and states, A fragments, or a reduction's sums.
+struct Held {
+  int task = -1;
+  bool carried = false;  // declared before the loop
+};
+
+/// Runs the tasks in the kernel's order, two iterations of a loop, with what lies in registers at each.
+class Registers {
+ public:
+  Registers(const KernelPlan& plan, const target::Target& target)
+      : plan_(plan), p_(plan.program), proof_(plan, target) {}
+
+  void run() {
+    for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
+      if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
+        writer_[task.buffer] = static_cast<int>(t);
+    if (p_.loop > 1) {
+      for (std::size_t t = 0; t < plan_.tasks.size(); ++t) declare(static_cast<int>(t));
+      section_ = Section::inside;
+      for (int iteration = 0; iteration < 2; ++iteration) {
+        forget();
+        for (const auto& phase : plan_.inside) run(phase);
+      }
+      forget();
+    }
+    section_ = Section::after;
+    for (const auto& phase : plan_.after) run(phase);
+  }
+
+ private:
+  const Node& node(int i) const { return p_.nodes[i]; }
+  const Context& context(const Task& t) const { return plan_.contexts[t.context]; }
+  std::string said(int t) const { return proof_.said(t); }
+
+  void declare(int t) {
+    const Task& task = plan_.tasks[t];
+    const Node& n = node(task.node);
+    if (task.kind == TaskKind::mma && n.carried) accumulators_[task.node] = {t, true};
+    if (task.kind == TaskKind::reduce && n.carried) sums_[task.node] = {t, true};
+    if (task.kind != TaskKind::accumulate || task.buffer >= 0) return;
+    accumulators_[task.node] = {t, true};
+    for (int reader : p_.consumers(task.node))
+      if (node(reader).kind == NodeKind::running_diff) accumulators_[reader] = {t, true};
+  }
+
+  void forget() {
+    updated_.clear();
+    for (auto* held : {&accumulators_, &fragments_, &sums_})
+      std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
+  }
+
+  void run(const std::vector<int>& phase) {
+    for (std::size_t i = 0; i < phase.size(); ++i) {
+      const int t = phase[i];
+      task(t);
+      const Task& product = plan_.tasks[t];
+      if (product.kind != TaskKind::mma || context(product).slices == 1) continue;
+      // A slice leaves with the tasks right behind; then the next one takes its registers.
+      while (i + 1 < phase.size() && plan_.tasks[phase[i + 1]].context == product.context &&
+             plan_.tasks[phase[i + 1]].kind != TaskKind::finish &&
+             plan_.tasks[phase[i + 1]].kind != TaskKind::mma)
+        task(phase[++i]);
+      accumulators_.erase(product.node);
+    }
+  }
+
+  void task(int t) {
+    const Task& task = plan_.tasks[t];
+    const Node& n = node(task.node);
+    if (task.kind != TaskKind::copy_in && task.section != section_)
+      fail("{}: {} belongs {} the loop and runs {}", p_.name, said(t), name(task.section), name(section_));
+    seen_.clear();
+    switch (task.kind) {
+      case TaskKind::copy_in:
+        return;
+      case TaskKind::mma:
+        return product(t);
+      case TaskKind::to_operand:
+        read(t, n.in[0], true);
+        fragments_[task.node] = {t, false};
+        return;
+      case TaskKind::to_shared:
+        if (n.kind == NodeKind::round || n.kind == NodeKind::store)
+          read(t, n.in[0], true);
+        else
+          spilled(t);
+        return;
+      case TaskKind::to_global:
+        if (task.buffer < 0)
+          read(t, n.in[0], true);
+        else
+          buffer(t, task.buffer, true);
+        return;
+      case TaskKind::accumulate:
+        for (int in : n.in) read(t, in, node(in).shape == context(task).domain);
+        if (task.buffer < 0) state(t, accumulators_, task.node);
+        updated_.insert(task.node);
+        return;
+      case TaskKind::reduce:
+        for (int in : n.in) read(t, in, n.kind == NodeKind::reduce);  // a product's operands lie elsewhere
+        if (n.carried)
+          state(t, sums_, task.node);
+        else
+          sums_[task.node] = {t, false};
+        return;
+      case TaskKind::finish:
+        return finish(t);
+    }
+  }
+
+  /// A state of the loop is in the registers in which the loop found it.
+  void state(int t, const std::map<int, Held>& held, int node) {
+    const auto at = held.find(node);
+    if (at == held.end())
+      fail("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
+    proof_.agree(at->second.task, t, node, true);
+  }
+
+  /// Task t evaluates node x; `own`: at its context's own coordinates.
+  void read(int t, int x, bool own) {
+    if (!seen_.insert({x, own}).second) return;
+    const Node& n = node(x);
+    switch (n.kind) {
+      case NodeKind::map:
+        for (int in : n.in) read(t, in, own && node(in).shape == n.shape);
+        return;
+      case NodeKind::slice:
+      case NodeKind::concat:
+        for (int in : n.in) read(t, in, false);
+        return;
+      default:
+        return leaf(t, x, own);
+    }
+  }
+
+  /// Where the kernel takes a leaf's value from: its registers, or its buffer.
+  void leaf(int t, int x, bool own) {
+    const Task& task = plan_.tasks[t];
+    const Node& n = node(x);
+    if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
+    const auto c = plan_.context_of.find(x);
+    const bool late = n.carried || n.kind == NodeKind::accumulate;
+    const bool lanes = context(task).kind == ContextKind::lanes;
+    if (c != plan_.context_of.end() && c->second == task.context && own && !lanes &&
+        n.kind != NodeKind::round && (late ? Section::after : n.section) == section_ &&
+        n.shape == context(task).domain)
+      return in_registers(t, x);
+    stored(t, x, own);
+  }
+
+  /// What task t reads of node x is in shared memory; where no barrier is owed, its threads wrote it themselves.
+  void stored(int t, int x, bool own) const {
+    const auto b = plan_.buffer_of.find(x);
+    if (b == plan_.buffer_of.end())
+      fail("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name, said(t), x);
+    buffer(t, b->second, own);
+  }
+
+  void buffer(int t, int b, bool own) const {
+    const Task& task = plan_.tasks[t];
+    const auto w = writer_.find(b);
+    if (w == writer_.end())
+      fail("{}: {} reads {}, which no task writes", p_.name, said(t), plan_.buffers[b].name);
+    const auto names = [&](const std::vector<int>& list) {
+      return std::find(list.begin(), list.end(), w->second) != list.end();
+    };
+    if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
+  }
+
+  /// What a task before this one left of node x; a running maximum's state must have seen this iteration.
+  int left(int t, int x) const {
+    const auto held = accumulators_.find(x);
+    const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
+    const bool stale = section_ == Section::inside && held != accumulators_.end() && held->second.carried &&
+                       node(x).kind != NodeKind::matmul && !updated_.count(root);
+    if (held == accumulators_.end() || stale)
+      fail("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
+           said(t), x);
+    return held->second.task;
+  }
+
+  void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
+
+  /// A spill moves its own node's registers, partial sums as they are.
+  void spilled(int t) {
+    const Task& task = plan_.tasks[t];
+    proof_.agree(left(t, task.node), t, task.node, true);
+    const int parts = context(task).kind == ContextKind::fragment ? context(task).warps.k : 1;
+    if (plan_.buffers[task.buffer].partials != parts)
+      fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
+           plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+  }
+
+  void product(int t) {
+    const Task& task = plan_.tasks[t];
+    const Context& c = context(task);
+    const MatmulChoice& choice = plan_.matmuls.at(task.node);
+    const WarpLayout &w = c.warps, &chosen = choice.warps;
+    if (w != chosen)
+      fail("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name, said(t),
+           w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
+    if (c.domain != node(task.node).shape)
+      fail("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
+           to_string(node(task.node).shape));
+    if (w.count() * 32 > p_.threads())
+      fail("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t), w.count(),
+           p_.threads());
+    proof_.covers(t);
+    if (choice.a_from >= 0)
+      fragments(t);
+    else
+      stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
+    stored(t, node(task.node).in[1], false);
+    if (node(task.node).carried) return state(t, accumulators_, task.node);
+    accumulators_[task.node] = {t, false};
+  }
+
+  void fragments(int t) {
+    const int operand = node(plan_.tasks[t].node).in[0];
+    const auto held = fragments_.find(operand);
+    if (held == fragments_.end())
+      fail("{}: {} takes %{} as fragments, which no task before it in this section leaves in registers",
+           p_.name, said(t), operand);
+    proof_.chained(t, held->second.task);
+  }
+
+  void finish(int t) {
+    const auto held = sums_.find(plan_.tasks[t].node);
+    if (held == sums_.end())
+      fail("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
+    proof_.sums(t, held->second.task);
+  }
+
+  const KernelPlan& plan_;
+  const BlockProgram& p_;
+  RegisterProof proof_;
+  Section section_ = Section::inside;
+  std::map<int, Held> accumulators_, fragments_, sums_;  // by node
+  std::map<int, int> writer_;                            // buffer -> task
+  std::set<int> updated_;                                // states that have seen this iteration
+  std::set<std::pair<int, bool>> seen_;                  // what the task at hand has evaluated
+};
+
+}  // namespace
+
+void verify_registers(const KernelPlan& plan, const target::Target& target) { Registers(plan, target).run(); }
+
+}  // namespace zellige::plan

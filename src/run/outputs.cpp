@@ -1,0 +1,211 @@
+#include "run/outputs.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "graph/error.hpp"
+#include "run/files.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<struct stat> file_at(const fs::path& file) {
+  struct stat s;
+  if (::stat(file.c_str(), &s) != 0) return std::nullopt;
+  return s;
+}
+
+[[noreturn]] void unwritable(const fs::path& file, int error) {
+  fail("{}: cannot be written: {}", file.string(), std::strerror(error));
+}
+
+bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+bool unchanged(const struct stat& a, const struct stat& b) {
+  return same(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+// The descriptor of ours that a path means, or -1: "-", and /dev/stdout wherever it leads.
+int own_descriptor(const fs::path& file) {
+  if (file == "-") return 1;
+  const auto there = file_at(file);
+  struct stat s;
+  for (const int fd : {1, 2}) {
+    if (there && ::fstat(fd, &s) == 0 && same(*there, s)) return fd;
+  }
+  return -1;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+void write_stream(const fs::path& shown, std::string_view content) {
+  const int own = own_descriptor(shown);
+  if (own == 1) std::fflush(stdout);
+  const int fd = own >= 0 ? own : ::open(shown.c_str(), O_WRONLY | O_CLOEXEC);
+  int error = fd < 0 ? errno : 0;
+  while (!error && !content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) error = errno;
+    if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (own < 0 && fd >= 0 && ::close(fd) != 0 && !error) error = errno;
+  if (error) unwritable(shown, error);
+}
+
+}  // namespace
+
+Outputs::Outputs(const std::vector<std::string>& inputs, bool force, Written written)
+    : force_(force), written_(std::move(written)) {
+  for (const std::string& name : inputs) {
+    struct stat s;
+    if ((name == "-" ? ::fstat(0, &s) : ::stat(name.c_str(), &s)) == 0 && S_ISREG(s.st_mode))
+      inputs_.push_back({{s.st_dev, s.st_ino}, name == "-" ? "stdin" : name});
+  }
+}
+
+Outputs::~Outputs() { drop(); }
+
+bool Outputs::is_stream(const fs::path& file) {
+  if (own_descriptor(file) >= 0) return true;
+  const auto there = file_at(file);
+  return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
+}
+
+// Links are followed, so that what is checked and replaced is the file and not the link to it.
+Outputs::Place Outputs::resolve(const fs::path& shown) const {
+  Place place{shown, shown, is_stream(shown)};
+  if (place.stream) return place;
+  for (int links = 0;; ++links) {
+    std::error_code none;
+    if (!fs::is_symlink(place.file, none)) break;
+    if (links == 40) unwritable(shown, ELOOP);
+    const fs::path to = fs::read_symlink(place.file, none);
+    if (none) unwritable(shown, none.value());
+    place.file = to.is_absolute() ? to : folder_of(place.file) / to;
+  }
+  const auto there = file_at(place.file);
+  if (!place.file.has_filename() || (there && S_ISDIR(there->st_mode))) unwritable(shown, EISDIR);
+  if (there && ::access(place.file.c_str(), W_OK) != 0) unwritable(shown, errno);
+  return place;
+}
+
+// `digest`: of what is to be written, if that is known; a file that holds it already loses nothing.
+void Outputs::check(const Place& place, const std::string* digest) const {
+  if (place.stream) return;
+  const auto there = file_at(place.file);
+  if (!there) return;
+  for (const auto& [identity, name] : inputs_) {
+    if (identity != Identity{there->st_dev, there->st_ino}) continue;
+    fail("{}: is an input of this command ({}), which is never written over; name another output",
+         place.shown.string(), name);
+  }
+  if (force_ || there->st_size == 0) return;
+  const auto found = digest_of(place.file);
+  if (!found) fail("{}: stands there and cannot be read; --force replaces it", place.shown.string());
+  if ((digest && *found == *digest) || written_.holds(*found)) return;
+  fail("{}: stands there, and is not as Zellige wrote it (another's, or edited since); --force replaces it",
+       place.shown.string());
+}
+
+void Outputs::take(const Place& place) {
+  if (place.stream) return;
+  const auto folder = file_at(folder_of(place.file));
+  if (!folder) unwritable(place.shown, errno);
+  const std::string key =
+      fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, folded(place.file.filename().string()));
+  if (!claimed_.insert(key).second)
+    fail("{}: two outputs of this command would go there; name another", place.shown.string());
+}
+
+void Outputs::stage(const Place& place, std::string_view content) {
+  if (place.stream) {
+    staged_.push_back({place, {}, std::string(content), {}});
+    return;
+  }
+  Staged s{place, folder_of(place.file) / fmt::format(".{}", unique_name("part")), {}, file_at(place.file)};
+  const int error = write_new(s.aside, content);
+  if (error) {
+    ::unlink(s.aside.c_str());
+    unwritable(place.shown, error);
+  }
+  if (s.before) ::chmod(s.aside.c_str(), s.before->st_mode & 07777);
+  staged_.push_back(std::move(s));
+}
+
+void Outputs::claim(const fs::path& shown) {
+  const Place place = resolve(shown);
+  check(place, nullptr);
+  take(place);
+}
+
+void Outputs::rewrite(const fs::path& shown, std::string_view content) {
+  const Place place = resolve(shown);
+  const std::string mark = digest(content);
+  check(place, &mark);
+  written_.add(mark);
+  stage(place, content);
+  commit();
+}
+
+void Outputs::put(const fs::path& shown, std::string_view content) {
+  const Place place = resolve(shown);
+  const std::string mark = digest(content);
+  check(place, &mark);
+  take(place);
+  if (!place.stream) written_.add(mark);
+  stage(place, content);
+}
+
+// What stands there must be what was checked, or still nothing; it is kept aside until all is done.
+void Outputs::put_in_place(Staged& s) {
+  if (s.place.stream) return write_stream(s.place.shown, s.content);
+  const char *from = s.aside.c_str(), *to = s.place.file.c_str();
+  const bool there = s.before.has_value();
+  const auto now = file_at(s.place.file);
+  if (there != now.has_value() || (there && !unchanged(*s.before, *now)))
+    fail("{}: cannot be written: it changed while this ran", s.place.shown.string());
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, there ? RENAME_EXCHANGE : RENAME_NOREPLACE) == 0) {
+    s.state = there ? Staged::exchanged : Staged::made;
+    return;
+  }
+  // Some file systems know neither.
+  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) {
+    if (::rename(from, to) == 0) {
+      s.state = there ? Staged::replaced : Staged::made;
+      return;
+    }
+  }
+  unwritable(s.place.shown, errno);
+}
+
+void Outputs::commit() {
+  for (Staged& s : staged_) put_in_place(s);
+  for (const Staged& s : staged_) {
+    if (s.state == Staged::exchanged) ::unlink(s.aside.c_str());
+  }
+  staged_.clear();
+}
+
+void Outputs::drop() {
+  for (const Staged& s : staged_) {
+    if (s.place.stream) continue;
+    if (s.state == Staged::exchanged)
+      ::renameat2(AT_FDCWD, s.aside.c_str(), AT_FDCWD, s.place.file.c_str(), RENAME_EXCHANGE);
+    if (s.state == Staged::made) ::unlink(s.place.file.c_str());
+    if (s.state == Staged::waiting || s.state == Staged::exchanged) ::unlink(s.aside.c_str());
+  }
+  staged_.clear();
+}
+
+}  // namespace zellige::run

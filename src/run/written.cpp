@@ -1,0 +1,103 @@
+#define XXH_INLINE_ALL
+#include "run/written.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+
+#include "graph/error.hpp"
+#include "run/cache.hpp"
+#include "run/files.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr off_t most_bytes = 16 << 20;  // of the record; the older half goes when there are more
+constexpr std::size_t line_bytes = 33;
+
+}  // namespace
+
+struct Digest::State {
+  XXH3_state_t hash;
+};
+
+Digest::Digest()
+    : state_(static_cast<State*>(::operator new (sizeof(State), std::align_val_t{alignof(State)})),
+             [](State* s) { ::operator delete (s, std::align_val_t{alignof(State)}); }) {
+  XXH3_128bits_reset(&state_->hash);
+}
+
+Digest& Digest::add(std::string_view text) {
+  XXH3_128bits_update(&state_->hash, text.data(), text.size());
+  return *this;
+}
+
+std::string Digest::hex() const {
+  const XXH128_hash_t h = XXH3_128bits_digest(&state_->hash);
+  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+std::string digest(std::string_view text) { return Digest().add(text).hex(); }
+
+std::optional<std::string> digest_of(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  Digest all;
+  char buffer[1 << 16];
+  ssize_t n;
+  while ((n = ::read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)) {
+    if (n > 0) all.add({buffer, static_cast<std::size_t>(n)});
+  }
+  ::close(fd);
+  if (n < 0) return std::nullopt;
+  return all.hex();
+}
+
+Written Written::standard() {
+  try {
+    return Written(Cache::standard().root() / "written");
+  } catch (const std::exception&) {
+    return Written(fs::path());
+  }
+}
+
+void Written::add(const std::string& digest) const {
+  if (record_.empty()) return;
+  std::error_code ignored;
+  fs::create_directories(record_.parent_path(), ignored);
+  const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return;
+  // The lock is for those who shorten the record; a line alone is written at once.
+  if (::flock(fd, LOCK_EX) == 0) {
+    const off_t size = ::lseek(fd, 0, SEEK_END);
+    if (size > most_bytes) {
+      std::string recent(
+          static_cast<std::size_t>(most_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes, '\0');
+      const ssize_t n = ::pread(fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
+      if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(fd, 0) == 0 &&
+          ::write(fd, recent.data(), recent.size()) < 0) {
+        ::close(fd);
+        return;
+      }
+    }
+    const std::string line = digest + "\n";
+    if (::write(fd, line.data(), line.size()) < 0) errno = 0;  // not remembered
+  }
+  ::close(fd);
+}
+
+bool Written::holds(const std::string& digest) const {
+  std::error_code none;
+  if (record_.empty() || !fs::is_regular_file(record_, none)) return false;
+  try {
+    return read_whole(record_).find(digest + "\n") != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,130 @@
+// What transpile --standalone writes: compiled as docs/cli.md says, without a warning; and its host part, by
+// the host's compiler against a stand-in of the CUDA runtime, on several devices and threads.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "command.hpp"
+#include "run/files.hpp"
+
+namespace {
+
+using zellige::run::find_program;
+using zellige::run::read_whole;
+using zellige::run::write_whole;
+
+const char* const examples[] = {"attention", "lora", "mlp", "rmsnorm"};
+
+struct Standalone : Command {
+  /// The file that transpile writes for an example.
+  std::string write(const std::string& example, const std::string& target) {
+    const auto f = run({"transpile", std::string(ZELLIGE_SOURCE_DIR) + "/examples/" + example + ".json", "-o",
+                        path(target), "--standalone", "--target", target});
+    EXPECT_EQ(f.status, 0) << f.output;
+    return f.output.substr(0, f.output.find('\n'));
+  }
+};
+
+TEST_F(Standalone, CompilesAsTheDocsSay) {
+  const std::string docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/cli.md"),
+                    command = "nvcc -std=c++20 -arch=sm_90a -Xcompiler -Wall,-Wextra -c lora_0.cu";
+  EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
+  auto nvcc = find_program("nvcc");
+  if (!nvcc) nvcc = find_program("/usr/local/cuda/bin/nvcc");
+  if (!nvcc) GTEST_SKIP() << "no nvcc on PATH or in /usr/local/cuda";
+  for (const std::string target : {"sm_80", "sm_90a"}) {
+    for (const char* example : examples) {
+      std::string words = command.substr(command.find(' '));
+      words.replace(words.find("sm_90a"), 6, target)
+          .replace(words.find("lora_0.cu"), 9, write(example, target));
+      const auto f = zellige::run::run_process({"sh", "-c", *nvcc + words + " -o " + path("out.o")});
+      EXPECT_EQ(f.status, 0);
+      EXPECT_EQ(f.output, "") << example << " for " << target;
+    }
+  }
+}
+
+// Of the runtime what an entry calls. A launch needs its function's attribute on the device it goes to.
+constexpr const char* runtime = R"(
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+enum cudaError_t { cudaSuccess, cudaErrorInvalidValue };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct dim3 { dim3(unsigned, unsigned, unsigned) {} };
+using cudaStream_t = void*;
+namespace zellige { struct half_t {}; struct bfloat16_t {}; }
+using namespace zellige;
+inline thread_local int current = 0;
+inline thread_local cudaError_t last = cudaSuccess;
+inline std::mutex mutex;
+inline std::map<std::pair<int, std::string>, int> attribute;
+inline int calls = 0;
+inline cudaError_t cudaGetDevice(int* device) { return *device = current, cudaSuccess; }
+inline cudaError_t cudaGetLastError() { return last; }
+inline cudaError_t cudaFuncSetAttribute(const char* kernel, int, int bytes) {
+  const std::lock_guard hold(mutex);
+  ++calls;
+  attribute[{current, kernel}] = bytes;
+  return cudaSuccess;
+}
+template <class... Pointers>
+void launch(const char* kernel, dim3, dim3, int shared, cudaStream_t, Pointers...) {
+  const std::lock_guard hold(mutex);
+  if (shared > 48 * 1024 && attribute[{current, kernel}] < shared) last = cudaErrorInvalidValue;
+}
+)";
+
+TEST_F(Standalone, EveryDeviceGetsItsAttributes) {
+  write_whole(path("cuda_runtime.h"), runtime);
+  int large = 0;
+  for (const char* example : examples) {
+    const std::string file = write(example, "sm_90a"), text = read_whole(file);
+    const auto manifest =
+        nlohmann::json::parse(read_whole(file.substr(0, file.size() - 3) + ".manifest.json"));
+    const std::size_t begin = text.rfind("#include <cuda_runtime.h>"), end = text.rfind("#endif");
+    ASSERT_LT(begin, end);
+    int asking = 0;
+    std::string host = "#include <cuda_runtime.h>\n";
+    for (const auto& k : manifest.at("kernels")) {
+      host += "static const char* const " + k.at("name").get<std::string>() + " = \"" +
+              k.at("name").get<std::string>() + "\";\n";
+      asking += k.at("shared_bytes") > 48 * 1024;
+    }
+    large += asking;
+    host += std::regex_replace(text.substr(begin, end - begin), std::regex(R"((\w+)<<<(.*)>>>\()"),
+                               "launch($1, $2, ");
+    host += R"(
+int main() {
+  void* pointers[64] = {};
+  const auto launch_on = [&](int devices) {
+    for (current = 0; current < devices; ++current)
+      if (ENTRY(pointers, pointers, pointers, nullptr) != cudaSuccess) std::exit(1);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back(launch_on, 70);
+  for (std::thread& t : threads) t.join();
+  const int before = calls;
+  launch_on(64);  // known by now
+  std::printf("%d", calls - before);
+  return calls < 70 * ASKING;
+}
+)";
+    write_whole(path("host.cpp"), host);
+    const auto f = zellige::run::run_process(
+        {"sh", "-c",
+         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") +
+             " -DENTRY=" + manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) +
+             " -o " + path("host") + " " + path("host.cpp") + " && " + path("host")});
+    EXPECT_EQ(f.status, 0) << example;
+    EXPECT_EQ(f.output, "0") << example;
+  }
+  EXPECT_GE(large, 2) << "examples with more than 48 KB of shared memory";
+}
+
+}  // namespace

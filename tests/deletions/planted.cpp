@@ -1,0 +1,163 @@
+// planted [--verbose] [--target T]: plants bugs in the emitted text of small graphs, one at a time, and runs each on the
+// emulator. A bug is found by name (a finding says what was done wrong, where), by its numbers only, or not at all.
+// Exit status 0 only if none goes unseen and none of a kind that has a rule (`named`) is seen by its numbers alone.
+// docs/deletions.md has the table.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <regex>
+
+#include "emit/emit.hpp"
+#include "graph/error.hpp"
+#include "graph/inputs.hpp"
+#include "graphs.hpp"
+#include "run/emulated.hpp"
+
+namespace zellige::planted {
+namespace {
+
+using run::Bytes;
+
+struct Bug {
+  const char* kind;
+  const char* from;  // a regular expression; ECMAScript
+  const char* to;
+  bool named;        // the emulator has a rule for it, or the machine has
+  int graphs = 3;    // planted at its first place in so many graphs
+};
+
+const Bug bugs[] = {
+    {"accumulators not cleared", R"(acc(\d+)\.clear\(\);)", "", true, 4},
+    {"accumulators not cleared", R"(acc(\d+)\.fill\(0\.0f\);)", "", true},
+    {"running result not started", R"(  for \(int v = 0; v < \d+; \+\+v\) acc\d+\[i\]\[v\] = [^;]*;\n)", "  ;\n", true},
+    {"running result not started", R"(for \(int i = 0; [^;]*; \+\+i\) sum\d+\[i\] = [^;]*;)", ";", true, 4},
+    {"element of a fragment not filled", R"(op(\d+)\.put\(i, )", "if (i != 1) op$1.put(i, ", true},
+    {"element of a fragment not filled", R"((\n *)(for \(int v = 0; v < \d+; \+\+v\)) r(\d+)\[v\] = )", "$1$2 if (v != 1) r$3[v] = ", true, 4},
+    {"element of a fragment not filled", R"(\{ const int v = 0; r(\d+)\[v\] = )", "{ const int v = 0; if (tid != 0) r$1[v] = ", true},
+    {"swizzle of one side only", R"((view\(s\w+, )composition\(Swizzle<\d, \d, \d>\{\}, (Layout<.*?>>\{\})\))", "$1$2", true, 5},
+    {"swizzle of one side only", R"((view\(s\w+(?:\.shift\([^)]*\))?, composition\(Swizzle<)(\d), 3, 3)", "$011, 3, 4", true, 5},
+    {"stride of one side only", R"((view\(s\w+(?:\.shift\([^)]*\))?, [^{]*(?:\{\}, [^{]*)?Stride<[^{]*, Int<)(\d+)(>, Int<1>>>\{\}))", "$01$028$3", true, 4},
+    {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<2>", true},
+    {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<8>", true},
+    {"wrong number of lanes", R"((sum|max)_lanes<(?:8|16|32)>)", "$1_lanes<2>", true},
+    {"partial sums half added", R"(read_(sum|max)<(\d), 4>)", "read_$1<$2, 2>", true},
+    {"partial sums half added", R"(read_(sum|max)<(\d), 2>)", "read_$1<$2, 1>", true},
+    {"partial sums half added", R"(read_sum<(\d), \d>\((\w+), ([^()]*)\))", "read<$1>($2(0, $3))", false},
+    {"a stage read again", R"(\.shift\(stage \* (\d+)\))", ".shift(0 * $1)", false, 4},
+    {"a stage read again", R"(stage = stage \+ 1 == \d+ \? 0 : stage \+ 1;)", "", true, 4},
+    {"a stage too early", R"(cp_async_wait<2>)", "cp_async_wait<3>", true},
+    {"a stage too early", R"(\.shift\(stage \* (\d+)\))", ".shift((stage + 1) % 2 * $1)", true},
+    {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))", "$01$2 - 1", true, 4},
+    {"a tile in another's place", R"((shared_tile<\w+>\("\w+", )[1-9]\d*,)", "$010,", true, 4},
+    {"too few warps", R"(if \(warp < (\d+)\) \{\n *multiply)", "if (warp < $1 - 1) {\n multiply", false},
+    {"a product too short", R"(multiply<half_t, 64,)", "multiply<half_t, 48,", false},
+    {"a block's offset", R"(\bbx \* (\d+))", "bx * $1 / 2", false},
+};
+
+/// A graph's text as it is, and what it computes.
+struct Subject {
+  std::string name;
+  emit::Program program;
+  std::vector<Bytes> inputs, right;
+};
+
+struct Seen {
+  int planted = 0, named = 0, numbers = 0, unseen = 0;
+};
+
+std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m) {
+  std::vector<Bytes> storage;
+  const graph::RandomInputs inputs = graph::random_inputs(g, 1);
+  for (const emit::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == emit::Role::input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
+                                                  : run::poisoned(t));
+  return storage;
+}
+
+std::vector<Subject> subjects(const std::string& target, const run::Cache& cache) {
+  std::vector<Subject> all;
+  for (const plan::GoldenGraph& golden : plan::golden_graphs()) {
+    if (golden.name == "rmsnorm") continue;  // seconds a run
+    const graph::KernelGraph g = golden.graph();
+    Subject s{golden.name, emit::transpile(g, target::find(target)), {}, {}};
+    s.inputs = s.right = starting(g, s.program.manifest);
+    const run::EmulatedRun r = run::run_emulated(s.program, s.right, cache);
+    if (!r.findings.empty()) fail("{}: with nothing planted: {}", s.name, r.findings[0].message);
+    all.push_back(std::move(s));
+  }
+  return all;
+}
+
+/// "!..." a finding, "~" other numbers, "=" nothing, "?" does not compile.
+std::string judge(const Subject& s, std::string text, const run::Cache& cache) {
+  emit::Program p = s.program;
+  p.source = std::move(text);
+  std::vector<Bytes> storage = s.inputs;
+  try {
+    const run::EmulatedRun r = run::run_emulated(p, storage, cache);
+    if (!r.findings.empty()) return "!" + r.findings[0].message;
+  } catch (const Error& e) {
+    return std::string("?") + e.what();
+  }
+  for (std::size_t t = 0; t < storage.size(); ++t)
+    if (p.manifest.tensors[t].role == emit::Role::output && storage[t] != s.right[t]) return "~";
+  return "=";
+}
+
+int run_all(const std::string& target, bool verbose) {
+  const run::Cache cache = run::Cache::standard();
+  const std::vector<Subject> all = subjects(target, cache);
+  std::vector<std::pair<std::string, Seen>> rows;
+  bool good = true;
+  for (const Bug& bug : bugs) {
+    if (rows.empty() || rows.back().first != bug.kind) rows.push_back({bug.kind, {}});
+    Seen& row = rows.back().second;
+    const std::regex from(bug.from);
+    int planted = 0;
+    for (const Subject& s : all) {
+      if (planted == bug.graphs) break;
+      const std::string text = std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
+      if (text == s.program.source) continue;
+      const std::string seen = judge(s, text, cache);
+      if (seen[0] == '?') fail("{} in {}: {}", bug.kind, s.name, seen.substr(1));
+      ++planted, ++row.planted;
+      ++(seen[0] == '!' ? row.named : seen[0] == '~' ? row.numbers : row.unseen);
+      const bool as_it_should = seen[0] == '!' || (seen[0] == '~' && !bug.named);
+      good = good && as_it_should;
+      if (verbose || !as_it_should)
+        fmt::print("{}{} in {}, {}: {}\n", as_it_should ? "" : "NOT AS IT SHOULD BE: ", bug.kind, s.name, bug.from,
+                   seen[0] == '!' ? seen.substr(1) : seen[0] == '~' ? "other numbers" : "NOT SEEN");
+      std::fflush(stdout);
+    }
+  }
+  Seen sum;
+  fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", "kind", "planted", "by name", "numbers only", "not seen");
+  const auto print = [](const std::string& kind, const Seen& s) {
+    fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", kind, s.planted, s.named, s.numbers, s.unseen);
+  };
+  for (const auto& [kind, s] : rows) {
+    print(kind, s);
+    sum.planted += s.planted, sum.named += s.named, sum.numbers += s.numbers, sum.unseen += s.unseen;
+  }
+  print("together", sum);
+  return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace zellige::planted
+
+int main(int argc, char** argv) {
+  std::string target = "sm_80";
+  bool verbose = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--verbose") == 0) verbose = true;
+    if (std::strcmp(argv[i], "--target") == 0 && i + 1 < argc) target = argv[++i];
+  }
+  try {
+    return zellige::planted::run_all(target, verbose);
+  } catch (const zellige::Error& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,186 @@
+// Whatever a user calls a graph, its tensors and its tiles: the text compiles, is right, and the manifest keeps the names.
+#include "emit/names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "emit/emit.hpp"
+#include "folder.hpp"
+#include "graph/builder.hpp"
+#include "graph/infer.hpp"
+#include "graph/validate.hpp"
+#include "run/host_compiler.hpp"
+#include "run/nvrtc.hpp"
+#include "run/process.hpp"
+#include "run/run.hpp"
+
+namespace zellige {
+namespace {
+
+// Keywords, macros, what the headers bring, the emitter's own locals, names that only their marks tell apart, and names
+// that another name's prefix makes.
+const std::vector<std::string>& hard_names() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& words) {
+      std::istringstream in(words);
+      for (std::string word; in >> word;) names.push_back(word);
+    };
+    add("alignas alignof and asm auto bool break case catch char class const constexpr continue default "
+        "delete do double else "
+        "enum explicit export extern false float for friend goto if inline int long mutable namespace new "
+        "noexcept nullptr "
+        "operator or private protected public register return short signed sizeof static struct switch "
+        "template this throw "
+        "true try typedef typeid typename union unsigned using virtual void volatile while concept requires "
+        "co_await");
+    add("NULL EOF INT_MAX RAND_MAX errno assert stdin linux unix I M_PI NAN INFINITY min max abs isnan "
+        "__LINE__ _Bool __global__");
+    add("blockIdx threadIdx gridDim warpSize __shared__ dim3 half_t bfloat16_t float4 uint32_t Int Layout "
+        "Shape Stride Vec "
+        "Swizzle Fragment FragmentAt Operand zellige emulate std gmem smem global_tile shared_tile multiply "
+        "view read write "
+        "load store join edge at_most exp sqrt sigmoid square log pow clamp cp_async composition infinity");
+    add("tid lane warp bx by bz it ahead stage next slice part old valid launch inputs outputs workspace "
+        "stream error prepared "
+        "i c k kk j o n r v x at i0 i1 acc3 sum4 op5 r0 x1 t5 main printf malloc exit");
+    add("X gX sX pX gx sx px g_x s_x p_x gg_x X_out x_out Y_out a+b a_b a-b a*b a.b a_b_2 a__b _a_b a_b_ 3d "
+        "0 + +++ */ // /* ??/ "
+        "#define #if $ @ a,b a(b) <int> {} ; % %s {0} 'c'");
+    for (int i = 0; i < 4; ++i) names.push_back(std::string(199, 'a') + char('a' + i));
+    names.push_back(std::string(200, '+'));
+    return names;
+  }();
+  return all;
+}
+
+/// One kernel with a loop that reads every name, computes under every name, and stores some: all go through shared memory.
+graph::KernelGraph named(const std::vector<std::string>& names, const std::string& graph) {
+  graph::Builder b(graph);
+  std::vector<graph::Tensor> in;
+  for (const std::string& name : names) in.push_back(b.input(name, {2, 8}));
+  auto out = b.custom({.grid = {1}, .block = {32}, .loop = 2}, [&](graph::BlockBuilder& t) {
+    graph::Tile sum = t.load(in[0], {.loop = 0});
+    for (std::size_t i = 1; i < in.size(); ++i) sum = sum + t.load(in[i], {.loop = 0});
+    const graph::Tile all = accum(sum * 0.01);
+    t.store(all / sqrt(reduction(square(all), 1)), {});
+    t.store(reduction(all, 1), {});
+  });
+  for (graph::Tensor t : out) b.output(t, t.index == out[0].index ? "out" : "sout");
+  graph::KernelGraph g = b.build();
+  auto block = std::make_shared<graph::BlockGraph>(*g.ops[0].block);
+  for (std::size_t i = 0; i < block->tensors.size(); ++i)  // tiles too: the same names in another order
+    if (i < names.size()) block->tensors[i].name = names[names.size() - 1 - i];
+  g.ops[0].block = std::move(block);
+  graph::validate(g);
+  return g;
+}
+
+TEST(EmittedNames, TwoHundredHardNamesCompileAndAreRight) {
+  const std::vector<std::string>& names = hard_names();
+  ASSERT_GE(names.size(), 200u);
+  ASSERT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  const Folder folder;
+  const run::Cache cache{folder.path};
+  const graph::KernelGraph g = named(names, "new");
+  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
+  EXPECT_EQ(r.status, run::Status::correct) << r.reason;
+
+  const emit::Program p = emit::transpile(g, target::find("sm_90a"));
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(p.manifest.tensors[i].name, names[i]);
+  bool nvrtc = true;
+  try {
+    run::nvrtc_version();
+  } catch (const Error&) {
+    nvrtc = false;
+  }
+  if (nvrtc) EXPECT_FALSE(run::compile_cubin(p.source, "sm_90a", cache).bytes.empty());
+}
+
+TEST(EmittedNames, OfGraphsCompile) {
+  const Folder folder;
+  const run::Cache cache{folder.path};
+  const auto nvcc = run::find_program("nvcc");  // its host entry: launch_main and the like
+  for (const std::string name : {"int", "main", "exp", "3d", "+", "read"}) {
+    const emit::Program p = emit::transpile(named({"x", "gx"}, name), target::find("sm_80"));
+    EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << name;
+    EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
+    if (!nvcc || name > "f") continue;
+    std::ofstream(folder / "entry.cu") << p.source;
+    const run::Finished built = run::run_process(
+        {*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include", "-c",
+         (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
+    EXPECT_EQ(built.status, 0) << name << ": " << built.output;
+  }
+  const emit::Program longest = emit::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
+  EXPECT_LE(longest.manifest.kernels[0].name.size(), 80u);
+}
+
+const std::regex user_form("[pgs](_[A-Za-z0-9]|[A-Z]).*");
+
+/// The rule that all of it rests on: nothing but a user's name has the form of one.
+TEST(EmittedNames, NothingElseHasTheirForm) {
+  // What the emitter writes: of a graph whose names have no such form, every such word is one of the expected.
+  const emit::Program p = emit::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
+  const std::regex word("\\b[A-Za-z_][A-Za-z0-9_]*");
+  std::set<std::string> found;
+  for (std::sregex_iterator w(p.source.begin(), p.source.end(), word), end; w != end; ++w)
+    if (std::regex_match(w->str(), user_form)) found.insert(w->str());
+  for (const std::string& w : found)
+    EXPECT_TRUE(std::regex_match(w, std::regex("[pgs](A|_b|_out|_sout)|s_s[0-9]+|s_t[0-9]+"))) << w;
+
+  // Macros: of the headers, under the emulator; of CUDA's, where nvcc is.
+  const Folder folder;
+  const run::Cache cache{folder.path};
+  const auto macros = [&](std::vector<std::string> command) {
+    const run::Finished all = run::run_process(command);
+    if (all.status != 0) return false;
+    std::istringstream lines(all.output);
+    int count = 0;
+    for (std::string define, name; lines >> define >> name; lines.ignore(1 << 20, '\n'), ++count) {
+      name = name.substr(0, name.find('('));
+      EXPECT_FALSE(std::regex_match(name, user_form)) << name;
+      EXPECT_FALSE(std::regex_match(name, std::regex("launch_.*|emulate_.*|[A-Za-z].*_k[0-9]+"))) << name;
+    }
+    return count > 300;
+  };
+  const auto gxx = run::find_program("g++");
+  ASSERT_TRUE(gxx);
+  const std::filesystem::path file = folder / "all.cpp";
+  std::ofstream(file)
+      << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
+  const std::string include = std::string(ZELLIGE_SOURCE_DIR) + "/include";
+  EXPECT_TRUE(macros({*gxx, "-std=gnu++20", "-DZELLIGE_EMULATE", "-I", include, "-E", "-dM", file.string()}));
+  if (const auto nvcc = run::find_program("nvcc")) {
+    const std::filesystem::path device = folder / "device.cu";
+    std::ofstream(device) << "#include <zellige/block.hpp>\n#include <cuda_runtime.h>\n";
+    macros({*nvcc, "-std=c++20", "-I", include, "-E", "-Xcompiler", "-dM", device.string()});
+  }
+}
+
+TEST(EmittedNames, AreUniqueAndRecognisable) {
+  emit::Names names;
+  EXPECT_EQ(names.pointer("X"), "pX");
+  EXPECT_EQ(names.global("x"), "g_x");
+  EXPECT_EQ(names.shared("qk"), "s_qk");
+  EXPECT_EQ(names.global("a+b"), "g_a_b");
+  EXPECT_EQ(names.global("a_b"), "g_a_b_2");
+  EXPECT_EQ(names.global("a+b"), "g_a_b");
+  EXPECT_EQ(names.global("a_b_2"), "g_a_b_2_2");
+  EXPECT_EQ(names.shared("+"), "s_t");
+  std::set<std::string> seen;
+  for (const std::string& name : hard_names())
+    for (const std::string& text : {names.pointer(name), names.global(name), names.shared(name)}) {
+      EXPECT_TRUE(seen.insert(text).second) << text << " of " << name << " is another's too";
+      EXPECT_TRUE(std::regex_match(text, user_form)) << text;
+      EXPECT_EQ(text.find("__"), std::string::npos) << text;
+      EXPECT_LE(text.size(), 80u);
+    }
+}
+
+}  // namespace
+}  // namespace zellige

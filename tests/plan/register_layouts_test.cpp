@@ -1,0 +1,50 @@
+// The layouts that the verifier evaluates from the instructions' rows are those of block/fragment.hpp.
+#include <gtest/gtest.h>
+
+#include <zellige/block/fragment.hpp>
+
+#include "plan/registers.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+namespace {
+
+const Instruction& mma() {
+  return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN");
+}
+
+template <int B, int M, int N, int WB, int WM, int WN, int WK>
+void same_as_fragment() {
+  using F = Fragment<B, M, N, WB, WM, WN, WK>;
+  const WarpLayout w{WB, WM, WN, WK};
+  const RegisterLayout mine = accumulators({B, M, N}, w, 1, mma());
+  ASSERT_EQ(mine.values, F::tiles * 4);
+  ASSERT_EQ(mine.threads, w.count() * 32);
+  for (int thread = 0; thread < mine.threads; ++thread)
+    for (int value = 0; value < mine.values; ++value) {
+      const FragmentAt at = F::at(value / 2, thread / 32, thread % 32);
+      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2}))
+          << "thread " << thread << ", value " << value;
+    }
+  // Rounded, value for value, they are the operand's registers: what `put` moves where.
+  if constexpr (F::width == 2) {
+    Operand<half_t, F> op{};
+    for (int i = 0; i < F::pairs; ++i) op.put(i, static_cast<float>(2 * i), static_cast<float>(2 * i + 1));
+    const auto* held = reinterpret_cast<const half_t*>(&op.a);
+    for (int value = 0; value < mine.values; ++value)
+      ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
+  }
+}
+
+TEST(RegisterLayouts, AreTheFragmentsOfTheKernels) {
+  same_as_fragment<1, 16, 64, 1, 1, 4, 1>();
+  same_as_fragment<1, 16, 16, 1, 1, 1, 4>();
+  same_as_fragment<1, 33, 40, 1, 2, 2, 1>();
+  same_as_fragment<1, 64, 8, 1, 4, 1, 2>();
+  same_as_fragment<3, 20, 24, 2, 1, 2, 1>();
+  same_as_fragment<4, 32, 96, 2, 2, 1, 2>();
+  same_as_fragment<1, 8, 128, 1, 1, 8, 1>();
+}
+
+}  // namespace
+}  // namespace zellige::plan

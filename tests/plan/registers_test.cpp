@@ -1,0 +1,258 @@
+// Registers: every wrong way to hand a value on in them is refused in words, and no plan of ours.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "chains.hpp"
+#include "graphs.hpp"
+#include "plan/group.hpp"
+#include "plan/layouts.hpp"
+#include "plan/lower.hpp"
+#include "plan/pipeline.hpp"
+#include "plan/select.hpp"
+#include "plan/slice.hpp"
+#include "plan/swizzle.hpp"
+#include "plan/verify_registers.hpp"
+#include "run/run.hpp"
+
+namespace zellige::plan {
+namespace {
+
+std::string verdict(const KernelPlan& plan) {
+  try {
+    verify_registers(plan, target::find("sm_80"));
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// --- the planner -------------------------------------------------------------------------------------------
+
+TEST(Chains, NoneIsRefused) {
+  int planned = 0, chained = 0;
+  const auto plan = [&](const graph::KernelGraph& g) {
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      const Plan made = make_plan(g, target::find(target));  // verified; an error names the graph
+      for (const auto& [node, m] : made.kernels.at(0).matmuls) chained += m.a_from >= 0;
+    }
+    ++planned;
+  };
+  for (const ChainShape& s : chains()) plan(chain(s));
+  for (int products : {2, 5, 6})
+    for (std::int64_t m : {16, 32, 64})
+      for (int threads : {64, 128, 256}) plan(chain({m, 32, threads, products}));
+  for (std::int64_t keys : {16, 32, 64}) plan(attention_projected(16, keys, 64, 64));
+  plan(chain({16, 32, 128, 3}));
+  EXPECT_EQ(planned, 480 + 27 + 3 + 1);
+  EXPECT_GE(chained, 480);  // and not by giving chains up
+}
+
+/// The chain's plan with other warps, as `choose` sets them, through the passes behind selection.
+KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(KernelPlan&)>& choose) {
+  const target::Target& target = target::find("sm_80");
+  Program program = lower(g, target);
+  std::vector<KernelPlan> kernels(1);
+  kernels[0].program = program.kernels.at(0);
+  select(kernels[0]);
+  choose(kernels[0]);
+  resolve_layouts(program, kernels);
+  KernelPlan& k = kernels[0];
+  group(k, program, target);
+  arrange_buffers(k);
+  pipeline(k, target, true);
+  slice_fragments(k);
+  return k;
+}
+
+// A pair of products was decided without what the first of them was to an earlier one. Every such pair of
+// decisions: a middle product with A in registers is right only where nobody splits N and rows are split alike.
+TEST(Chains, EveryWrongSplitIsRefused) {
+  int wrong = 0, right = 0;
+  for (std::int64_t m : {16, 32, 64})
+    for (auto [inner, most] : {std::pair{32, 4}, {64, 4}, {128, 8}}) {  // most warps
+      const graph::KernelGraph g = chain({m, inner, 32 * most, 3});
+      for (int m0 = 1; m0 <= most && m0 <= m / 16; ++m0)
+        for (int n0 = 1; m0 * n0 <= most && n0 <= inner / 16; ++n0)
+          for (int m1 = 1; m1 <= most && m1 <= m / 16; ++m1)
+            for (int n1 = 1; m1 * n1 <= most && n1 <= inner / 16; ++n1) {
+              const KernelPlan k = planned_with(g, [&](KernelPlan& k) {
+                std::vector<int> ids;
+                for (const auto& [id, c] : k.matmuls) ids.push_back(id);
+                k.matmuls[ids[0]].warps = {1, m0, n0, 1}, k.matmuls[ids[0]].a_from = -1;
+                k.matmuls[ids[1]].warps = {1, m1, n1, 1}, k.matmuls[ids[1]].a_from = ids[0];
+                k.matmuls[ids[2]].warps = {1, m1, 1, n1}, k.matmuls[ids[2]].a_from = ids[1];
+              });
+              const bool is_right = n0 == 1 && n1 == 1 && m0 == m1;
+              EXPECT_EQ(verdict(k).empty(), is_right)
+                  << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0 << " then " << m1 << "x"
+                  << n1 << ": " << verdict(k);
+              ++(is_right ? right : wrong);
+            }
+    }
+  EXPECT_GE(wrong, 400);
+  EXPECT_GE(right, 10);
+}
+
+TEST(Chains, TheOldPlanSaysWhatClashes) {
+  const auto old = [](KernelPlan& k) {  // X(16,32) W W W in 128 threads, as it was planned
+    int i = 0, before = -1;
+    for (auto& [id, c] : k.matmuls) {
+      c.warps = i == 2 ? WarpLayout{1, 1, 1, 2} : WarpLayout{1, 1, 2, 1};
+      c.a_from = before, before = id, ++i;
+    }
+  };
+  EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), old)),
+            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
+            "%3', and 'mma %4' takes "
+            "it for (0, 0)");
+  const auto half =
+      [](KernelPlan& k) {  // one warp behind two: its own fragments are right, the other's are lost
+        int i = 0, before = -1;
+        for (auto& [id, c] : k.matmuls)
+          c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+      };
+  EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
+            "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
+            "%3', and 'mma %4' "
+            "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
+}
+
+// --- mutated plans -----------------------------------------------------------------------------------------
+
+int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
+  for (std::size_t t = 0; t < k.tasks.size(); ++t)
+    if (k.tasks[t].kind == kind && nth-- == 0) return static_cast<int>(t);
+  ADD_FAILURE() << "no such task";
+  return 0;
+}
+
+void move_last(KernelPlan& k, int task) {
+  for (auto* section : {&k.inside, &k.after})
+    for (auto& phase : *section)
+      if (std::erase(phase, task)) return phase.push_back(task);
+}
+
+TEST(Mutated, PlansAreRefusedInWords) {
+  const graph::KernelGraph g = chain({32, 32, 64, 3, true});
+  const KernelPlan good = make_plan(g, target::find("sm_80")).kernels.at(0);
+  ASSERT_EQ(verdict(good), "");
+  const int operand = task_of(good, TaskKind::to_operand), first = task_of(good, TaskKind::mma);
+  const auto mutated = [&](const std::function<void(KernelPlan&)>& change) {
+    KernelPlan bad = good;
+    change(bad);
+    return verdict(bad);
+  };
+  const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
+  EXPECT_EQ(
+      mutated([&](KernelPlan& k) { move_last(k, operand); }),
+      name + "'mma %5' takes %4 as fragments, which no task before it in this section leaves in registers");
+  EXPECT_EQ(
+      mutated([&](KernelPlan& k) { move_last(k, first); }),
+      name + "'to operand %4' reads %2 in registers, where no task before it in this section leaves it");
+  EXPECT_EQ(mutated([&](KernelPlan& k) { k.tasks[operand].section = Section::inside; }),
+            name + "'to operand %4' belongs inside the loop and runs after");
+  EXPECT_EQ(mutated([&](KernelPlan& k) {
+              Context other = k.contexts[k.tasks[operand].context];
+              other.warps = {1, 1, 2, 1};
+              k.contexts.push_back(other), k.tasks[operand].context = static_cast<int>(k.contexts.size()) - 1;
+            }),
+            name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
+  EXPECT_EQ(mutated([&](KernelPlan& k) {
+              k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
+            }),
+            name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were chosen (batch, M, N, K)");
+  EXPECT_EQ(mutated([&](KernelPlan& k) { k.contexts[k.tasks[first].context].slices = 2; }),
+            name +
+                "'to operand %4' leaves %4 in accumulators of (32, 32) under warps 1x2x1 (batch, M, N), 2 "
+                "slices of N, which are no "
+                "fragments of (32, 32)");
+}
+
+TEST(Mutated, LoopsAreRefusedInWords) {
+  const KernelPlan good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
+  ASSERT_EQ(verdict(good), "");
+  const std::string name = good.program.name + ": ";
+  KernelPlan bad = good;  // the fragments of P behind the loop
+  const int operand = task_of(good, TaskKind::to_operand);
+  for (auto& phase : bad.inside) std::erase(phase, operand);
+  bad.after.front().insert(bad.after.front().begin(), operand);
+  EXPECT_EQ(
+      verdict(bad),
+      name + "'mma %12' takes %11 as fragments, which no task before it in this section leaves in registers");
+  bad = good;  // the running maximum behind its readers
+  move_last(bad, task_of(good, TaskKind::accumulate));
+  EXPECT_EQ(verdict(bad),
+            name + "'to shared %6' reads %6 in registers, where no task before it in this section leaves it");
+}
+
+// A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
+TEST(Mutated, PartialSumsAreNotRead) {
+  KernelPlan bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
+  for (Task& t : bad.tasks)
+    if (t.kind == TaskKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
+      const int product = bad.program.nodes[t.node].in[0];
+      for (const Task& m : bad.tasks)
+        if (m.kind == TaskKind::mma && m.node == product) t.context = bad.context_of[product] = m.context;
+    }
+  EXPECT_EQ(verdict(bad),
+            "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves sums over one of 4 "
+            "parts of K in each");
+}
+
+// Another warp layout for one product of any plan, whose readers keep the old one, is refused.
+TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
+  int changed = 0;
+  for (const GoldenGraph& g : golden_graphs())
+    for (const KernelPlan& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
+      ASSERT_EQ(verdict(good), "") << g.name;
+      for (std::size_t t = 0; t < good.tasks.size(); ++t) {
+        const Task& task = good.tasks[t];
+        if (task.kind != TaskKind::mma || good.matmuls.at(task.node).warps.count() < 2) continue;
+        KernelPlan bad = good;
+        Context other = bad.contexts[task.context];
+        std::swap(other.warps.n, other.warps.m);
+        if (other == bad.contexts[task.context]) std::swap(other.warps.n, other.warps.k);
+        if (other == bad.contexts[task.context]) continue;
+        bad.matmuls[task.node].warps = other.warps;
+        bad.contexts.push_back(other), bad.tasks[t].context = static_cast<int>(bad.contexts.size()) - 1;
+        EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << task.node;
+        ++changed;
+      }
+    }
+  EXPECT_GE(changed, 10);
+}
+
+// --- the emulator ------------------------------------------------------------------------------------------
+
+void runs_right(const graph::KernelGraph& g) {
+  static const run::Cache cache = run::Cache::standard();
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target}, cache);
+    EXPECT_EQ(r.status, run::Status::correct) << g.name << " " << target << ": " << r.reason;
+  }
+}
+
+/// ZELLIGE_CHAINS=all runs every chain, FIRST-LAST a range of them; without it every 120th.
+TEST(Emulated, ChainsAreRight) {
+  const std::vector<ChainShape> all = chains();
+  std::size_t first = 0, last = all.size(), step = 120;
+  if (const char* asked = std::getenv("ZELLIGE_CHAINS")) {
+    step = 1;
+    std::sscanf(asked, "%zu-%zu", &first, &last);
+  }
+  for (std::size_t i = first; i < std::min(last, all.size()); i += step) runs_right(chain(all[i]));
+}
+
+TEST(Emulated, LongChainsAndAttentionAreRight) {
+  runs_right(chain({16, 32, 128, 3}));
+  runs_right(chain({32, 32, 64, 6, true}));
+  runs_right(attention_projected(16, 32, 64, 64));
+}
+
+TEST(Emulated, OperandsReadRawAndThroughAMapDoNotRace) {
+  for (std::int64_t k : {9, 20, 29}) runs_right(raw_and_mapped(16, k, 32, 64, k == 20, k == 29));
+}
+
+}  // namespace
+}  // namespace zellige::plan

@@ -1,0 +1,98 @@
+// Launch shapes and layouts that are legal though CUDA or a simple rule would not take them as they stand: they run, and right.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "emit/emit.hpp"
+#include "graph/builder.hpp"
+#include "run/run.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::Dim3;
+
+void expect_correct(const graph::KernelGraph& g, const char* target, const Cache& cache) {
+  const RunResult r = run(g, {.on = Engine::emulator, .target = target, .workers = 2}, cache);
+  EXPECT_EQ(r.status, Status::correct) << r.reason;
+}
+
+graph::KernelGraph product(Dim3 grid, Dim3 block) {
+  graph::Builder b("product");
+  const graph::Tensor X = b.input("X", {16 * grid.x, 64}), W = b.input("W", {64, 8 * grid.y * grid.z});
+  b.output(b.custom({.grid = grid, .block = block, .loop = 2},
+                    [&](graph::BlockBuilder& t) { t.store(accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.y = 1, .loop = 0}))), {.x = 0, .y = 1}); })
+               .at(0),
+           "Y");
+  return b.build();
+}
+
+// Blocks of any shape: what is launched is within CUDA's limits, and has as many threads.
+TEST(Shapes, BlocksOfAnyShape) {
+  const Cache cache = Cache::temporary();
+  std::mt19937 random(3);
+  int tall = 0;
+  for (int i = 0; i < 200; ++i) {
+    Dim3 d{1, 1, 1};
+    for (std::int64_t* axis : {&d.z, &d.y, &d.x}) *axis = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(1024 / d.count()));
+    if (d.count() < 32) continue;
+    tall += d.z > 64;
+    const graph::KernelGraph g = product({2, 1, 1}, d);
+    const char* target = i % 2 ? "sm_80" : "sm_90a";
+    const emit::Program p = emit::transpile(g, target::find(target));
+    const Dim3 launched = p.manifest.kernels.at(0).block;
+    EXPECT_EQ(launched.count(), d.count());
+    EXPECT_LE(launched.z, 64);
+    if (d.z <= 64) EXPECT_EQ(launched, d) << "left as it is where that will do";
+    if (i % 40 == 0 || d == Dim3{1, 1, 128}) expect_correct(g, target, cache);
+  }
+  EXPECT_GT(tall, 50);
+  expect_correct(product({2, 1, 1}, {1, 1, 128}), "sm_80", cache);
+  expect_correct(product({1, 2, 1}, {1, 3, 65}), "sm_90a", cache);
+}
+
+// Grids past what CUDA takes along y and z are numbered along x.
+TEST(Shapes, GridsOfAnyShape) {
+  const Cache cache = Cache::temporary();
+  for (const Dim3 grid : {Dim3{2, 65537, 1}, Dim3{1, 2, 65536}}) {
+    graph::Builder b("grid");
+    const graph::Tensor X = b.input("X", {grid.x, grid.y, grid.z}), S = b.input("S", {grid.x, 1, grid.z});
+    b.output(b.custom({.grid = grid, .block = {32}}, [&](graph::BlockBuilder& t) {
+                t.store(t.load(X, {.x = 0, .y = 1, .z = 2}) * t.load(S, {.x = 0, .z = 2}), {.x = 0, .y = 1, .z = 2});
+              }).at(0), "Y");
+    const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
+    EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{grid.count(), 1, 1}));
+    expect_correct(b.build(), "sm_80", cache);
+  }
+  const emit::Program p = emit::transpile(product({3, 2, 1}, {64}), target::find("sm_80"));
+  EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{3, 2, 1})) << "left as it is where that will do";
+}
+
+// Strides that interleave, and any stride along an extent of 1, of inputs and outputs.
+TEST(Shapes, StridesThatInterleave) {
+  const Cache cache = Cache::temporary();
+  graph::Builder b("strides");
+  using graph::DType;
+  const graph::Tensor X = b.input("X", {128, 17}, DType::f16, {129, 128}), Z = b.input("Z", {1, 17}, DType::f16, {0, 1}),
+                      V = b.input("V", {128, 1}, DType::f16, {1, -7}), W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
+  const graph::Tensor E = exp(X), F = E + Z, Y = F * V;
+  b.output(E, "E", {129, 128});
+  b.output(reduction(Y, 0), "R", {0, 1});
+  b.output(square(W), "Q", {9, 2, -1});
+  b.output(matmul(X, b.input("U", {17, 24}, DType::f16, {25, 26})), "P", {24, 1});
+  EXPECT_NO_THROW(b.build());
+  for (const char* target : {"sm_80", "sm_90a"}) expect_correct(b.build(), target, cache);
+}
+
+// Sums past what inputs are scaled for.
+TEST(Shapes, LargeSums) {
+  const Cache cache = Cache::temporary();
+  for (const graph::DType dtype : {graph::DType::f16, graph::DType::bf16, graph::DType::f32}) {
+    graph::Builder b("sums");
+    b.output(reduction(exp(b.input("X", {2, 16384}, dtype)), 1), "Y");
+    expect_correct(b.build(), "sm_80", cache);
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
