@@ -153,6 +153,12 @@ TEST(Partition, StaticRecordsAreExact) {
   static_assert(!has_record<decltype(inner)>);
   auto const outer = local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _2{}));
   static_assert(is_same_v<decltype(outer)::engine_type::overhang, Overhang<4, 10>>);
+  // A number for the tile counts the tiles, the first mode fastest.
+  for (int i = 0; i < 9; ++i) {
+    auto const one = local_tile(a, Shape<_4, _4>{}, i);
+    static_assert(is_same_v<decltype(one)::engine_type::overhang, MayOverhang>);
+    EXPECT_EQ(copies(one), i < 6) << i;
+  }
   // A tile whose number is of run time is not refused by the compiler: it hangs over or does not.
   for (int m = 0; m < 3; ++m) {
     for (int n = 0; n < 3; ++n) {

@@ -99,6 +99,10 @@ ZELLIGE_HOST_DEVICE constexpr auto part_of(Crd const& crd) {
 }
 template <Part part, class S, class T, class Crd, int I, int... R>
 ZELLIGE_HOST_DEVICE constexpr auto cut_modes(S const& shape, T const& tiler, Crd const& crd, seq<I, R...>);
+template <class T>
+inline constexpr bool flat_numbers = false;
+template <class... T>
+inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
 /// What a tiler leaves hanging over a shape; crd names a tile, or an element of every tile, mode by mode.
 template <Part part, class S, class T, class Crd>
@@ -108,6 +112,11 @@ ZELLIGE_HOST_DEVICE constexpr auto cut_shape(S const& shape, T const& tiler, Crd
   } else if constexpr (tuple_like<T>) {
     if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
       return Whole{};  // nothing to cut, or refused by the division itself
+    else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
+                       rank_v<T> == rank_v<S>)
+      // One number for the tile: it counts them, the first mode fastest.
+      return cut_modes<part>(shape, tiler, idx2crd(crd, ceil_div(shape, tiler)),
+                             make_seq<tuple_size_v<T>>{});
     else
       return cut_modes<part>(shape, tiler, crd, make_seq<tuple_size_v<T>>{});
   } else if constexpr (integral<T>) {
