@@ -135,8 +135,10 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& curr
   static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
                 "compact_major(shape, current): a step for every mode of the shape");
   constexpr long long extent = detail::static_extent_v<S>;
+  // By a name: nvcc hands the expression itself on to the host compiler, which takes it for a dependent one.
+  constexpr bool left = is_same_v<Major, LayoutLeft>;
   if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
-    return typename detail::compact_static<is_same_v<Major, LayoutLeft>, S, 1, detail::modes_of<S>>::type{};
+    return typename detail::compact_static<left, S, 1, detail::modes_of<S>>::type{};
   else
     return get<0>(detail::compact<Major>(shape, current));
 }
