@@ -2,3 +2,12 @@
 #pragma once
 #include <cute/tensor_impl.hpp>
 #include <zellige/tensor/zip.hpp>
+
+namespace zellige {
+
+template <class L>
+struct is_zip_layout : false_type {};
+template <class... L>
+struct is_zip_layout<ZipLayout<L...>> : true_type {};
+
+}  // namespace zellige

@@ -9,6 +9,22 @@
 #include <zellige/atom/issue_copy.hpp>
 #endif
 
+#if defined(__CUDACC__)
+#define CUTE_COPY_ATOM_TMA_SM90_ENABLED
+#endif
+
+namespace zellige {
+
+/// The operation of Copy_Traits.
+template <class Traits>
+struct CPY_Op {};
+template <class Op, class... Args>
+struct CPY_Op<Copy_Traits<Op, Args...>> {
+  using type = Op;
+};
+
+}  // namespace zellige
+
 // What a Copy_Atom can be of.
 #include <cute/arch/copy_sm90.hpp>
 #include <cute/atom/copy_traits_sm90_tma.hpp>

@@ -5,5 +5,17 @@
 #include <zellige/atom/mma_call.hpp>
 #include <zellige/atom/write.hpp>
 
+namespace zellige {
+
+/// The operation of MMA_Traits.
+template <class Traits>
+struct MMA_Op {};
+template <class Op, class... Args>
+struct MMA_Op<MMA_Traits<Op, Args...>> {
+  using type = Op;
+};
+
+}  // namespace zellige
+
 // What an MMA_Atom can be of.
 #include <cute/arch/mma_sm90_gmma.hpp>
