@@ -94,8 +94,9 @@ void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[first.context];
   const std::size_t outer = mark();
   for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_operand)
-      out_.line("Operand<{}, {}> op{};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
+    if (plan_.tasks[t].kind == TaskKind::to_operand)  // what no thread's elements fill must be zeros: it is multiplied all the same
+      out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node,
+                inside(plan_.tasks[t]).empty() ? "" : "{}");
   if (c.kind == ContextKind::fragment) fragment_nest(tasks);
   else sweep_nest(tasks);
   forget(outer);
@@ -147,6 +148,31 @@ bool KernelText::has_room(const Task& task, std::int64_t columns) const {
          b.strides[rank - 2] >= columns;
 }
 
+/// The shape that a fragment's task fills: a padded operand takes zeros beyond the tile.
+const plan::Shape& KernelText::written(const Task& task) const {
+  const bool operand = task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round;
+  return operand ? plan_.buffers[task.buffer].padded : plan_.contexts[task.context].domain;
+}
+
+/// Which of a fragment's elements are anybody's: a batch, row or column beyond is not. "": all.
+std::string KernelText::inside(const Task& task) const {
+  const Context& c = plan_.contexts[task.context];
+  const plan::Shape& bound = written(task);
+  const std::size_t rank = c.domain.size();
+  std::int64_t batch = 1;
+  for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  std::string text;
+  const auto need = [&](const std::string& s) { text += (text.empty() ? "" : " && ") + s; };
+  if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
+  const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
+  if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
+  const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
+  const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
+  const bool whole = bound[rank - 1] % (n_cover > 1 ? 16 : 8) == 0 && units % c.warps.n == 0;
+  if (c.slices == 1 && !whole && !has_room(task, columns)) need(fmt::format("at.n < {}", bound[rank - 1]));
+  return text;
+}
+
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const int context = plan_.tasks[tasks.front()].context;
   const Context& c = plan_.contexts[context];
@@ -176,27 +202,16 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   }
   if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
-  // A batch, row or column beyond C belongs to nobody; padded operands take zeros there.
   for (int t : tasks) {
     const Task& task = plan_.tasks[t];
-    plan::Shape bound = c.domain;
-    if (task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round) bound = plan_.buffers[task.buffer].padded;
-    std::string inside;
-    const auto need = [&](const std::string& s) { inside += (inside.empty() ? "" : " && ") + s; };
-    if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
-    const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
-    if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
-    const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
-    const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
-    if (c.slices == 1 && (bound[rank - 1] % (n_cover > 1 ? 16 : 8) != 0 || units % c.warps.n != 0) && !has_room(task, columns))
-      need(fmt::format("at.n < {}", bound[rank - 1]));
+    const plan::Shape bound = written(task);
     // Tiles of warps that hold none would read beyond: clamp those too.
     Point q = p;
     const bool padded = bound != c.domain;
     if (!padded) q.limit[rank - 2] = 0;
     if (!padded && c.domain[rank - 1] % 2 == 0) q.limit[rank - 1] = 0;
     if (padded && bound[rank - 1] != c.domain[rank - 1]) q.limit[rank - 1] = c.domain[rank - 1];
-    guard(inside);
+    guard(inside(task));
     sink(task, q);
   }
   guard("");

@@ -79,7 +79,10 @@ void KernelText::declarations() {
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& b = plan_.buffers[i];
-    out_.line("const auto {} = shared_tile<{}>(\"{}\", {}, {}, {});", tiles_[i], type_name(b.dtype), printable(b.name), b.offset,
+    const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}>", type_name(b.dtype), b.stages)
+                             : b.partials > 1 ? fmt::format("sums<{}, {}>", type_name(b.dtype), b.partials)
+                                              : fmt::format("tile<{}>", type_name(b.dtype));
+    out_.line("const auto {} = shared_{}(\"{}\", {}, {}, {});", tiles_[i], kind, printable(b.name), b.offset,
               b.bytes / graph::bytes(b.dtype), buffer_layout(b));
   }
 }

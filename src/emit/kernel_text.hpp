@@ -65,6 +65,8 @@ class KernelText {
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
   bool has_room(const Task&, std::int64_t columns) const;
+  const plan::Shape& written(const Task&) const;
+  std::string inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);

@@ -70,7 +70,7 @@ TEST(Tiles, ViewsOfOneOrder) {
 enum class Bug { none, always_the_first, the_one_before };
 template <Bug bug>
 __global__ void ring(In x, Out y) {
-  const auto tile = shared_tile<float>("ring", 0, 256, Layout<Shape<_1, _64>, Stride<_64, _1>>{});
+  const auto tile = shared_ring<float, 4>("ring", 0, 256, Layout<Shape<_1, _64>, Stride<_64, _1>>{});
   const int t = threadIdx.x;
   for (int s = 0; s < 4; ++s) tile.shift(s * 64)(0, t)[0] = x[s * 64 + t];  // <filled>
   __syncthreads();
@@ -97,7 +97,7 @@ TEST(Tiles, StagesAreReadOnceFilledAndInOrder) {
 
 template <int Parts, int Lanes>
 __global__ void sums(In x, Out y) {
-  const auto tile = shared_tile<float>("s", 0, 32, Layout<Shape<_4, _8, _1>, Stride<_8, _1, _1>>{});
+  const auto tile = shared_sums<float, 4>("s", 0, 32, Layout<Shape<_4, _8, _1>, Stride<_8, _1, _1>>{});
   const int lane = threadIdx.x, row = lane / 4;
   const float sum = sum_lanes<Lanes>(x[lane], row);  // <lanes>
   tile(lane % 4, row, 0)[0] = sum;

@@ -29,24 +29,39 @@ struct AddressTile {
 };
 
 #if defined(ZELLIGE_EMULATE)
-/// The same pointer, of which the emulator knows through which layout it touches shared memory.
+/// The same pointer, of which the emulator knows through which layout it touches shared memory, and in which parts.
 template <class T, class Layout>
-ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout layout, unsigned count = 0) {
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
   if (!a.known || data.region->space != emulate::Space::shared) return data;
-  const emulate::Parts parts = emulate::parts(layout, sizeof(T), count * unsigned(sizeof(T)));
+  const emulate::Parts parts{part * unsigned(sizeof(T)), stages};
   emulate::Thread& t = emulate::self();
-  return {data.p, t.engine->arranged(t, data.region, a, count ? &parts : nullptr)};
+  return {data.p, t.engine->arranged(t, data.region, a, part ? &parts : nullptr)};
 }
 #else
 template <class Pointer, class Layout>
-ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0) { return data; }
+ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0, bool = false) { return data; }
 #endif
 
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
-  return {arranged(shared<T>(name, byte_offset, count), layout, count), layout};
+  return {arranged(shared<T>(name, byte_offset, count), layout), layout};
+}
+/// The same for `Stages` tiles, one behind the other, of `count` elements together: `layout` is that of the first, `shift`
+/// goes to the others. The emulator sees to it that each that is filled is read, and that nobody goes back to an old one.
+template <class T, int Stages, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
+  return {arranged(shared<T>(name, byte_offset, count), layout, count / Stages, true), layout};
+}
+/// The same for partial results, of which the layout's first mode counts `Sums`: read_sum or read_max puts them together,
+/// and the emulator sees to it that all of them are read.
+template <class T, int Sums, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
+  static_assert(int(size<0>(Layout{})) == Sums, "shared_sums: the layout's first mode counts the partial results");
+  unsigned part = 0;  // a swizzle may mix them
+  if constexpr (!is_composed_layout_v<Layout>) part = unsigned(int(layout.template stride<0>()));
+  return {arranged(shared<T>(name, byte_offset, count), layout, part), layout};
 }
 
 template <class Index = int, class Pointer, class Layout>
