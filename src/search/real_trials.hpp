@@ -1,0 +1,17 @@
+// Two graphs over real numbers with a proved error, at points of several scales.
+#pragma once
+#include "search/equal.hpp"
+#include "search/match.hpp"
+
+namespace zellige::search {
+
+struct RealTrials {
+  std::optional<Counterexample> difference;  // proved
+  int points = 0;        // at which every element was compared, counting for each element its own
+  bool loose = false;    // agree only when scalars of one graph alone are known to 50 bits
+  std::string unseen;    // where points is 0: an element that was compared nowhere
+};
+
+RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&, std::uint64_t seed);
+
+}  // namespace zellige::search
