@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
       "\nzellige COMMAND --help tells a command's options.\n"
       "Exit status: 0 done, and nothing is wrong; 1 some result is wrong; 2 the input or the machine is at "
       "fault.");
-  const std::vector<Entry> entries = {add_run(app), add_transpile(app), add_layout(app), add_banks(app)};
+  const std::vector<Entry> entries = {add_run(app), add_transpile(app), add_layout(app), add_banks(app), add_equal(app)};
   try {
     app.parse(argc, argv);
     for (const Entry& entry : entries) {

@@ -14,6 +14,9 @@ namespace {
 using graph::KernelGraph;
 using graph::OpKind;
 
+/// Products that a few points over the reals may take: some milliseconds.
+constexpr double small_enough = 2e4;
+
 /// What each graph cuts an extent into, and the pieces' pieces.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
@@ -53,7 +56,10 @@ void tie(Sizes& sizes) {
   }
 }
 
-std::vector<std::int64_t> shrunk_values(const Sizes& sizes) {
+/// What of the different is kept different: everything that `related` finds, or only how far reductions go, or nothing.
+enum class Keep { all, reductions, nothing };
+
+std::vector<std::int64_t> shrunk_values(const Sizes& sizes, Keep keep) {
   Products system;
   std::map<int, int> index;
   const auto at = [&](int u) {
@@ -71,9 +77,13 @@ std::vector<std::int64_t> shrunk_values(const Sizes& sizes) {
     for (int f : p.factors) product.factors.push_back(at(f));
     system.products.push_back(product);
   }
-  for (const auto& [u, v] : related(sizes))
-    if (sizes.value(u) != sizes.value(v) && sizes.value(u) > 1 && sizes.value(v) > 1)
+  std::set<int> reductions;
+  for (int u : sizes.reductions()) reductions.insert(sizes.find(u));
+  for (const auto& [u, v] : related(sizes)) {
+    const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
+    if (kept && sizes.value(u) != sizes.value(v) && sizes.value(u) > 1 && sizes.value(v) > 1)
       system.orders.push_back({at(u), at(v)});
+  }
   const std::vector<std::int64_t> values = shrink_values(system);
   std::vector<std::int64_t> result(count);
   for (int u = 0; u < count; ++u) result[u] = values[at(u)];
@@ -141,8 +151,12 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
   for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
   for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
   tie(sizes);
-  const std::vector<std::int64_t> values = shrunk_values(sizes);
-  SmallPair pair{resized(a, in_a, values), resized(b, in_b, values)};
+  SmallPair pair;
+  for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
+    const std::vector<std::int64_t> values = shrunk_values(sizes, keep);
+    pair = {resized(a, in_a, values), resized(b, in_b, values)};
+    if (work(pair.a) + work(pair.b) <= small_enough) break;
+  }
   for (std::size_t t = 0; t < a.tensors.size(); ++t) pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
   for (std::size_t t = 0; t < b.tensors.size(); ++t) pair.shrunk |= pair.b.tensors[t].shape != b.tensors[t].shape;
   return pair;

@@ -81,6 +81,7 @@ class SizesOfGraph {
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     alike(x, y, dim);
     at.to = y[dim];
+    s_.reductions_.push_back(y[dim]);
     s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
   }
 

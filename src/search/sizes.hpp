@@ -49,7 +49,10 @@ class Sizes {
   std::int64_t value(int u) const { return variables_[u].value; }
   const std::vector<Variable>& variables() const { return variables_; }
   const std::vector<Product>& products() const { return products_; }
+  /// (variable, owner) of every grid axis and loop.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
+  /// How many elements each reduction leaves.
+  const std::vector<int>& reductions() const { return reductions_; }
 
  private:
   friend class SizesOfGraph;
@@ -60,7 +63,8 @@ class Sizes {
   std::vector<Variable> variables_;
   std::vector<int> parent_;
   std::vector<Product> products_;
-  std::vector<std::pair<int, int>> launches_;  // (variable, owner) of every grid axis and loop
+  std::vector<std::pair<int, int>> launches_;
+  std::vector<int> reductions_;
   int owner_ = -1;
 };
 
