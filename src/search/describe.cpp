@@ -28,7 +28,7 @@ std::string first_values(const Shown& s) {
 std::string certainty(const Equality& e) {
   const std::string power = fmt::format("2^{:.0f}", e.log2_chance);
   return e.chance_proved ? fmt::format("wrong with a chance of at most {}", power)
-                         : fmt::format("wrong with a chance of about {}, if roots, powers and unknown functions behave as random numbers", power);
+                         : fmt::format("wrong with a chance of about {}, if exponentials, roots and unknown functions behave as random numbers", power);
 }
 
 /// A number, or the texts "nan" and the like that JSON lacks.
@@ -58,7 +58,7 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
     text += fmt::format("\n  at {}sizes {}, inputs paired by {}", e.shrunk ? "small " : "the given ", shapes(e.sizes),
                         e.by_name ? "name" : "order");
   if (e.answer == Answer::equal && e.method == "field") text += "\n  " + certainty(e);
-  if (e.answer == Answer::equal && e.method == "real")
+  if (e.answer == Answer::equal && e.method != "field")
     text += "\n  no chance is known: evidence, not a proof";
   if (e.given_distance) text += fmt::format("\n  at the given sizes, in float64: {:.2g} apart", *e.given_distance);
   for (const std::string& note : e.notes) text += "\n  note: " + note;

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "graph/error.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
 #include "search/match.hpp"
@@ -18,14 +20,31 @@ using graph::OpKind;
 // Float64 loses some 1e-13 of a well-conditioned row; a graph that is another is off by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
-bool scales(const KernelGraph& g) {
+/// Calls use(op, block) for every operator of both levels; block is null at the kernel level.
+template <class Use>
+bool any_op(const KernelGraph& g, const Use& use) {
   for (const graph::KernelOp& op : g.ops) {
-    if (op.kind == OpKind::mul_scalar) return true;
+    if (use(op, nullptr)) return true;
     if (!op.block) continue;
     for (const graph::BlockOp& inner : op.block->ops)
-      if (inner.kind == OpKind::mul_scalar) return true;
+      if (use(inner, op.block.get())) return true;
   }
   return false;
+}
+
+/// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop adds the
+/// same? Then what differs at small sizes may be equal at the given ones.
+bool counts(const KernelGraph& g) {
+  return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
+    if (op.kind == OpKind::mul_scalar) return true;
+    return block && graph::is_accumulator(op.kind) && block->loop > 1 && !graph::varies(*block)[op.inputs[0]];
+  });
+}
+
+bool takes_roots(const KernelGraph& g) {
+  return any_op(g, [](const auto& op, const graph::BlockGraph*) {
+    return op.kind == OpKind::sqrt || op.kind == OpKind::rms_norm || op.kind == OpKind::accum_red_rms;
+  });
 }
 
 class Decision {
@@ -37,8 +56,12 @@ class Decision {
     e_.by_name = pairing_.by_name;
     make_small();
     const double products = work(small_.a) + work(small_.b);
-    if (products <= options_.float_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed);
-    if (real_.difference) return different(*real_.difference, "real", "the values are proved to differ: they are further apart than what was lost in computing them");
+    // A field sees the sign of a root in one trial of two, so that more points have to.
+    const bool signs = takes_roots(a_) || takes_roots(b_);
+    const int more = signs && products <= 1e5 ? 32 : 0;
+    if (products <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
+    if (real_.difference)
+      return different(*real_.difference, "real", "the values are proved to differ: further apart than what was lost in computing them");
     if (real_.loose)
       e_.notes.push_back("the two have different scalars, and are the same only if those are taken as rounded: known to 50 bits");
     if (products <= options_.field_work) field_ = field_trials(small_.a, small_.b, pairing_, options_);
@@ -46,6 +69,7 @@ class Decision {
     if (field_.differs_for_sure() && !real_.loose)
       return different(*field_.difference, "field", "the values differ in a finite field, and no operator has a law that fields lack");
     agree();
+    if (e_.answer == Answer::undecided) return in_float64();
     if (e_.answer == Answer::equal && small_.shrunk && options_.given_sizes) check_given_sizes();
     return std::move(e_);
   }
@@ -70,6 +94,7 @@ class Decision {
       e_.method = "field";
       e_.fields = field_.fields;
       e_.log2_chance = field_.log2_chance;
+      if (field_.roots) e_.log2_chance = std::max(e_.log2_chance, -static_cast<double>(e_.fields + e_.points));
       e_.chance_proved = !field_.roots && !field_.unknown && !field_.exponentials;
       e_.why = fmt::format("the same in {} random finite fields", e_.fields);
       return;
@@ -91,18 +116,20 @@ class Decision {
   }
 
   Equality different(const Counterexample& c, std::string method, std::string why) {
-    // A scalar may stand for an extent, as 1/4096 does in a mean: then only the given sizes tell.
-    if (small_.shrunk && (scales(a_) || scales(b_)) && affordable()) {
+    // Where numbers stand for extents, an answer far off at small sizes may be right at the given ones.
+    const bool may_count = counts(a_) || counts(b_) || work(a_) + work(b_) <= 2e7;
+    if (small_.shrunk && may_count && affordable() && c.distance > 1e-6) {
       const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
       if (given.compared) e_.given_distance = given.distance;
       if (given.compared && given.distance <= same_in_float64) {
         e_.answer = Answer::equal;
         e_.method = "float64";
-        e_.why = "the same at the given sizes, in float64, though not at smaller ones: a scalar stands for an extent";
+        e_.why = "the same at the given sizes, in float64, though not at smaller ones: a number in them stands for an extent";
         return std::move(e_);
       }
-      if (!given.compared || given.distance < other_in_float64) {
-        e_.why = "different at small sizes, where a scalar may stand for an extent, and float64 does not tell at the given ones";
+      if (given.compared && given.distance < other_in_float64) {
+        e_.why = fmt::format("different at small sizes, where a number may stand for an extent, and {:.2g} apart in float64 at the "
+                             "given ones, which does not tell", given.distance);
         return std::move(e_);
       }
     }
@@ -111,6 +138,27 @@ class Decision {
     e_.why = std::move(why);
     e_.counterexample = c;
     return std::move(e_);
+  }
+
+  /// All that is left where neither fields nor reals say anything.
+  Equality in_float64() {
+    if (!affordable()) return std::move(e_);
+    const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
+    if (!given.compared) return std::move(e_);
+    e_.given_distance = given.distance;
+    e_.method = "float64";
+    e_.notes.push_back(e_.why);
+    e_.answer = given.distance <= same_in_float64    ? Answer::equal
+                : given.distance >= other_in_float64 ? Answer::different
+                                                     : Answer::undecided;
+    e_.why = fmt::format("{:.2g} apart in float64 at the given sizes", given.distance);
+    if (e_.answer == Answer::different) e_.counterexample = counterexample(given);
+    return std::move(e_);
+  }
+
+  Counterexample counterexample(const GivenSizes& given) const {
+    return {a_, b_, {}, "float64", given.output, given.element, fmt::format("{}", given.in_a), fmt::format("{}", given.in_b),
+            given.distance};
   }
 
   bool affordable() const { return work(a_) + work(b_) <= options_.given_work; }
@@ -131,9 +179,7 @@ class Decision {
     e_.answer = given.distance >= other_in_float64 ? Answer::different : Answer::undecided;
     e_.method = "float64";
     e_.why = fmt::format("the same at small sizes, but {:.2g} apart in float64 at the given ones", given.distance);
-    if (e_.answer == Answer::different)
-      e_.counterexample = Counterexample{a_, b_, {}, "float64", given.output, given.element,
-                                         fmt::format("{}", given.in_a), fmt::format("{}", given.in_b), given.distance};
+    if (e_.answer == Answer::different) e_.counterexample = counterexample(given);
   }
 
   const KernelGraph &a_, &b_;

@@ -24,8 +24,8 @@ struct EqualOptions {
   int trials = 4;                // fields that must agree, for each element
   bool given_sizes = true;       // check what came out equal at the given sizes, too
   double given_work = 2e9;       // multiplications at the given sizes, at most
-  double float_work = 4e6;       // multiplications of one point over reals with an error, at most
-  double field_work = 1e8;       // of one trial over a field
+  double real_work = 1e6;        // of one point over the reals
+  double field_work = 2e7;       // of one field
 };
 
 /// One tensor's values, as a counterexample shows them.
@@ -50,7 +50,7 @@ struct Equality {
   std::string why;                   // undecided: why; else what decided, in a sentence
   std::string method;                // field, real, float64
   double log2_chance = 0;            // equal by fields: of being wrong, at most 2^this
-  bool chance_proved = false;        // else it takes roots, powers and unknown functions for random numbers
+  bool chance_proved = false;        // else exponentials, roots and unknown functions are taken for random numbers
   int fields = 0, points = 0;        // trials that agreed, for the least tried element
   std::vector<Shown> sizes;          // inputs and the shapes at which it was decided; without values
   bool by_name = false, shrunk = false;

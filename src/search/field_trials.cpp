@@ -8,6 +8,7 @@
 #include "search/evaluate_graph.hpp"
 #include "search/field.hpp"
 #include "search/modular.hpp"
+#include "search/shrink.hpp"
 
 namespace zellige::search {
 namespace {
@@ -51,7 +52,8 @@ double degree(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing
 
 }  // namespace
 
-FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const EqualOptions& options) {
+FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                         const EqualOptions& options) {
   FieldTrials result;
   for (const KernelGraph* g : {&a, &b})
     if (const std::string op = ordering_operator(*g); !op.empty()) {
@@ -60,7 +62,8 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
     }
   std::vector<std::vector<int>> agreed;
   for (int t : a.outputs) agreed.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
-  constexpr int most_attempts = 400;  // for want of square roots
+  // Where an element takes k square roots, one attempt in 2^k has them all.
+  const auto most_attempts = static_cast<int>(std::clamp(2e8 / (work(a) + work(b)), double(options.trials), 400.0));
   for (int attempt = 0; attempt < most_attempts && result.fields < options.trials; ++attempt) {
     Field field(draw(options.seed, static_cast<std::uint64_t>(attempt)));
     std::vector<Values<FieldNumber>> inputs;

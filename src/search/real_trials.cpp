@@ -95,8 +95,9 @@ std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, 
 
 class Run {
  public:
-  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
-      : a_(a), b_(b), pairing_(pairing), seed_(seed) {
+  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed, int more)
+      : a_(a), b_(b), pairing_(pairing), seed_(seed), scales_(scales(a, b)) {
+    scales_.resize(scales_.size() + static_cast<std::size_t>(more), {1, Kind::plain});
     for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
     for (int t : a.outputs) seen_.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
   }
@@ -104,7 +105,7 @@ class Run {
   RealTrials run() {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
-    for (const Scale& s : scales(a_, b_)) {
+    for (const Scale& s : scales_) {
       const Inputs inputs = point(a_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;
       result_.loose = true;  // or different even so
@@ -152,6 +153,7 @@ class Run {
   const KernelGraph &a_, &b_;
   const Pairing& pairing_;
   std::uint64_t seed_;
+  std::vector<Scale> scales_;
   std::vector<int> same_place_;
   std::vector<std::vector<int>> seen_;  // at how many points each element was compared
   RealTrials result_;
@@ -159,8 +161,9 @@ class Run {
 
 }  // namespace
 
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
-  return Run(a, b, pairing, seed).run();
+RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
+                       int more) {
+  return Run(a, b, pairing, seed, more).run();
 }
 
 }  // namespace zellige::search

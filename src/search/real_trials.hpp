@@ -12,6 +12,7 @@ struct RealTrials {
   std::string unseen;    // where points is 0: an element that was compared nowhere
 };
 
-RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&, std::uint64_t seed);
+/// `more` points than the usual ones.
+RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&, std::uint64_t seed, int more);
 
 }  // namespace zellige::search
