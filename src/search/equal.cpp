@@ -58,7 +58,7 @@ class Decision {
     const double products = work(small_.a) + work(small_.b);
     // A field sees the sign of a root in one trial of two, so that more points have to.
     const bool signs = takes_roots(a_) || takes_roots(b_);
-    const int more = signs && products <= 1e5 ? 32 : 0;
+    const int more = !signs ? 0 : products <= 2e4 ? 32 : 8;
     if (products <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
     if (real_.difference)
       return different(*real_.difference, "real", "the values are proved to differ: further apart than what was lost in computing them");

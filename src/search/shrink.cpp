@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "graph/infer.hpp"
@@ -59,36 +60,89 @@ void tie(Sizes& sizes) {
 /// What of the different is kept different: everything that `related` finds, or only how far reductions go, or nothing.
 enum class Keep { all, reductions, nothing };
 
-std::vector<std::int64_t> shrunk_values(const Sizes& sizes, Keep keep) {
-  Products system;
-  std::map<int, int> index;
-  const auto at = [&](int u) {
-    const auto [it, fresh] = index.try_emplace(sizes.find(u), static_cast<int>(system.values.size()));
-    if (fresh) {
-      system.values.push_back(sizes.value(sizes.find(u)));
-      system.fixed.push_back(sizes.variables()[sizes.find(u)].fixed);
+/// The system that exponents.hpp solves, and what follows from its solution.
+class Shrinking {
+ public:
+  explicit Shrinking(const Sizes& sizes) : sizes_(sizes) {
+    for (int u = 0; u < sizes.count(); ++u) at(sizes.find(u));
+    for (const Sizes::Product& p : sizes.products()) product(at(p.whole), p.factors);
+    for (const Sizes::Sum& s : sizes.sums()) {
+      std::vector<int> parts;
+      for (int part : s.parts) parts.push_back(at(part));
+      sums_[at(s.whole)].insert(parts);
     }
-    return it->second;
-  };
-  const int count = static_cast<int>(sizes.variables().size());
-  for (int u = 0; u < count; ++u) at(u);
-  for (const Sizes::Product& p : sizes.products()) {
-    Products::Product product{at(p.whole), {}};
-    for (int f : p.factors) product.factors.push_back(at(f));
-    system.products.push_back(product);
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const auto& [whole, ways] : sums_) {
+        if ((ways.size() == 1 && !in_products_.count(whole)) || !measured_.insert(whole).second) continue;
+        grew = true;
+        for (const std::vector<int>& parts : ways) in_products_.insert(parts.begin(), parts.end());
+      }
+    }
+    for (int whole : measured_)
+      for (const std::vector<int>& parts : sums_[whole]) measure(whole, parts);
+    for (int whole : measured_) sums_.erase(whole);
   }
-  std::set<int> reductions;
-  for (int u : sizes.reductions()) reductions.insert(sizes.find(u));
-  for (const auto& [u, v] : related(sizes)) {
-    const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
-    if (kept && sizes.value(u) != sizes.value(v) && sizes.value(u) > 1 && sizes.value(v) > 1)
-      system.orders.push_back({at(u), at(v)});
+
+  std::vector<std::int64_t> values(Keep keep) {
+    system_.orders.clear();
+    std::set<int> reductions;
+    for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
+    for (const auto& [u, v] : related(sizes_)) {
+      const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
+      if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
+        system_.orders.push_back({at(u), at(v)});
+    }
+    std::vector<std::int64_t> found = shrink_values(system_), result;
+    std::set<int> summed;
+    for (int u = 0; u < sizes_.count(); ++u) result.push_back(value(at(u), found, summed));
+    return result;
   }
-  const std::vector<std::int64_t> values = shrink_values(system);
-  std::vector<std::int64_t> result(count);
-  for (int u = 0; u < count; ++u) result[u] = values[at(u)];
-  return result;
-}
+
+ private:
+  int fresh(std::int64_t value, bool fixed) {
+    system_.values.push_back(value);
+    system_.fixed.push_back(fixed);
+    return static_cast<int>(system_.values.size()) - 1;
+  }
+  int at(int u) {
+    const auto place = index_.find(sizes_.find(u));
+    return place != index_.end() ? place->second : index_[sizes_.find(u)] = fresh(sizes_.value(sizes_.find(u)), false);
+  }
+
+  void product(int whole, const std::vector<int>& factors) {
+    Products::Product product{whole, {}};
+    for (int f : factors) product.factors.push_back(at(f));
+    in_products_.insert(whole);
+    in_products_.insert(product.factors.begin(), product.factors.end());
+    system_.products.push_back(product);
+  }
+
+  /// A sum whose whole is cut otherwise, too: its parts' common measure may shrink, how often each holds it may not.
+  void measure(int whole, const std::vector<int>& parts) {
+    std::int64_t common = 0;
+    for (int part : parts) common = std::gcd(common, system_.values[part]);
+    const int unit = fresh(common, false);
+    std::vector<int> all = parts;
+    all.push_back(whole);
+    for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
+  }
+
+  /// Any other whole is what its parts come to.
+  std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
+    const auto sum = sums_.find(u);
+    if (sum == sums_.end() || !summed.insert(u).second) return found[u];
+    std::int64_t total = 0;
+    for (int part : *sum->second.begin()) total += value(part, found, summed);
+    return found[u] = total;
+  }
+
+  const Sizes& sizes_;
+  Products system_;
+  std::map<int, int> index_;
+  std::map<int, std::set<std::vector<int>>> sums_;  // by their whole; several ways to cut it
+  std::set<int> in_products_, measured_;
+};
 
 void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values, graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];
@@ -152,8 +206,9 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
   for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
   tie(sizes);
   SmallPair pair;
+  Shrinking shrinking(sizes);
   for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
-    const std::vector<std::int64_t> values = shrunk_values(sizes, keep);
+    const std::vector<std::int64_t> values = shrinking.values(keep);
     pair = {resized(a, in_a, values), resized(b, in_b, values)};
     if (work(pair.a) + work(pair.b) <= small_enough) break;
   }

@@ -1,7 +1,5 @@
 #include "search/sizes.hpp"
 
-#include <numeric>
-
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 
@@ -11,10 +9,10 @@ using graph::OpFamily;
 using graph::OpKind;
 using Extents = GraphSizes::Extents;
 
-int Sizes::variable(std::int64_t value, bool fixed) {
-  variables_.push_back({value, fixed});
+int Sizes::variable(std::int64_t value) {
+  values_.push_back(value);
   parent_.push_back(static_cast<int>(parent_.size()));
-  return static_cast<int>(variables_.size()) - 1;
+  return count() - 1;
 }
 
 int Sizes::find(int u) const {
@@ -27,20 +25,10 @@ void Sizes::same(int u, int v) {
   if (u == v) return;
   if (value(u) != value(v)) fail("sizes {} and {} are told to be the same", value(u), value(v));
   parent_[v] = u;
-  variables_[u].fixed |= variables_[v].fixed;
 }
 
 void Sizes::product(int whole, std::vector<int> factors) {
   products_.push_back({whole, std::move(factors), owner_});
-}
-
-/// A common measure of the parts may shrink; how often each holds it may not.
-void Sizes::sum(int whole, const std::vector<int>& parts) {
-  std::int64_t common = 0;
-  for (int part : parts) common = std::gcd(common, value(part));
-  const int measure = variable(common);
-  product(whole, {measure, variable(value(whole) / common, true)});
-  for (int part : parts) product(part, {measure, variable(value(part) / common, true)});
 }
 
 /// Walks one graph.
@@ -109,7 +97,7 @@ class SizesOfGraph {
           parts.push_back(part[attributes.dim]);
         }
         if (kind == OpKind::split) at.parts = parts;
-        return s_.sum(kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts);
+        return s_.sums_.push_back({kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts});
       }
       default: break;
     }

@@ -31,24 +31,26 @@ struct GraphSizes {
 
 class Sizes {
  public:
-  struct Variable {
-    std::int64_t value;
-    bool fixed;  // a factor that must stay as it is
-  };
   /// whole = product of the factors. `owner` counts the graphs.
   struct Product {
     int whole;
     std::vector<int> factors;
     int owner;
   };
+  /// whole = sum of the parts.
+  struct Sum {
+    int whole;
+    std::vector<int> parts;
+  };
 
   /// The graph must be valid.
   GraphSizes add(const graph::KernelGraph&);
   void same(int u, int v);
   int find(int u) const;
-  std::int64_t value(int u) const { return variables_[u].value; }
-  const std::vector<Variable>& variables() const { return variables_; }
+  std::int64_t value(int u) const { return values_[u]; }
+  int count() const { return static_cast<int>(values_.size()); }
   const std::vector<Product>& products() const { return products_; }
+  const std::vector<Sum>& sums() const { return sums_; }
   /// (variable, owner) of every grid axis and loop.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
   /// How many elements each reduction leaves.
@@ -56,13 +58,13 @@ class Sizes {
 
  private:
   friend class SizesOfGraph;
-  int variable(std::int64_t value, bool fixed = false);
+  int variable(std::int64_t value);
   void product(int whole, std::vector<int> factors);
-  void sum(int whole, const std::vector<int>& parts);
 
-  std::vector<Variable> variables_;
+  std::vector<std::int64_t> values_;
   std::vector<int> parent_;
   std::vector<Product> products_;
+  std::vector<Sum> sums_;
   std::vector<std::pair<int, int>> launches_;
   std::vector<int> reductions_;
   int owner_ = -1;
