@@ -119,7 +119,7 @@ class Decision {
     // Where numbers stand for extents, an answer far off at small sizes may be right at the given ones.
     const bool may_count = counts(a_) || counts(b_) || work(a_) + work(b_) <= 2e7;
     if (small_.shrunk && may_count && affordable() && c.distance > 1e-6) {
-      const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
+      const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed, real_.scale);
       if (given.compared) e_.given_distance = given.distance;
       if (given.compared && given.distance <= same_in_float64) {
         e_.answer = Answer::equal;

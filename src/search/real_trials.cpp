@@ -6,7 +6,6 @@
 
 #include "search/ball.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/modular.hpp"
 
 namespace zellige::search {
 namespace {
@@ -34,19 +33,19 @@ std::set<double> scalars(const KernelGraph& g) {
   return found;
 }
 
+/// Has it more digits than anyone would write? A half or 1 is what it is.
+bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
+
 /// What only one of the two has: folded, perhaps, from scalars of the other.
 std::set<double> of_one_alone(const KernelGraph& a, const KernelGraph& b) {
   const std::set<double> in_a = scalars(a), in_b = scalars(b);
   std::set<double> result;
   std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(result, result.end()));
+  std::erase_if(result, [](double s) { return !may_be_rounded(s); });
   return result;
 }
 
-enum class Kind { plain, rows, positive };
-struct Scale {
-  double scale;
-  Kind kind;
-};
+using Kind = Scale::Kind;
 
 /// The first is easy to read; the others reach what bends elsewhere: saturations, and each bound of a clamp.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
@@ -60,24 +59,15 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
         if (c != 0) bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
     });
   for (int e : bounds)
-    if (result.size() < 16) result.push_back({std::ldexp(1.0, e), Kind::plain});
+    if (result.size() < 16) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
   return result;
 }
 
-/// Multiples of 1/8 (of the scale) up to 2, 0 left out.
 Inputs point(const KernelGraph& g, const Scale& s, std::uint64_t seed) {
   Inputs inputs;
-  std::uint64_t n = 0;
   for (int t : g.inputs) {
-    Values<double> v = make_values(g.tensors[t].shape, 0.0);
-    const std::size_t row = static_cast<std::size_t>(v.shape.back());
-    for (std::size_t i = 0; i < v.at.size(); ++i) {
-      const std::uint64_t r = draw(seed, n++);
-      double x = static_cast<double>(r % 16 + 1) / 8;
-      if (s.kind == Kind::rows) x *= std::exp2(static_cast<double>(i / row % 5) - 2);
-      v.at[i] = s.kind != Kind::positive && (r >> 32) % 2 ? -x * s.scale : x * s.scale;
-    }
-    inputs.push_back(std::move(v));
+    const graph::Shape& shape = g.tensors[t].shape;
+    inputs.push_back({shape, draw_values(shape, s, draw(seed, inputs.size()))});
   }
   return inputs;
 }
@@ -109,6 +99,7 @@ class Run {
       const Inputs inputs = point(a_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;
       result_.loose = true;  // or different even so
+      result_.scale = s;
       if (!compare(loose, inputs)) return result_;
       result_.difference.reset();
     }

@@ -2,11 +2,13 @@
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
+#include "search/point.hpp"
 
 namespace zellige::search {
 
 struct RealTrials {
   std::optional<Counterexample> difference;  // proved
+  Scale scale;           // of the point that shows it
   int points = 0;        // at which every element was compared, counting for each element its own
   bool loose = false;    // agree only when scalars of one graph alone are known to 50 bits
   std::string unseen;    // where points is 0: an element that was compared nowhere
