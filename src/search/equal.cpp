@@ -59,13 +59,21 @@ class Decision {
     // A field sees the sign of a root in one trial of two, so that more points have to.
     const bool signs = takes_roots(a_) || takes_roots(b_);
     const int more = !signs ? 0 : products <= 2e4 ? 32 : 8;
-    if (products <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
+    try {
+      if (products <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
+    } catch (const Error& error) {
+      real_.refused = error.what();
+    }
     if (real_.difference)
       return different(*real_.difference, "real", "the values are proved to differ: further apart than what was lost in computing them");
     if (real_.loose)
       e_.notes.push_back("the two have different scalars, and are the same only if those are taken as rounded: known to 50 bits");
-    if (products <= options_.field_work) field_ = field_trials(small_.a, small_.b, pairing_, options_);
-    else field_.refused = fmt::format("one trial would take {:.2g} products", products);
+    try {
+      if (products <= options_.field_work) field_ = field_trials(small_.a, small_.b, pairing_, options_);
+      else field_.refused = fmt::format("one field would take {:.2g} products", products);
+    } catch (const Error& error) {
+      field_.refused = error.what();
+    }
     if (field_.differs_for_sure() && !real_.loose)
       return different(*field_.difference, "field", "the values differ in a finite field, and no operator has a law that fields lack");
     agree();
@@ -111,8 +119,9 @@ class Decision {
       return;
     }
     e_.why = fmt::format("{}; and {}", why_no_field,
-                         real_.unseen.empty() ? "one point over the reals would take too many products"
-                                              : real_.unseen + " has no value that is known at the points tried");
+                         !real_.refused.empty()  ? real_.refused
+                         : real_.unseen.empty() ? "one point over the reals would take too many products"
+                                                : real_.unseen + " has no value that is known at enough of the points tried");
   }
 
   Equality different(const Counterexample& c, std::string method, std::string why) {

@@ -6,6 +6,7 @@
 
 #include "search/ball.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/shrink.hpp"
 
 namespace zellige::search {
 namespace {
@@ -100,7 +101,10 @@ class Run {
       if (!result_.loose && compare(strict, inputs)) continue;
       result_.loose = true;  // or different even so
       result_.scale = s;
-      if (!compare(loose, inputs)) return result_;
+      if (!compare(loose, inputs)) {
+        simplify(loose, inputs);
+        return result_;
+      }
       result_.difference.reset();
     }
     result_.points = 1 << 30;
@@ -116,6 +120,31 @@ class Run {
   }
 
  private:
+  /// 0 for as many inputs as can be, and 1 for the others: ever smaller stretches of them, while the two still differ.
+  void simplify(BallArithmetic& balls, Inputs inputs) {
+    std::size_t count = 0;
+    for (const Values<double>& v : inputs) count += v.at.size();
+    double left = 4e5 / (work(a_) + work(b_));  // evaluations: a tenth of a second
+    for (const double simple : {0.0, 1.0})
+      for (std::size_t stretch = count; stretch > 0; stretch /= 2)
+        for (std::size_t from = 0; from < count && left > 0; from += stretch) {
+          const Inputs before = inputs;
+          std::size_t at = 0;
+          bool changed = false;
+          for (Values<double>& v : inputs)
+            for (double& x : v.at) {
+              if (at >= from && at < from + stretch && x != 0 && x != simple) x = simple, changed = true;
+              ++at;
+            }
+          if (!changed) continue;
+          --left;
+          const std::optional<Counterexample> last = result_.difference;
+          if (!compare(balls, inputs)) continue;
+          inputs = before;
+          result_.difference = last;
+        }
+  }
+
   /// False, and a difference, if some element is proved to differ; the plainest such element is shown.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs, same_place_), yb = evaluate(balls, b_, inputs, pairing_.inputs);

@@ -11,7 +11,8 @@ struct RealTrials {
   Scale scale;           // of the point that shows it
   int points = 0;        // at which every element was compared, counting for each element its own
   bool loose = false;    // agree only when scalars of one graph alone are known to 50 bits
-  std::string unseen;    // where points is 0: an element that was compared nowhere
+  std::string refused;   // an operator has no meaning here: which
+  std::string unseen;    // the element that was compared least
 };
 
 /// `more` points than the usual ones.

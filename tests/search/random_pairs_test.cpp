@@ -20,7 +20,7 @@ using namespace test;
 /// More on demand: ZELLIGE_EQUAL_PAIRS.
 int pairs() {
   const char* text = std::getenv("ZELLIGE_EQUAL_PAIRS");
-  return text ? std::atoi(text) : 150;
+  return text ? std::atoi(text) : 60;
 }
 
 TEST(RandomPairs, IdentitiesAreAccepted) {
