@@ -40,13 +40,16 @@ search::Equality compare(const Arguments& a, const graph::KernelGraph& program, 
 }
 
 void print(const Arguments& a, const search::Equality& e, const std::string& in_a, const std::string& in_b) {
-  if (a.json) fmt::print("{}\n", search::to_json(e, in_a, in_b));
-  else fmt::print("{}", search::describe(e, in_a, in_b));
+  if (a.json)
+    fmt::print("{}\n", search::to_json(e, in_a, in_b));
+  else
+    fmt::print("{}", search::describe(e, in_a, in_b));
   std::fflush(stdout);
 }
 
 /// Every graph of B. One that was refused, or that cannot be compared, is undecided.
-int compare_all(const Arguments& a, const graph::KernelGraph& program, const std::vector<graph::Loaded>& others) {
+int compare_all(const Arguments& a, const graph::KernelGraph& program,
+                const std::vector<graph::Loaded>& others) {
   int same = 0, different = 0, undecided = 0;
   Progress progress(static_cast<int>(others.size()));
   for (const graph::Loaded& other : others) {
@@ -63,7 +66,9 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, const std
     if (e.counterexample && different == 1 && !a.counterexample.empty())
       run::write_whole(a.counterexample, search::to_json(*e.counterexample));
   }
-  if (!a.json) fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.size(), same, different, undecided);
+  if (!a.json)
+    fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.size(), same, different,
+               undecided);
   return different ? wrong : undecided ? refused : success;
 }
 
@@ -88,18 +93,24 @@ int equal(const Arguments& a) {
 
 Entry add_equal(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("equal", "Tell whether two graphs compute the same, rounding ignored");
+  CLI::App* command =
+      app.add_subcommand("equal", "Tell whether two graphs compute the same, rounding ignored");
   command->footer("\nExit status: 0 equal; 1 different; 2 undecided, or the graphs cannot be compared.");
   command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
   command->add_option("B", a->b, "Another; its inputs are A's, by name or else by order")->required();
-  command->add_option("--index-a", a->index_a, "Which graph of A")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--index-a", a->index_a, "Which graph of A")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   auto* index = command->add_option("--index", a->index_b, "Which graph of B (default: the first)");
   index->check(CLI::NonNegativeNumber);
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
   command->add_option("--seed", a->seed, "Of the primes and inputs drawn")->capture_default_str();
-  command->add_option("--trials", a->trials, "Finite fields that must agree")->capture_default_str()->check(CLI::Range(1, 100));
+  command->add_option("--trials", a->trials, "Finite fields that must agree")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
   command->add_flag("--small", a->small, "Leave out the check at the given sizes, in float64");
-  command->add_option("--counterexample", a->counterexample, "Write the (first) counterexample to this file: graphs, inputs, values");
+  command->add_option("--counterexample", a->counterexample,
+                      "Write the (first) counterexample to this file: graphs, inputs, values");
   command->add_flag("--json", a->json, "Print one line of JSON a pair");
   return {command, [a] { return equal(*a); }};
 }

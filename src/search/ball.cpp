@@ -73,7 +73,8 @@ bool disjoint(const Ball& a, const Ball& b) {
 }
 
 bool sharp(const Ball& x, int bits) {
-  return x.known() && x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
+  return x.known() &&
+         x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
 }
 
 double distance(const Ball& a, const Ball& b) {
@@ -116,8 +117,11 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
   if (!x.known() || !y.known()) return unknown();
   const Real z = x.middle * y.middle;
-  const auto spread = [](long double a, long double r) { return r == 0 ? 0 : a * r; };  // infinity times 0 is 0 here
-  return ball(z, spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) + x.radius * y.radius + rounding(z));
+  const auto spread = [](long double a, long double r) {
+    return r == 0 ? 0 : a * r;
+  };  // infinity times 0 is 0 here
+  return ball(z, spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) + x.radius * y.radius +
+                     rounding(z));
 }
 
 Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
@@ -150,7 +154,8 @@ Ball BallArithmetic::log(const Ball& x) const {
   if (x.nan || negative(x)) return undefined();
   if (!x.known() || !positive(x)) return unknown();
   const Real z = boost::multiprecision::log(x.middle);
-  return ball(z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) + std::ldexp(library_ulps, -ball_bits));
+  return ball(z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) +
+                     std::ldexp(library_ulps, -ball_bits));
 }
 
 /// 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...): all terms have the sign of x.
@@ -180,7 +185,8 @@ Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
     return power(*this, x, y.middle.convert_to<int>());
   if (positive(x)) return exp(mul(y, log(x)));
   const Real spread(y.radius);
-  if (negative(x) && floor(y.middle - spread) == floor(y.middle + spread) && y.middle - spread > floor(y.middle))
+  if (negative(x) && floor(y.middle - spread) == floor(y.middle + spread) &&
+      y.middle - spread > floor(y.middle))
     return undefined();
   return unknown();
 }
@@ -191,14 +197,17 @@ Ball BallArithmetic::function(OpKind kind, const graph::Attributes& attributes, 
       const Ball half = div(x, integer(2));
       return mul(half, add(integer(1), erf(div(x, sqrt(integer(2))))));
     }
-    case OpKind::relu: return max(x, integer(0));
+    case OpKind::relu:
+      return max(x, integer(0));
     case OpKind::clamp: {
       if (x.nan) return x;
       const Ball lo = constant(attributes.lo), hi = constant(attributes.hi), least = max(x, lo);
       return least.middle > hi.middle ? ball(hi.middle, std::max(least.radius, hi.radius)) : least;
     }
-    case OpKind::log: return log(x);
-    default: fail("{}: `equal` has no meaning for this function", graph::name(kind));
+    case OpKind::log:
+      return log(x);
+    default:
+      fail("{}: `equal` has no meaning for this function", graph::name(kind));
   }
 }
 

@@ -1,12 +1,12 @@
-// Real numbers with a proved error: a middle of 256 bits and a radius. Where two balls do not meet, the numbers differ,
-// whatever was lost on the way.
+// Real numbers with a proved error: a middle of 256 bits and a radius. Where two balls do not meet, the
+// numbers differ, whatever was lost on the way.
 //
 //   BallArithmetic a;
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
 //   disjoint(x, y)                    // false: they may be equal
 //
-// A value that is certainly undefined (the square root or logarithm of a negative number) is `nan`, and stays so. One
-// that nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
+// A value that is certainly undefined (the square root or logarithm of a negative number) is `nan`, and stays
+// so. One that nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
 #pragma once
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <map>
@@ -42,7 +42,8 @@ class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Scalars in `loose` are known to 50 bits only: the digits of a double, less what folding a few of them costs.
+  /// Scalars in `loose` are known to 50 bits only: the digits of a double, less what folding a few of them
+  /// costs.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
   Ball exact(double) const;  // an input

@@ -1,5 +1,6 @@
-// How high the degrees of numerator and denominator of each value may be, as rational functions of the inputs, of the
-// roots, of the exponentials and of the unknown functions: what the chance of a field's being fooled is made of.
+// How high the degrees of numerator and denominator of each value may be, as rational functions of the
+// inputs, of the roots, of the exponentials and of the unknown functions: what the chance of a field's being
+// fooled is made of.
 #pragma once
 #include <algorithm>
 
@@ -19,7 +20,8 @@ class DegreeArithmetic {
   Degree constant(double) const { return {}; }
   Degree add(const Degree& x, const Degree& y) const {
     if (x.denominator == 0 && y.denominator == 0) return {std::max(x.numerator, y.numerator), 0};
-    return {std::max(x.numerator + y.denominator, y.numerator + x.denominator), x.denominator + y.denominator};
+    return {std::max(x.numerator + y.denominator, y.numerator + x.denominator),
+            x.denominator + y.denominator};
   }
   Degree sub(const Degree& x, const Degree& y) const { return add(x, y); }
   Degree mul(const Degree& x, const Degree& y) const {

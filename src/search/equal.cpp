@@ -32,8 +32,8 @@ bool any_op(const KernelGraph& g, const Use& use) {
   return false;
 }
 
-/// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop adds the
-/// same? Then what differs at small sizes may be equal at the given ones.
+/// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop
+/// adds the same? Then what differs at small sizes may be equal at the given ones.
 bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
     if (op.kind == OpKind::mul_scalar) return true;
@@ -60,22 +60,29 @@ class Decision {
     const bool signs = takes_roots(a_) || takes_roots(b_);
     const int more = !signs ? 0 : products <= 2e4 ? 32 : 8;
     try {
-      if (products <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
+      if (products <= options_.real_work)
+        real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
     } catch (const Error& error) {
       real_.refused = error.what();
     }
     if (real_.difference)
-      return different(*real_.difference, "real", "the values are proved to differ: further apart than what was lost in computing them");
+      return different(*real_.difference, "real",
+                       "the values are proved to differ: further apart than what was lost in computing them");
     if (real_.loose)
-      e_.notes.push_back("the two have different scalars, and are the same only if those are taken as rounded: known to 50 bits");
+      e_.notes.push_back(
+          "the two have different scalars, "
+          "and are the same only if those are taken as rounded, known to 50 bits");
     try {
-      if (products <= options_.field_work) field_ = field_trials(small_.a, small_.b, pairing_, options_);
-      else field_.refused = fmt::format("one field would take {:.2g} products", products);
+      if (products <= options_.field_work)
+        field_ = field_trials(small_.a, small_.b, pairing_, options_);
+      else
+        field_.refused = fmt::format("one field would take {:.2g} products", products);
     } catch (const Error& error) {
       field_.refused = error.what();
     }
     if (field_.differs_for_sure() && !real_.loose)
-      return different(*field_.difference, "field", "the values differ in a finite field, and no operator has a law that fields lack");
+      return different(*field_.difference, "field",
+                       "the values differ in a finite field, and no operator has a law that fields lack");
     agree();
     if (e_.answer == Answer::undecided) return in_float64();
     if (e_.answer == Answer::equal && small_.shrunk && options_.given_sizes) check_given_sizes();
@@ -91,7 +98,8 @@ class Decision {
       e_.notes.push_back(fmt::format("decided at the given sizes: {}", error.what()));
     }
     e_.shrunk = small_.shrunk;
-    for (int t : small_.a.inputs) e_.sizes.push_back({small_.a.tensors[t].name, small_.a.tensors[t].shape, {}});
+    for (int t : small_.a.inputs)
+      e_.sizes.push_back({small_.a.tensors[t].name, small_.a.tensors[t].shape, {}});
   }
 
   /// No difference was found: what does that say?
@@ -102,26 +110,29 @@ class Decision {
       e_.method = "field";
       e_.fields = field_.fields;
       e_.log2_chance = field_.log2_chance;
-      if (field_.roots) e_.log2_chance = std::max(e_.log2_chance, -static_cast<double>(e_.fields + e_.points));
+      if (field_.roots)
+        e_.log2_chance = std::max(e_.log2_chance, -static_cast<double>(e_.fields + e_.points));
       e_.chance_proved = !field_.roots && !field_.unknown && !field_.exponentials;
       e_.why = fmt::format("the same in {} random finite fields", e_.fields);
       return;
     }
     const std::string why_no_field =
         !field_.refused.empty() ? field_.refused
-        : field_.difference     ? "they differ in a finite field, but a law that fields lack may make them equal"
-                                : "no field was found that has the square roots";
+        : field_.difference ? "they differ in a finite field, but a law that fields lack may make them equal"
+                            : "no field was found that has the square roots";
     if (real_.points >= 2) {
       e_.answer = Answer::equal;
       e_.method = "real";
-      e_.why = fmt::format("the same at {} points of several scales, to {} bits", real_.points, real_.loose ? 36 : 100);
+      e_.why = fmt::format("the same at {} points of several scales, to {} bits", real_.points,
+                           real_.loose ? 36 : 100);
       e_.notes.push_back("not decided by finite fields: " + why_no_field);
       return;
     }
     e_.why = fmt::format("{}; and {}", why_no_field,
-                         !real_.refused.empty()  ? real_.refused
-                         : real_.unseen.empty() ? "one point over the reals would take too many products"
-                                                : real_.unseen + " has no value that is known at enough of the points tried");
+                         !real_.refused.empty() ? real_.refused
+                         : real_.unseen.empty()
+                             ? "one point over the reals would take too many products"
+                             : real_.unseen + " has no value that is known at enough of the points tried");
   }
 
   Equality different(const Counterexample& c, std::string method, std::string why) {
@@ -133,12 +144,16 @@ class Decision {
       if (given.compared && given.distance <= same_in_float64) {
         e_.answer = Answer::equal;
         e_.method = "float64";
-        e_.why = "the same at the given sizes, in float64, though not at smaller ones: a number in them stands for an extent";
+        e_.why =
+            "the same at the given sizes, in float64, though not at smaller ones: "
+            "a number in them stands for an extent";
         return std::move(e_);
       }
       if (given.compared && given.distance < other_in_float64) {
-        e_.why = fmt::format("different at small sizes, where a number may stand for an extent, and {:.2g} apart in float64 at the "
-                             "given ones, which does not tell", given.distance);
+        e_.why = fmt::format(
+            "different at small sizes, where a number may stand for an extent, "
+            "and {:.2g} apart in float64 at the given ones, which does not tell",
+            given.distance);
         return std::move(e_);
       }
     }
@@ -166,7 +181,14 @@ class Decision {
   }
 
   Counterexample counterexample(const GivenSizes& given) const {
-    return {a_, b_, {}, "float64", given.output, given.element, fmt::format("{}", given.in_a), fmt::format("{}", given.in_b),
+    return {a_,
+            b_,
+            {},
+            "float64",
+            given.output,
+            given.element,
+            fmt::format("{}", given.in_a),
+            fmt::format("{}", given.in_b),
             given.distance};
   }
 
@@ -174,8 +196,9 @@ class Decision {
 
   void check_given_sizes() {
     if (!affordable()) {
-      e_.notes.push_back(fmt::format("not checked at the given sizes: that takes {:.2g} products, more than {:.2g}",
-                                     work(a_) + work(b_), options_.given_work));
+      e_.notes.push_back(
+          fmt::format("not checked at the given sizes: that takes {:.2g} products, more than {:.2g}",
+                      work(a_) + work(b_), options_.given_work));
       return;
     }
     const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
@@ -187,7 +210,8 @@ class Decision {
     if (given.distance <= same_in_float64) return;
     e_.answer = given.distance >= other_in_float64 ? Answer::different : Answer::undecided;
     e_.method = "float64";
-    e_.why = fmt::format("the same at small sizes, but {:.2g} apart in float64 at the given ones", given.distance);
+    e_.why =
+        fmt::format("the same at small sizes, but {:.2g} apart in float64 at the given ones", given.distance);
     if (e_.answer == Answer::different) e_.counterexample = counterexample(given);
   }
 

@@ -1,5 +1,6 @@
-// A whole graph over any kind of number, rounded nowhere: the kernel level, and every block and iteration of its custom
-// operators. Small sizes are its business; graph/reference.hpp does the same in float64 at large ones.
+// A whole graph over any kind of number, rounded nowhere: the kernel level, and every block and iteration of
+// its custom operators. Small sizes are its business; graph/reference.hpp does the same in float64 at large
+// ones.
 //
 //   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one a graph output
 #pragma once
@@ -36,9 +37,12 @@ class BlockRun {
       }
     for (std::size_t i = 0; i < b_.ops.size(); ++i) {
       const graph::BlockOp& op = b_.ops[i];
-      if (graph::is_accumulator(op.kind)) finish(op, states_[i]);
-      else if (op.kind == OpKind::output) store(op, block);
-      else if (b_.tensors[op.outputs[0]].after_loop) compute(op, states_[i], block, 0);
+      if (graph::is_accumulator(op.kind))
+        finish(op, states_[i]);
+      else if (op.kind == OpKind::output)
+        store(op, block);
+      else if (b_.tensors[op.outputs[0]].after_loop)
+        compute(op, states_[i], block, 0);
     }
   }
 
@@ -50,7 +54,8 @@ class BlockRun {
     const graph::Strides steps = graph::row_major(whole);
     for (std::int64_t i = 0; i < graph::size(tile); ++i) {
       std::int64_t rest = i, at = 0;
-      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d]) at += (origin[d] + rest % tile[d]) * steps[d];
+      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d])
+        at += (origin[d] + rest % tile[d]) * steps[d];
       copy(at, i);
     }
   }
@@ -63,7 +68,8 @@ class BlockRun {
       if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis];
     if (op.loop_dim >= 0) origin[op.loop_dim] = origin[op.loop_dim] * b_.loop + iteration;
     for (std::size_t d = 0; d < origin.size(); ++d) origin[d] *= tile.shape[d];
-    each_of_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
+    each_of_tile(whole.shape, tile.shape, origin,
+                 [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
@@ -72,7 +78,8 @@ class BlockRun {
     graph::Shape origin(tile.shape.size(), 0);
     for (int axis = 0; axis < 3; ++axis)
       if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
-    each_of_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
+    each_of_tile(whole.shape, tile.shape, origin,
+                 [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
   void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
@@ -113,7 +120,8 @@ class BlockRun {
       case OpKind::accum_red_sum_rescale:
         if (!first) {  // acc * r of an acc that is still 0, whatever r is
           const Values<N> old = state;
-          broadcast(old, tiles_[op.inputs[1]], state, [&](const N& acc, const N& r) { return a_.mul(acc, r); });
+          broadcast(old, tiles_[op.inputs[1]], state,
+                    [&](const N& acc, const N& r) { return a_.mul(acc, r); });
         }
         [[fallthrough]];
       case OpKind::accum:

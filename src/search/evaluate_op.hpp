@@ -1,5 +1,5 @@
-// What each operator without a state means, over any kind of number. graph/evaluate.cpp defines the same in float64,
-// made for speed; evaluate_test.cpp holds one to the other.
+// What each operator without a state means, over any kind of number. graph/evaluate.cpp defines the same in
+// float64, made for speed; evaluate_test.cpp holds one to the other.
 #pragma once
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
@@ -22,15 +22,24 @@ using NumberOf = typename A::Number;
 template <Arithmetic A>
 NumberOf<A> unary(A& a, graph::OpKind kind, const graph::Attributes& attributes, const NumberOf<A>& x) {
   using graph::OpKind;
-  const auto sigmoid = [&] { return a.div(a.integer(1), a.add(a.integer(1), a.exp(a.sub(a.integer(0), x)))); };
+  const auto sigmoid = [&] {
+    return a.div(a.integer(1), a.add(a.integer(1), a.exp(a.sub(a.integer(0), x))));
+  };
   switch (kind) {
-    case OpKind::exp: return a.exp(x);
-    case OpKind::square: return a.mul(x, x);
-    case OpKind::sqrt: return a.sqrt(x);
-    case OpKind::mul_scalar: return a.mul(x, a.constant(attributes.scalar));
-    case OpKind::sigmoid: return sigmoid();
-    case OpKind::silu: return a.mul(x, sigmoid());
-    default: return a.function(kind, attributes, x);
+    case OpKind::exp:
+      return a.exp(x);
+    case OpKind::square:
+      return a.mul(x, x);
+    case OpKind::sqrt:
+      return a.sqrt(x);
+    case OpKind::mul_scalar:
+      return a.mul(x, a.constant(attributes.scalar));
+    case OpKind::sigmoid:
+      return sigmoid();
+    case OpKind::silu:
+      return a.mul(x, sigmoid());
+    default:
+      return a.function(kind, attributes, x);
   }
 }
 
@@ -38,12 +47,18 @@ template <Arithmetic A>
 NumberOf<A> binary(A& a, graph::OpKind kind, const NumberOf<A>& x, const NumberOf<A>& y) {
   using graph::OpKind;
   switch (kind) {
-    case OpKind::add: return a.add(x, y);
-    case OpKind::sub: return a.sub(x, y);
-    case OpKind::mul: return a.mul(x, y);
-    case OpKind::div: return a.div(x, y);
-    case OpKind::pow: return a.pow(x, y);
-    default: fail("{}: `equal` has no meaning for this operator of two operands", graph::name(kind));
+    case OpKind::add:
+      return a.add(x, y);
+    case OpKind::sub:
+      return a.sub(x, y);
+    case OpKind::mul:
+      return a.mul(x, y);
+    case OpKind::div:
+      return a.div(x, y);
+    case OpKind::pow:
+      return a.pow(x, y);
+    default:
+      fail("{}: `equal` has no meaning for this operator of two operands", graph::name(kind));
   }
 }
 
@@ -116,19 +131,23 @@ void rms_norm(A& a, const Values<NumberOf<A>>& x, Values<NumberOf<A>>& y) {
   }
 }
 
-/// Calls copy(index in the whole, index in the part) for each element of a part that lies at `offset` along `dim`.
+/// Calls copy(index in the whole, index in the part) for each element of a part that lies at `offset` along
+/// `dim`.
 template <class Copy>
-void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset, const Copy& copy) {
+void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset,
+                  const Copy& copy) {
   const Around w(whole, dim), p(part, dim);
   for (std::int64_t o = 0; o < w.outer; ++o)
     for (std::int64_t i = 0; i < p.extent * p.inner; ++i)
       copy((o * w.extent + offset) * w.inner + i, o * p.extent * p.inner + i);
 }
 
-/// Any operator without a state: neither boundary, custom, accumulator nor reduction_max. The results' shapes stand.
+/// Any operator without a state: neither boundary, custom, accumulator nor reduction_max. The results' shapes
+/// stand.
 template <Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
-                 const std::vector<const Values<NumberOf<A>>*>& in, const std::vector<Values<NumberOf<A>>*>& out) {
+                 const std::vector<const Values<NumberOf<A>>*>& in,
+                 const std::vector<Values<NumberOf<A>>*>& out) {
   using graph::OpKind;
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
@@ -149,8 +168,10 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       const graph::Shape& part = kind == OpKind::concat ? in[i]->shape : out[i]->shape;
       const graph::Shape& whole = kind == OpKind::concat ? y.shape : x.shape;
       each_of_part(whole, part, attributes.dim, offset, [&](std::int64_t w, std::int64_t p) {
-        if (kind == OpKind::concat) y.at[w] = in[i]->at[p];
-        else out[i]->at[p] = x.at[w];
+        if (kind == OpKind::concat)
+          y.at[w] = in[i]->at[p];
+        else
+          out[i]->at[p] = x.at[w];
       });
       offset += part[attributes.dim];
     }

@@ -25,8 +25,8 @@ int exponent(const Factors& f, std::int64_t prime) {
   return at == f.end() ? 0 : at->second;
 }
 
-/// The exponents of one prime. They rise from the least allowed until every product holds. None rises past the given
-/// one: the given ones fit, so where a product falls short some factor is still below its own.
+/// The exponents of one prime. They rise from the least allowed until every product holds. None rises past
+/// the given one: the given ones fit, so where a product falls short some factor is still below its own.
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> least, const std::vector<int>& given,
@@ -74,7 +74,8 @@ class OnePrime {
 };
 
 /// Which small prime stands for each: the smallest for the smallest, but for those that a fixed value holds.
-std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes, const std::set<std::int64_t>& held) {
+std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
+                                               const std::set<std::int64_t>& held) {
   constexpr std::int64_t small[] = {2, 3, 5};
   std::map<std::int64_t, std::int64_t> result;
   int next = 0;
@@ -108,9 +109,8 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     }
     std::vector<Products::Order> orders;
     for (const Products::Order& o : system.orders) {
-      const auto differs = std::ranges::find_if(primes, [&](std::int64_t p) {
-        return exponent(all[o.less], p) != exponent(all[o.more], p);
-      });
+      const auto differs = std::ranges::find_if(
+          primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
       if (differs == primes.end() || *differs != prime) continue;
       orders.push_back(given[o.less] < given[o.more] ? o : Products::Order{o.more, o.less});
     }

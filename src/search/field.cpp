@@ -15,7 +15,8 @@ constexpr std::uint64_t unlucky = FieldNumber::unlucky, absent = FieldNumber::ab
 
 /// Both parts by one rule; a part is missing where an operand's is.
 template <class F>
-FieldNumber by_parts(const FieldNumber& x, const FieldNumber& y, std::uint64_t p, std::uint64_t q, const F& f) {
+FieldNumber by_parts(const FieldNumber& x, const FieldNumber& y, std::uint64_t p, std::uint64_t q,
+                     const F& f) {
   const auto part = [&](std::uint64_t a, std::uint64_t b, std::uint64_t m) {
     return a == absent || b == absent ? absent : a == unlucky || b == unlucky ? unlucky : f(a, b, m);
   };
@@ -50,7 +51,9 @@ Field::Field(std::uint64_t seed) : seed_(seed) {
   for (std::uint64_t n = 0; w_ <= 1; ++n) w_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / q_, p_);
 }
 
-FieldNumber Field::random(std::uint64_t n) const { return {draw(seed_ + 1, 2 * n) % p_, draw(seed_ + 1, 2 * n + 1) % q_}; }
+FieldNumber Field::random(std::uint64_t n) const {
+  return {draw(seed_ + 1, 2 * n) % p_, draw(seed_ + 1, 2 * n + 1) % q_};
+}
 FieldNumber Field::integer(std::int64_t n) const { return {modulo(n, p_), modulo(n, q_)}; }
 
 FieldNumber Field::constant(double c) {
@@ -59,16 +62,25 @@ FieldNumber Field::constant(double c) {
   const Fraction f = fraction(c);
   const auto part = [&](std::uint64_t m) {
     const std::uint64_t two = f.exponent < 0 ? inverse_mod(2, m) : 2;
-    const std::uint64_t x = mul_mod(modulo(f.numerator, m), pow_mod(two, f.exponent < 0 ? -f.exponent : f.exponent, m), m);
+    const std::uint64_t x =
+        mul_mod(modulo(f.numerator, m), pow_mod(two, f.exponent < 0 ? -f.exponent : f.exponent, m), m);
     return quotient(x, modulo(f.denominator, m), m);
   };
   return constants_[c] = {part(p_), part(q_)};
 }
 
-FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) const { return by_parts(x, y, p_, q_, add_mod); }
-FieldNumber Field::sub(const FieldNumber& x, const FieldNumber& y) const { return by_parts(x, y, p_, q_, sub_mod); }
-FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) const { return by_parts(x, y, p_, q_, mul_mod); }
-FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) const { return by_parts(x, y, p_, q_, quotient); }
+FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) const {
+  return by_parts(x, y, p_, q_, add_mod);
+}
+FieldNumber Field::sub(const FieldNumber& x, const FieldNumber& y) const {
+  return by_parts(x, y, p_, q_, sub_mod);
+}
+FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) const {
+  return by_parts(x, y, p_, q_, mul_mod);
+}
+FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) const {
+  return by_parts(x, y, p_, q_, quotient);
+}
 
 FieldNumber Field::sqrt(const FieldNumber& x) {
   took_root_ = true;
@@ -93,7 +105,8 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
 FieldNumber Field::function(OpKind kind, const graph::Attributes& a, const FieldNumber& x) {
   took_unknown_ = true;
   std::uint64_t which = draw(3, static_cast<std::uint64_t>(kind));
-  if (kind == OpKind::clamp) which = draw(draw(which, std::bit_cast<std::uint64_t>(a.lo)), std::bit_cast<std::uint64_t>(a.hi));
+  if (kind == OpKind::clamp)
+    which = draw(draw(which, std::bit_cast<std::uint64_t>(a.lo)), std::bit_cast<std::uint64_t>(a.hi));
   return unknown_function(which, x.p);
 }
 

@@ -40,7 +40,8 @@ double degree(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing
   DegreeArithmetic degrees;
   std::vector<Values<Degree>> inputs;
   for (int t : a.inputs) inputs.push_back(make_values(a.tensors[t].shape, Degree{1, 0}));
-  const auto ya = evaluate_graph(degrees, a, inputs), yb = evaluate_graph(degrees, b, paired(inputs, pairing));
+  const auto ya = evaluate_graph(degrees, a, inputs),
+             yb = evaluate_graph(degrees, b, paired(inputs, pairing));
   double most = 1;
   for (std::size_t o = 0; o < ya.size(); ++o)
     for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
@@ -57,13 +58,16 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
   FieldTrials result;
   for (const KernelGraph* g : {&a, &b})
     if (const std::string op = ordering_operator(*g); !op.empty()) {
-      result.refused = fmt::format("{} of {} compares numbers, and no finite field has an order", op, g->name);
+      result.refused =
+          fmt::format("{} of {} compares numbers, and no finite field has an order", op, g->name);
       return result;
     }
   std::vector<std::vector<int>> agreed;
-  for (int t : a.outputs) agreed.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
+  for (int t : a.outputs)
+    agreed.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
   // Where an element takes k square roots, one attempt in 2^k has them all.
-  const auto most_attempts = static_cast<int>(std::clamp(2e8 / (work(a) + work(b)), double(options.trials), 400.0));
+  const auto most_attempts =
+      static_cast<int>(std::clamp(2e8 / (work(a) + work(b)), double(options.trials), 400.0));
   for (int attempt = 0; attempt < most_attempts && result.fields < options.trials; ++attempt) {
     Field field(draw(options.seed, static_cast<std::uint64_t>(attempt)));
     std::vector<Values<FieldNumber>> inputs;
@@ -73,16 +77,23 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
       for (FieldNumber& x : inputs.back().at) x = field.random(n++);
     }
     const auto ya = evaluate_graph(field, a, inputs), yb = evaluate_graph(field, b, paired(inputs, pairing));
-    result.roots |= field.took_root(), result.unknown |= field.took_unknown(), result.exponentials |= field.took_exp();
+    result.roots |= field.took_root(), result.unknown |= field.took_unknown(),
+        result.exponentials |= field.took_exp();
     result.fields = options.trials;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
         const std::uint64_t x = ya[o].at[i].p, y = yb[o].at[i].p;
         const bool both = x != FieldNumber::unlucky && y != FieldNumber::unlucky;
         if (both && x != y) {
-          Counterexample c{a, b, {}, fmt::format("numbers modulo {}, in exponents modulo {}", field.p(), field.q()),
-                           a.tensors[a.outputs[o]].name, coordinates(ya[o].shape, static_cast<std::int64_t>(i)),
-                           std::to_string(x), std::to_string(y), 1};
+          Counterexample c{a,
+                           b,
+                           {},
+                           fmt::format("numbers modulo {}, in exponents modulo {}", field.p(), field.q()),
+                           a.tensors[a.outputs[o]].name,
+                           coordinates(ya[o].shape, static_cast<std::int64_t>(i)),
+                           std::to_string(x),
+                           std::to_string(y),
+                           1};
           for (std::size_t k = 0; k < inputs.size(); ++k) {
             Shown shown{a.tensors[a.inputs[k]].name, inputs[k].shape, {}};
             for (const FieldNumber& v : inputs[k].at) shown.values.push_back(fmt::format("{}, {}", v.p, v.q));
@@ -95,8 +106,9 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
         result.fields = std::min(result.fields, agreed[o][i]);
       }
   }
-  // A nonzero polynomial vanishes at a random point of Z_q with a chance of degree / 2^53. All its coefficients vanish if p
-  // divides them: few of the 2^46 primes that are drawn from do. 2^-45 a degree is above both together.
+  // A nonzero polynomial vanishes at a random point of Z_q with a chance of degree / 2^53. All its
+  // coefficients vanish if p divides them: few of the 2^46 primes that are drawn from do. 2^-45 a degree is
+  // above both together.
   result.log2_chance = result.fields * std::min(0.0, std::log2(degree(a, b, pairing)) - 45);
   return result;
 }

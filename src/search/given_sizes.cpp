@@ -11,10 +11,11 @@ namespace {
 using graph::Array;
 using graph::KernelGraph;
 
-/// Elements where one is not finite say nothing: float64 may have overflowed on the way. But where a number and none were
-/// proved to stand at small sizes (`nan_counts`), they are as far apart as can be. False if most elements say nothing.
-bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb, bool nan_counts,
-             GivenSizes& result) {
+/// Elements where one is not finite say nothing: float64 may have overflowed on the way. But where a number
+/// and none were proved to stand at small sizes (`nan_counts`), they are as far apart as can be. False if
+/// most elements say nothing.
+bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb,
+             bool nan_counts, GivenSizes& result) {
   std::size_t seen = 0, all = 0;
   GivenSizes found = result;
   for (std::size_t o = 0; o < ya.size(); ++o) {
@@ -24,7 +25,8 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
       std::size_t worst = row;
       for (std::size_t i = row; i < row + n; ++i, ++all) {
         const double x = ya[o].values[i], y = yb[o].values[i];
-        const bool apart = nan_counts && std::isnan(x) != std::isnan(y) && std::isfinite(x) != std::isfinite(y);
+        const bool apart =
+            nan_counts && std::isnan(x) != std::isnan(y) && std::isfinite(x) != std::isfinite(y);
         if (!apart && !(std::isfinite(x) && std::isfinite(y))) continue;
         ++seen;
         const double d = apart ? INFINITY : std::fabs(x - y);
@@ -32,10 +34,16 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
         norm += apart ? 0 : std::max(x * x, y * y);
         if (d > most) most = d, worst = i;
       }
-      const double distance = difference == 0 ? 0 : std::isinf(difference) ? INFINITY : std::sqrt(difference / norm);
+      const double distance = difference == 0          ? 0
+                              : std::isinf(difference) ? INFINITY
+                                                       : std::sqrt(difference / norm);
       if (distance <= found.distance) continue;
-      found = {true, distance, a.tensors[a.outputs[o]].name, coordinates(ya[o].shape, static_cast<std::int64_t>(worst)),
-               ya[o].values[worst], yb[o].values[worst]};
+      found = {true,
+               distance,
+               a.tensors[a.outputs[o]].name,
+               coordinates(ya[o].shape, static_cast<std::int64_t>(worst)),
+               ya[o].values[worst],
+               yb[o].values[worst]};
     }
   }
   if (2 * seen <= all) return false;
@@ -57,10 +65,12 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
       inputs.push_back({shape, draw_values(shape, scale, draw(seed, i))});
       in_b[pairing.inputs[i]] = inputs[i];
     }
-    return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, in_b, exact), nan_counts, result);
+    return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, in_b, exact),
+                   nan_counts, result);
   };
   if (also) at(*also, true);
-  for (const Scale& usual : {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
+  for (const Scale& usual :
+       {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
     if (at(usual, false)) break;
   return result;
 }

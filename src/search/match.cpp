@@ -9,17 +9,19 @@
 namespace zellige::search {
 namespace {
 
-void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std::size_t in_a, std::size_t in_b,
-                  std::string_view what) {
+void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std::size_t in_a,
+                  std::size_t in_b, std::string_view what) {
   if (in_a != in_b)
-    fail("{} and {}: expected two graphs with the same number of {}, found {} and {}", a.name, b.name, what, in_a, in_b);
+    fail("{} and {}: expected two graphs with the same number of {}, found {} and {}", a.name, b.name, what,
+         in_a, in_b);
 }
 
-void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb, std::string_view what) {
+void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb,
+                  std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];
   if (x.shape != y.shape)
-    fail("{} and {}: expected {} of the same shape, found {} of {} and {} of {}", a.name, b.name, what, x.name,
-         graph::to_string(x.shape), y.name, graph::to_string(y.shape));
+    fail("{} and {}: expected {} of the same shape, found {} of {} and {} of {}", a.name, b.name, what,
+         x.name, graph::to_string(x.shape), y.name, graph::to_string(y.shape));
 }
 
 }  // namespace
@@ -36,7 +38,8 @@ Pairing match(const graph::KernelGraph& a, const graph::KernelGraph& b) {
   if (p.by_name)
     for (std::size_t i = 0; i < a.inputs.size(); ++i) p.inputs[i] = named[a.tensors[a.inputs[i]].name];
   for (std::size_t i = 0; i < a.inputs.size(); ++i)
-    check_shapes(a, b, a.inputs[i], b.inputs[p.inputs[i]], p.by_name ? "inputs of one name" : "inputs in one place");
+    check_shapes(a, b, a.inputs[i], b.inputs[p.inputs[i]],
+                 p.by_name ? "inputs of one name" : "inputs in one place");
   for (std::size_t i = 0; i < a.outputs.size(); ++i)
     check_shapes(a, b, a.outputs[i], b.outputs[i], "outputs in one place");
   return p;

@@ -9,8 +9,12 @@ __extension__ using Wide = unsigned __int128;
 inline std::uint64_t mul_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
   return static_cast<std::uint64_t>(static_cast<Wide>(a) * b % m);
 }
-inline std::uint64_t add_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) { return a + b >= m ? a + b - m : a + b; }
-inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) { return a >= b ? a - b : a + m - b; }
+inline std::uint64_t add_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return a + b >= m ? a + b - m : a + b;
+}
+inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return a >= b ? a - b : a + m - b;
+}
 
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
 /// `a` must not be 0.

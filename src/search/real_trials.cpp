@@ -90,7 +90,8 @@ class Run {
       : a_(a), b_(b), pairing_(pairing), seed_(seed), scales_(scales(a, b)) {
     scales_.resize(scales_.size() + static_cast<std::size_t>(more), {1, Kind::plain});
     for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
-    for (int t : a.outputs) seen_.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
+    for (int t : a.outputs)
+      seen_.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
   }
 
   RealTrials run() {
@@ -112,7 +113,8 @@ class Run {
       for (std::size_t i = 0; i < seen_[o].size(); ++i)
         if (seen_[o][i] < result_.points) {
           result_.points = seen_[o][i];
-          result_.unseen = fmt::format("element {} of {}",
+          result_.unseen = fmt::format(
+              "element {} of {}",
               graph::to_string(coordinates(a_.tensors[a_.outputs[o]].shape, static_cast<std::int64_t>(i))),
               a_.tensors[a_.outputs[o]].name);
         }
@@ -120,7 +122,8 @@ class Run {
   }
 
  private:
-  /// 0 for as many inputs as can be, and 1 for the others: ever smaller stretches of them, while the two still differ.
+  /// 0 for as many inputs as can be, and 1 for the others: ever smaller stretches of them, while the two
+  /// still differ.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
     for (const Values<double>& v : inputs) count += v.at.size();
@@ -147,7 +150,8 @@ class Run {
 
   /// False, and a difference, if some element is proved to differ; the plainest such element is shown.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate(balls, a_, inputs, same_place_), yb = evaluate(balls, b_, inputs, pairing_.inputs);
+    const auto ya = evaluate(balls, a_, inputs, same_place_),
+               yb = evaluate(balls, b_, inputs, pairing_.inputs);
     double most = -1;
     std::size_t output = 0, element = 0;
     for (std::size_t o = 0; o < ya.size(); ++o)
@@ -158,9 +162,15 @@ class Run {
         seen_[o][i] += !x.nan && !y.nan && sharp(x, bits) && sharp(y, bits);
       }
     if (most < 0) return true;
-    Counterexample c{a_, b_, {}, "real numbers", a_.tensors[a_.outputs[output]].name,
+    Counterexample c{a_,
+                     b_,
+                     {},
+                     "real numbers",
+                     a_.tensors[a_.outputs[output]].name,
                      coordinates(ya[output].shape, static_cast<std::int64_t>(element)),
-                     to_string(ya[output].at[element]), to_string(yb[output].at[element]), most};
+                     to_string(ya[output].at[element]),
+                     to_string(yb[output].at[element]),
+                     most};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       Shown shown{a_.tensors[a_.inputs[i]].name, inputs[i].shape, {}};
       for (double x : inputs[i].at) shown.values.push_back(fmt::format("{}", x));

@@ -48,16 +48,19 @@ std::set<std::pair<int, int>> related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Sizes that are equal and cut the same extent are taken for the same: a sum of squares of partial sums depends on them.
+/// Sizes that are equal and cut the same extent are taken for the same: a sum of squares of partial sums
+/// depends on them.
 void tie(Sizes& sizes) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [u, v] : related(sizes))
-      if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v)) sizes.same(u, v), changed = true;
+      if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v))
+        sizes.same(u, v), changed = true;
   }
 }
 
-/// What of the different is kept different: everything that `related` finds, or only how far reductions go, or nothing.
+/// What of the different is kept different: everything that `related` finds, or only how far reductions go,
+/// or nothing.
 enum class Keep { all, reductions, nothing };
 
 /// The system that exponents.hpp solves, and what follows from its solution.
@@ -89,7 +92,8 @@ class Shrinking {
     std::set<int> reductions;
     for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
     for (const auto& [u, v] : related(sizes_)) {
-      const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
+      const bool kept =
+          keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
       if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
         system_.orders.push_back({at(u), at(v)});
     }
@@ -107,7 +111,8 @@ class Shrinking {
   }
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
-    return place != index_.end() ? place->second : index_[sizes_.find(u)] = fresh(sizes_.value(sizes_.find(u)), false);
+    return place != index_.end() ? place->second
+                                 : index_[sizes_.find(u)] = fresh(sizes_.value(sizes_.find(u)), false);
   }
 
   void product(int whole, const std::vector<int>& factors) {
@@ -118,7 +123,8 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// A sum whose whole is cut otherwise, too: its parts' common measure may shrink, how often each holds it may not.
+  /// A sum whose whole is cut otherwise, too: its parts' common measure may shrink, how often each holds it
+  /// may not.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -144,7 +150,8 @@ class Shrinking {
   std::set<int> in_products_, measured_;
 };
 
-void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values, graph::Attributes& attributes) {
+void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
+            graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];
   for (std::size_t i = 0; i < at.parts.size(); ++i) attributes.sizes[i] = values[at.parts[i]];
 }
@@ -171,7 +178,8 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
 
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
-  return kind == OpKind::matmul ? static_cast<double>(graph::size(y)) * static_cast<double>(x.back()) : elements;
+  return kind == OpKind::matmul ? static_cast<double>(graph::size(y)) * static_cast<double>(x.back())
+                                : elements;
 }
 
 }  // namespace
@@ -191,7 +199,8 @@ double work(const KernelGraph& g) {
       const double one = work_of(inner.kind, op.block->tensors[in].shape, op.block->tensors[out].shape);
       (varies[out] || varies[in] ? inside : once) += one;
     }
-    sum += static_cast<double>(op.block->grid.count()) * (once + inside * static_cast<double>(op.block->loop));
+    sum +=
+        static_cast<double>(op.block->grid.count()) * (once + inside * static_cast<double>(op.block->loop));
   }
   return sum;
 }
@@ -200,7 +209,8 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
   Sizes sizes;
   const GraphSizes in_a = sizes.add(a), in_b = sizes.add(b);
   const auto join = [&](int ta, int tb) {
-    for (std::size_t d = 0; d < in_a.tensors[ta].size(); ++d) sizes.same(in_a.tensors[ta][d], in_b.tensors[tb][d]);
+    for (std::size_t d = 0; d < in_a.tensors[ta].size(); ++d)
+      sizes.same(in_a.tensors[ta][d], in_b.tensors[tb][d]);
   };
   for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
   for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
@@ -212,8 +222,10 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
     pair = {resized(a, in_a, values), resized(b, in_b, values)};
     if (work(pair.a) + work(pair.b) <= small_enough) break;
   }
-  for (std::size_t t = 0; t < a.tensors.size(); ++t) pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
-  for (std::size_t t = 0; t < b.tensors.size(); ++t) pair.shrunk |= pair.b.tensors[t].shape != b.tensors[t].shape;
+  for (std::size_t t = 0; t < a.tensors.size(); ++t)
+    pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
+  for (std::size_t t = 0; t < b.tensors.size(); ++t)
+    pair.shrunk |= pair.b.tensors[t].shape != b.tensors[t].shape;
   return pair;
 }
 

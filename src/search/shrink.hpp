@@ -2,10 +2,10 @@
 //
 //   SmallPair s = shrink(A, B, pairing);     // both valid; shapes of paired inputs and outputs agree
 //
-// An extent of 1 stays 1, any other stays above 1: every grid axis, every loop and every tile keeps its part. What must
-// divide still divides, what was the same in both graphs is the same, and of what was different in two ways to
-// cut one extent the greater stays the greater, if sizes stay small. The parts of a concat or split keep their proportions
-// where the whole is cut in another way, too.
+// An extent of 1 stays 1, any other stays above 1: every grid axis, every loop and every tile keeps its part.
+// What must divide still divides, what was the same in both graphs is the same, and of what was different in
+// two ways to cut one extent the greater stays the greater, if sizes stay small. The parts of a concat or
+// split keep their proportions where the whole is cut in another way, too.
 #pragma once
 #include "graph/graph.hpp"
 #include "search/match.hpp"

@@ -41,8 +41,10 @@ class SizesOfGraph {
     for (const graph::KernelTensor& t : g_.tensors) found.tensors.push_back(extents(t.shape));
     for (const graph::KernelOp& op : g_.ops) {
       GraphSizes::Op at;
-      if (op.kind == OpKind::custom) custom(op, found.tensors, at);
-      else compute(op.kind, op.attributes, pick(found.tensors, op.inputs), pick(found.tensors, op.outputs), at);
+      if (op.kind == OpKind::custom)
+        custom(op, found.tensors, at);
+      else
+        compute(op.kind, op.attributes, pick(found.tensors, op.inputs), pick(found.tensors, op.outputs), at);
       found.ops.push_back(std::move(at));
     }
     return found;
@@ -84,8 +86,10 @@ class SizesOfGraph {
         s_.same(x[last - 1], y[last - 1]);
         s_.same(in[1][last], y[last]);
         return;
-      case OpKind::reduction: return reduced(x, y, attributes.dim, at);
-      case OpKind::accum_redtox_sum: return reduced(x, y, last, at);
+      case OpKind::reduction:
+        return reduced(x, y, attributes.dim, at);
+      case OpKind::accum_redtox_sum:
+        return reduced(x, y, last, at);
       case OpKind::reduction_max:
         alike(x, y, attributes.dim);
         return alike(x, out[1], attributes.dim);
@@ -99,7 +103,8 @@ class SizesOfGraph {
         if (kind == OpKind::split) at.parts = parts;
         return s_.sums_.push_back({kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts});
       }
-      default: break;
+      default:
+        break;
     }
     switch (graph::family(kind)) {
       case OpFamily::binary:
@@ -107,11 +112,13 @@ class SizesOfGraph {
         alike(in[1], y);
         return alike(x, y);
       case OpFamily::unary:
-      case OpFamily::norm: return alike(x, y);
+      case OpFamily::norm:
+        return alike(x, y);
       case OpFamily::accumulator:
         if (in.size() > 1) alike(x, in[1]);  // the factor of a rescale
         return alike(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
-      default: fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
+      default:
+        fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
     }
   }
 
@@ -131,7 +138,8 @@ class SizesOfGraph {
       else if (inner.kind == OpKind::output)
         tile(inner, tensors[op.outputs[inner.kernel_tensor]], at.tiles[inner.inputs[0]], at);
       else
-        compute(inner.kind, inner.attributes, pick(at.tiles, inner.inputs), pick(at.tiles, inner.outputs), body);
+        compute(inner.kind, inner.attributes, pick(at.tiles, inner.inputs), pick(at.tiles, inner.outputs),
+                body);
       at.body.push_back(std::move(body));
     }
   }
@@ -142,8 +150,10 @@ class SizesOfGraph {
       for (int axis = 0; axis < 3; ++axis)
         if (op.map[axis] == d) factors.push_back(at.grid[axis]);
       if (op.loop_dim == d) factors.push_back(at.loop);
-      if (factors.size() == 1) s_.same(whole[d], tile[d]);
-      else s_.product(whole[d], factors);
+      if (factors.size() == 1)
+        s_.same(whole[d], tile[d]);
+      else
+        s_.product(whole[d], factors);
     }
   }
 

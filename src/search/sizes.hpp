@@ -1,5 +1,5 @@
-// The sizes of one or two graphs as a system: which extents, grids, loops and tiles are the same, which are products of
-// others, and which are sums.
+// The sizes of one or two graphs as a system: which extents, grids, loops and tiles are the same, which are
+// products of others, and which are sums.
 //
 //   Sizes sizes;
 //   GraphSizes a = sizes.add(A), b = sizes.add(B);
@@ -18,12 +18,12 @@ namespace zellige::search {
 struct GraphSizes {
   using Extents = std::vector<int>;
   struct Op {
-    int to = -1;                       // reduction
-    std::vector<int> parts;            // split
+    int to = -1;             // reduction
+    std::vector<int> parts;  // split
     std::array<int, 3> grid{-1, -1, -1};
     int loop = -1;
-    std::vector<Extents> tiles;        // by index into BlockGraph::tensors
-    std::vector<Op> body;              // by index into BlockGraph::ops
+    std::vector<Extents> tiles;  // by index into BlockGraph::tensors
+    std::vector<Op> body;        // by index into BlockGraph::ops
   };
   std::vector<Extents> tensors;  // by index into KernelGraph::tensors
   std::vector<Op> ops;           // by index into KernelGraph::ops

@@ -13,9 +13,11 @@ namespace {
 
 using zellige::run::write_whole;
 
-std::string graph(const std::string& name, const std::string& operators, const std::string& shape = "[8, 64]") {
-  return R"({"zellige_graph": 1, "name": ")" + name + R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" + shape +
-         R"(}], "operators": [)" + operators + R"(], "outputs": ["Y"]})";
+std::string graph(const std::string& name, const std::string& operators,
+                  const std::string& shape = "[8, 64]") {
+  return R"({"zellige_graph": 1, "name": ")" + name +
+         R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" + shape + R"(}], "operators": [)" +
+         operators + R"(], "outputs": ["Y"]})";
 }
 const std::string twice = R"({"op": "add", "inputs": ["X", "X"], "outputs": ["Y"]})";
 const std::string doubled = R"({"op": "mul_scalar", "scalar": 2, "inputs": ["X"], "outputs": ["Y"]})";
@@ -56,20 +58,25 @@ TEST_F(Command, DifferentGraphsAndTheirCounterexample) {
 
 TEST_F(Command, EqualOfMany) {
   write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"), "[" + graph("b0", doubled) + "," + graph("b1", squared) + "," + graph("b2", doubled, "[8, 32]") + "]");
+  write_whole(path("b.json"), "[" + graph("b0", doubled) + "," + graph("b1", squared) + "," +
+                                  graph("b2", doubled, "[8, 32]") + "]");
   const auto f = run({"equal", path("a.json"), path("b.json"), "--all"});
   EXPECT_EQ(f.status, 1);
   EXPECT_NE(f.output.find("a and b0: equal"), std::string::npos) << f.output;
   EXPECT_NE(f.output.find("a and b1: different"), std::string::npos) << f.output;
-  EXPECT_NE(f.output.find("a and b2: undecided\n  a and b2: expected inputs of one name of the same shape, found X of (8, 64) and X of (8, 32)\n"),
-            std::string::npos) << f.output;
+  EXPECT_NE(f.output.find("a and b2: undecided\n  a and b2: expected inputs of one name of the same shape, "
+                          "found X of (8, 64) and X of (8, 32)\n"),
+            std::string::npos)
+      << f.output;
   EXPECT_NE(f.output.find("3 graphs: 1 equal, 1 different, 1 undecided"), std::string::npos) << f.output;
   EXPECT_EQ(run({"equal", path("a.json"), path("b.json"), "--index", "1"}).status, 1);
   EXPECT_EQ(run({"equal", path("a.json"), path("b.json"), "--index", "0", "--json"}).status, 0);
   expect({"equal", path("a.json"), path("b.json"), "--index", "2"}, 2,
-         "zellige: a and b2: expected inputs of one name of the same shape, found X of (8, 64) and X of (8, 32)\n");
+         "zellige: a and b2: expected inputs of one name of the same shape, found X of (8, 64) and X of (8, "
+         "32)\n");
   expect({"equal", path("a.json"), path("b.json"), "--index", "3"}, 2,
-         fmt::format("zellige: {}: graph 3 is out of range; the file holds 3 graphs, counted from 0\n", path("b.json")));
+         fmt::format("zellige: {}: graph 3 is out of range; the file holds 3 graphs, counted from 0\n",
+                     path("b.json")));
 }
 
 TEST_F(Command, EqualAsJson) {
@@ -81,7 +88,8 @@ TEST_F(Command, EqualAsJson) {
   EXPECT_EQ(j["answer"], "different");
   EXPECT_EQ(j["counterexample"]["output"], "Y");
   EXPECT_NE(j["counterexample"]["a"], j["counterexample"]["b"]);
-  const auto same = nlohmann::json::parse(run({"equal", path("a.json"), path("a.json"), "--json", "--trials", "9"}).output);
+  const auto same =
+      nlohmann::json::parse(run({"equal", path("a.json"), path("a.json"), "--json", "--trials", "9"}).output);
   EXPECT_EQ(same["answer"], "equal");
   EXPECT_EQ(same["fields"], 9);
   EXPECT_TRUE(same["chance_proved"]);
@@ -95,7 +103,8 @@ TEST_F(Command, WrongUseOfEqual) {
   EXPECT_EQ(f.output.find("zellige: absent.json: expected a graph file"), 0u) << f.output;
   const auto help = run({"equal", "--help"});
   EXPECT_EQ(help.status, 0);
-  EXPECT_NE(help.output.find("Exit status: 0 equal; 1 different; 2 undecided"), std::string::npos) << help.output;
+  EXPECT_NE(help.output.find("Exit status: 0 equal; 1 different; 2 undecided"), std::string::npos)
+      << help.output;
 }
 
 }  // namespace

@@ -19,7 +19,15 @@ namespace {
 using graph::OpKind;
 
 TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
-  for (const auto& [n, d] : {std::pair{1, 10}, {1, 3}, {-5, 7}, {1, 4096}, {1, 6144}, {22, 7}, {355, 113}, {1000, 1}, {12345, 67891}}) {
+  for (const auto& [n, d] : {std::pair{1, 10},
+                             {1, 3},
+                             {-5, 7},
+                             {1, 4096},
+                             {1, 6144},
+                             {22, 7},
+                             {355, 113},
+                             {1000, 1},
+                             {12345, 67891}}) {
     const Fraction f = fraction(static_cast<double>(n) / d);
     EXPECT_EQ(f.numerator, n);
     EXPECT_EQ(f.denominator, d);
@@ -28,7 +36,8 @@ TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
   // What no short fraction rounds to is its own digits.
   for (double x : {M_PI, -std::sqrt(2.0), 1e-300, 1e300, 0x1p-1074, 0.0, 0.1 + 0x1p-56}) {
     const Fraction f = fraction(x);
-    EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator), x);
+    EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator),
+              x);
   }
   EXPECT_EQ(fraction(0.1 + 0x1p-56).denominator, 1);
 }
@@ -62,9 +71,11 @@ TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
     EXPECT_EQ(f.mul(rx, ry).p, f.sqrt(f.mul(x, y)).p);
   }
   EXPECT_GE(roots, 10);
-  EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p, f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
+  EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p,
+            f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
   EXPECT_EQ(f.mul(f.constant(0.1), f.integer(10)).p, 1u);
-  // What an exponential made has no exponential of its own: an unknown function, the same for the same argument.
+  // What an exponential made has no exponential of its own: an unknown function, the same for the same
+  // argument.
   const FieldNumber e = f.exp(f.random(0));
   EXPECT_EQ(f.exp(e).p, f.exp(e).p);
   EXPECT_NE(f.exp(e).p, f.exp(f.exp(f.random(1))).p);
@@ -87,7 +98,8 @@ TEST(Balls, HoldTheTrueValue) {
     holds(a.pow(b, a.exact(0.5)), a.sqrt(b));
     holds(a.pow(b, a.integer(-3)), a.div(a.integer(1), a.mul(b, a.mul(b, b))));
     const Ball erf = a.sub(a.div(a.function(OpKind::gelu, {}, a.mul(b, a.sqrt(a.integer(2)))),
-                                 a.div(a.mul(b, a.sqrt(a.integer(2))), a.integer(2))), a.integer(1));
+                                 a.div(a.mul(b, a.sqrt(a.integer(2))), a.integer(2))),
+                           a.integer(1));
     EXPECT_NEAR(std::stod(to_string(erf)), std::erf(x), 1e-15);
   }
 }
@@ -136,7 +148,8 @@ TEST(Evaluate, AgreesWithTheReference) {
         const double y = expected[o].values[i];
         if (!found[o].at[i].known() || !std::isfinite(y)) continue;
         const double x = found[o].at[i].middle.convert_to<double>();
-        EXPECT_NEAR(x, y, 1e-8 * std::max(1.0, std::fabs(y))) << g.name << " output " << o << " element " << i;
+        EXPECT_NEAR(x, y, 1e-8 * std::max(1.0, std::fabs(y)))
+            << g.name << " output " << o << " element " << i;
         ++compared;
       }
     for (const graph::KernelOp& op : g.ops) {

@@ -1,5 +1,5 @@
-// Random graphs rewritten by identities that hold are equal; after one edit they are what float64 at the given sizes
-// says: apart, or not.
+// Random graphs rewritten by identities that hold are equal; after one edit they are what float64 at the
+// given sizes says: apart, or not.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,7 +33,8 @@ TEST(RandomPairs, IdentitiesAreAccepted) {
     Rng rng(static_cast<std::uint64_t>(seed) + 1000);
     std::vector<std::string> done;
     for (int n = 0; n < 3; ++n) {
-      const std::string what = change_one(b, rng, [&](auto& g, std::size_t at) { return rewrite(g, at, rng); });
+      const std::string what =
+          change_one(b, rng, [&](auto& g, std::size_t at) { return rewrite(g, at, rng); });
       if (what.empty()) break;
       const auto whole = settled(b);
       ASSERT_TRUE(whole) << a.name << ": " << what;
@@ -44,7 +45,8 @@ TEST(RandomPairs, IdentitiesAreAccepted) {
     ++seen;
     for (const std::string& what : done) ++rewritten[what];
     const Equality e = equal(a, b);
-    EXPECT_NE(e.answer, Answer::different) << describe(e, a.name, fmt::format("{} rewritten at {}", a.name, done.front()));
+    EXPECT_NE(e.answer, Answer::different)
+        << describe(e, a.name, fmt::format("{} rewritten at {}", a.name, done.front()));
     if (e.answer == Answer::undecided) std::printf("%s", describe(e, a.name, done.front()).c_str());
     undecided += e.answer == Answer::undecided;
     ++methods[e.method];
@@ -82,10 +84,13 @@ TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
     const GivenSizes truth = given_sizes(a, *whole, pairing, 99);
     const Equality e = equal(a, *whole, {.seed = static_cast<std::uint64_t>(seed)});
     slowest = std::max(slowest, e.seconds);
-    const std::string story = fmt::format("{}: {}; float64 says {:.3g}\n{}", a.name, what, truth.distance, describe(e, "a", "b"));
+    const std::string story =
+        fmt::format("{}: {}; float64 says {:.3g}\n{}", a.name, what, truth.distance, describe(e, "a", "b"));
     if (truth.compared && truth.distance > 1e-6) EXPECT_EQ(name(e.answer), "different") << story;
-    if (truth.compared && truth.distance <= 1e-12 && e.answer == Answer::different) std::printf("float64 does not see it: %s", story.c_str());
-    same += e.answer == Answer::equal, different += e.answer == Answer::different, undecided += e.answer == Answer::undecided;
+    if (truth.compared && truth.distance <= 1e-12 && e.answer == Answer::different)
+      std::printf("float64 does not see it: %s", story.c_str());
+    same += e.answer == Answer::equal, different += e.answer == Answer::different,
+        undecided += e.answer == Answer::undecided;
   }
   EXPECT_GE(edits.size(), 12u);
   EXPECT_GE(different, pairs() / 4);

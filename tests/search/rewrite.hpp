@@ -44,15 +44,23 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
   const int last = static_cast<int>(shape.size()) - 1;
   switch (op.kind) {
     case OpKind::add:
-    case OpKind::mul: w.add(op.kind, {op.inputs[1], x}, {}, y); break;
-    case OpKind::sub: w.add(OpKind::add, {x, w.add(OpKind::mul_scalar, {op.inputs[1]}, {.scalar = -1})}, {}, y); break;
+    case OpKind::mul:
+      w.add(op.kind, {op.inputs[1], x}, {}, y);
+      break;
+    case OpKind::sub:
+      w.add(OpKind::add, {x, w.add(OpKind::mul_scalar, {op.inputs[1]}, {.scalar = -1})}, {}, y);
+      break;
     case OpKind::div: {  // (x / 3) / (z / 3)
       const int top = w.add(OpKind::mul_scalar, {x}, {.scalar = 1.0 / 3});
       w.add(OpKind::div, {top, w.add(OpKind::mul_scalar, {op.inputs[1]}, {.scalar = 1.0 / 3})}, {}, y);
       break;
     }
-    case OpKind::square: w.add(OpKind::mul, {x, x}, {}, y); break;
-    case OpKind::silu: w.add(OpKind::mul, {w.add(OpKind::sigmoid, {x}), x}, {}, y); break;
+    case OpKind::square:
+      w.add(OpKind::mul, {x, x}, {}, y);
+      break;
+    case OpKind::silu:
+      w.add(OpKind::mul, {w.add(OpKind::sigmoid, {x}), x}, {}, y);
+      break;
     case OpKind::sigmoid: {  // e^x / (1 + e^x), 1 being e^x / e^x
       const int e = w.add(OpKind::exp, {x}), one = w.add(OpKind::div, {e, e});
       w.add(OpKind::div, {e, w.add(OpKind::add, {e, one})}, {}, y);
@@ -64,7 +72,8 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
     }
     case OpKind::mul_scalar: {  // in two steps, folded with a rounding
       const double first = rng.chance(50) ? 0.7 : -1.0 / 7;
-      w.add(OpKind::mul_scalar, {w.add(OpKind::mul_scalar, {x}, {.scalar = first})}, {.scalar = op.attributes.scalar / first}, y);
+      w.add(OpKind::mul_scalar, {w.add(OpKind::mul_scalar, {x}, {.scalar = first})},
+            {.scalar = op.attributes.scalar / first}, y);
       break;
     }
     case OpKind::relu: {  // the greater of x and 0, twice
@@ -76,10 +85,13 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       w.add(OpKind::clamp, {lower}, op.attributes, y);
       break;
     }
-    case OpKind::log: w.add(OpKind::mul_scalar, {w.add(OpKind::log, {w.add(OpKind::sqrt, {x})})}, {.scalar = 2}, y); break;
+    case OpKind::log:
+      w.add(OpKind::mul_scalar, {w.add(OpKind::log, {w.add(OpKind::sqrt, {x})})}, {.scalar = 2}, y);
+      break;
     case OpKind::rms_norm: {  // 1/n stands for an extent
       const int squares = w.add(OpKind::reduction, {w.add(OpKind::square, {x})}, {.dim = last});
-      const int mean = w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
+      const int mean =
+          w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
       w.add(OpKind::div, {x, w.add(OpKind::sqrt, {mean})}, {}, y);
       break;
     }
@@ -98,7 +110,8 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       w.add(OpKind::sub, {thrice, twice}, {}, y);
       break;
     }
-    default: return {};
+    default:
+      return {};
   }
   w.drop();
   return std::string(graph::name(op.kind));
@@ -115,7 +128,9 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     return text;
   };
   switch (op.kind) {
-    case OpKind::mul_scalar: a.scalar *= rng.chance(50) ? 1.001 : -1; return "another scalar";
+    case OpKind::mul_scalar:
+      a.scalar *= rng.chance(50) ? 1.001 : -1;
+      return "another scalar";
     case OpKind::clamp:
       if (rng.chance(50)) return a.hi += 0.01, "another upper bound";
       return a.lo -= 0.01, "another lower bound";
@@ -129,32 +144,52 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     case OpKind::pow:
       if (rng.chance(60)) return std::swap(op.inputs[0], op.inputs[1]), "swapped operands";
       return op.kind == OpKind::sub ? become(OpKind::add) : std::string();
-    case OpKind::add: return become(rng.chance(50) ? OpKind::sub : OpKind::mul);
-    case OpKind::mul: return become(rng.chance(50) ? OpKind::add : OpKind::div);
-    case OpKind::exp: return become(OpKind::sigmoid);
-    case OpKind::square: return become(OpKind::silu);
-    case OpKind::sqrt: return become(OpKind::square);
-    case OpKind::silu: return become(OpKind::gelu);
-    case OpKind::gelu: return become(OpKind::silu);
-    case OpKind::sigmoid: return become(OpKind::relu);
-    case OpKind::relu: return become(OpKind::square);
-    case OpKind::rms_norm: return become(OpKind::square);
-    case OpKind::log: return become(OpKind::sqrt);
-    case OpKind::accum: return become(OpKind::accum_max);
-    case OpKind::accum_red_sum: return become(rng.chance(50) ? OpKind::accum_red_mean : OpKind::accum_red_rms);
-    case OpKind::accum_red_mean: return become(OpKind::accum_red_sum);
-    case OpKind::accum_red_rms: return become(OpKind::accum_red_mean);
-    case OpKind::accum_max: return become(OpKind::accum);
-    case OpKind::accum_redtox_sum: return a.to > 1 ? (a.to /= 2, "a shorter result") : "";
-    case OpKind::split: return std::swap(a.sizes.front(), a.sizes.back()), "swapped parts";
-    default: return {};
+    case OpKind::add:
+      return become(rng.chance(50) ? OpKind::sub : OpKind::mul);
+    case OpKind::mul:
+      return become(rng.chance(50) ? OpKind::add : OpKind::div);
+    case OpKind::exp:
+      return become(OpKind::sigmoid);
+    case OpKind::square:
+      return become(OpKind::silu);
+    case OpKind::sqrt:
+      return become(OpKind::square);
+    case OpKind::silu:
+      return become(OpKind::gelu);
+    case OpKind::gelu:
+      return become(OpKind::silu);
+    case OpKind::sigmoid:
+      return become(OpKind::relu);
+    case OpKind::relu:
+      return become(OpKind::square);
+    case OpKind::rms_norm:
+      return become(OpKind::square);
+    case OpKind::log:
+      return become(OpKind::sqrt);
+    case OpKind::accum:
+      return become(OpKind::accum_max);
+    case OpKind::accum_red_sum:
+      return become(rng.chance(50) ? OpKind::accum_red_mean : OpKind::accum_red_rms);
+    case OpKind::accum_red_mean:
+      return become(OpKind::accum_red_sum);
+    case OpKind::accum_red_rms:
+      return become(OpKind::accum_red_mean);
+    case OpKind::accum_max:
+      return become(OpKind::accum);
+    case OpKind::accum_redtox_sum:
+      return a.to > 1 ? (a.to /= 2, "a shorter result") : "";
+    case OpKind::split:
+      return std::swap(a.sizes.front(), a.sizes.back()), "swapped parts";
+    default:
+      return {};
   }
 }
 
 /// Of a custom operator: maps of an iterator, and whether the loop splits it.
 inline std::string edit_maps(graph::BlockOp& op, Rng& rng) {
   if (op.kind != OpKind::input && op.kind != OpKind::output) return {};
-  if (op.kind == OpKind::input && rng.chance(30)) return std::swap(op.loop_dim, op.map[0]), "the loop's dimension for the grid's";
+  if (op.kind == OpKind::input && rng.chance(30))
+    return std::swap(op.loop_dim, op.map[0]), "the loop's dimension for the grid's";
   return std::swap(op.map[0], op.map[1]), "grid axes exchanged";
 }
 
@@ -187,7 +222,8 @@ std::string change_one(KernelGraph& g, Rng& rng, const Change& change) {
       continue;
     }
     BlockGraph b = *g.ops[at].block;
-    std::string what = change(b, static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(b.ops.size()))));
+    std::string what =
+        change(b, static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(b.ops.size()))));
     if (what.empty()) continue;
     g.ops[at].block = std::make_shared<const BlockGraph>(std::move(b));
     return what;

@@ -28,8 +28,8 @@ TEST(Shrink, GridsLoopsAndTilesKeepTheirPart) {
   Builder b("parts");
   const Tensor x = b.input("X", {16, 256}), w = b.input("W", {256, 4096});
   b.output(b.custom({.grid = {64, 1, 1}, .block = {128}, .loop = 4}, [&](graph::BlockBuilder& t) {
-    t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
-  }).at(0));
+              t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
+            }).at(0));
   const SmallPair s = shrink_alone(b.build());
   const graph::BlockGraph& block = *s.a.ops[0].block;
   EXPECT_GT(block.grid.x, 1);
@@ -65,7 +65,9 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
   const Tensor u = c.input("X", {2, 192}), v = c.input("Y", {2, 64});
   c.output(reduction(concat(u, v, 1), 1, 16));
   const SmallPair tied = shrink_alone(c.build());
-  const auto shape = [&](int i) { return tied.a.tensors[tied.a.inputs[static_cast<std::size_t>(i)]].shape[1]; };
+  const auto shape = [&](int i) {
+    return tied.a.tensors[tied.a.inputs[static_cast<std::size_t>(i)]].shape[1];
+  };
   EXPECT_EQ(shape(0), 3 * shape(1));
   EXPECT_LE(shape(1), 2);
 }
@@ -82,7 +84,8 @@ TEST(Shrink, RandomGraphsStayWhole) {
     smaller += s.shrunk;
     for (std::size_t t = 0; t < g.tensors.size(); ++t)
       for (std::size_t d = 0; d < g.tensors[t].shape.size(); ++d)
-        EXPECT_EQ(g.tensors[t].shape[d] == 1, s.a.tensors[t].shape[d] == 1) << g.name << " " << g.tensors[t].name;
+        EXPECT_EQ(g.tensors[t].shape[d] == 1, s.a.tensors[t].shape[d] == 1)
+            << g.name << " " << g.tensors[t].name;
   }
   EXPECT_GE(smaller, graphs * 9 / 10);
 }
