@@ -139,7 +139,7 @@ class Decision {
     // Where numbers stand for extents, an answer far off at small sizes may be right at the given ones.
     const bool may_count = counts(a_) || counts(b_) || work(a_) + work(b_) <= 2e7;
     if (small_.shrunk && may_count && affordable() && c.distance > 1e-6) {
-      const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed, real_.scale);
+      const GivenSizes given = at_given_sizes(real_.scale);
       if (given.compared) e_.given_distance = given.distance;
       if (given.compared && given.distance <= same_in_float64) {
         e_.answer = Answer::equal;
@@ -167,7 +167,7 @@ class Decision {
   /// All that is left where neither fields nor reals say anything.
   Equality in_float64() {
     if (!affordable()) return std::move(e_);
-    const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
+    const GivenSizes given = at_given_sizes();
     if (!given.compared) return std::move(e_);
     e_.given_distance = given.distance;
     e_.method = "float64";
@@ -192,6 +192,16 @@ class Decision {
             given.distance};
   }
 
+  /// What the reference refuses, for want of memory say, was not compared.
+  GivenSizes at_given_sizes(std::optional<Scale> also = {}) {
+    try {
+      return given_sizes(a_, b_, pairing_, options_.seed, also);
+    } catch (const Error& error) {
+      e_.notes.push_back(error.what());
+      return {};
+    }
+  }
+
   bool affordable() const { return work(a_) + work(b_) <= options_.given_work; }
 
   void check_given_sizes() {
@@ -201,9 +211,10 @@ class Decision {
                       work(a_) + work(b_), options_.given_work));
       return;
     }
-    const GivenSizes given = given_sizes(a_, b_, pairing_, options_.seed);
+    const GivenSizes given = at_given_sizes();
     if (!given.compared) {
-      e_.notes.push_back("not checked at the given sizes: float64 overflows on the inputs tried");
+      e_.notes.push_back(
+          "not checked at the given sizes: most values were not finite, or none could be computed");
       return;
     }
     e_.given_distance = given.distance;

@@ -1,6 +1,8 @@
 // What each operator without a state means, over any kind of number. graph/evaluate.cpp defines the same in
 // float64, made for speed; evaluate_test.cpp holds one to the other.
 #pragma once
+#include <algorithm>
+
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 #include "search/values.hpp"
@@ -66,6 +68,9 @@ NumberOf<A> binary(A& a, graph::OpKind kind, const NumberOf<A>& x, const NumberO
 template <class N, class F>
 void broadcast(const Values<N>& x, const Values<N>& z, Values<N>& y, const F& f) {
   const std::size_t rank = y.shape.size();
+  if (x.shape.size() != rank || z.shape.size() != rank)
+    fail("`equal` has no meaning for operands of different rank, {} and {}", graph::to_string(x.shape),
+         graph::to_string(z.shape));
   graph::Strides sx = graph::row_major(x.shape), sz = graph::row_major(z.shape);
   for (std::size_t d = 0; d < rank; ++d) {
     if (x.shape[d] == 1) sx[d] = 0;
@@ -84,6 +89,9 @@ void broadcast(const Values<N>& x, const Values<N>& z, Values<N>& y, const F& f)
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
   const std::size_t r = x.shape.size();
+  if (z.shape.size() != r || !std::equal(x.shape.begin(), x.shape.end() - 2, z.shape.begin()))
+    fail("`equal` has no meaning for a matmul of {} and {}", graph::to_string(x.shape),
+         graph::to_string(z.shape));
   const std::int64_t m = x.shape[r - 2], k = x.shape[r - 1], n = z.shape[r - 1];
   for (std::int64_t row = 0; row < graph::size(x.shape) / k; ++row)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -151,6 +159,10 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   using graph::OpKind;
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
+  // An operator that has grown since is not taken for what it was.
+  const std::size_t operands = graph::is_binary(kind) || kind == OpKind::matmul ? 2 : 1;
+  if (kind != OpKind::concat && in.size() != operands)
+    fail("{}: `equal` has no meaning for this operator of {} operands", graph::name(kind), in.size());
   if (graph::is_unary(kind)) {
     for (std::size_t i = 0; i < x.at.size(); ++i) y.at[i] = unary(a, kind, attributes, x.at[i]);
   } else if (graph::is_binary(kind)) {

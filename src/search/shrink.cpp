@@ -6,6 +6,7 @@
 #include <set>
 
 #include "graph/infer.hpp"
+#include "graph/ops.hpp"
 #include "search/exponents.hpp"
 #include "search/sizes.hpp"
 
@@ -176,10 +177,13 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
+/// A function costs as much as some twenty products, in float64 and over the reals alike.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
-  return kind == OpKind::matmul ? static_cast<double>(graph::size(y)) * static_cast<double>(x.back())
-                                : elements;
+  if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
+  const bool cheap =
+      kind == OpKind::square || kind == OpKind::mul_scalar || kind == OpKind::relu || kind == OpKind::clamp;
+  return (graph::is_unary(kind) && !cheap) || kind == OpKind::pow ? 20 * elements : elements;
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ class SizesOfGraph {
 
   /// Equal but in `except`, and where one is 1 and is broadcast.
   void alike(const Extents& x, const Extents& y, int except = -1) {
+    if (x.size() != y.size()) fail("ranks {} and {} meet", x.size(), y.size());
     for (int d = 0; d < static_cast<int>(x.size()); ++d)
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
   }
@@ -81,6 +82,7 @@ class SizesOfGraph {
     const int last = static_cast<int>(x.size()) - 1;
     switch (kind) {
       case OpKind::matmul:
+        if (in[1].size() != x.size()) fail("ranks {} and {} meet", x.size(), in[1].size());
         for (int d = 0; d < last - 1; ++d) s_.same(x[d], in[1][d]), s_.same(x[d], y[d]);
         s_.same(x[last], in[1][last - 1]);
         s_.same(x[last - 1], y[last - 1]);
