@@ -157,6 +157,14 @@ class Decision {
         return std::move(e_);
       }
     }
+    const bool may_mean_more = (counts(a_) || counts(b_)) && !small_.kept;
+    if (small_.shrunk && may_mean_more && !affordable() && c.distance > 1e-6) {
+      e_.why = fmt::format(
+          "different at small sizes, but a number may stand for an extent, "
+          "and the given sizes take {:.2g} products, more than {:.2g}",
+          work(a_) + work(b_), options_.given_work);
+      return std::move(e_);
+    }
     e_.answer = Answer::different;
     e_.method = std::move(method);
     e_.why = std::move(why);

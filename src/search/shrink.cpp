@@ -1,6 +1,7 @@
 #include "search/shrink.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
@@ -8,6 +9,7 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "search/exponents.hpp"
+#include "search/fraction.hpp"
 #include "search/sizes.hpp"
 
 namespace zellige::search {
@@ -18,6 +20,27 @@ using graph::OpKind;
 
 /// Products that a few points over the reals may take: some milliseconds.
 constexpr double small_enough = 2e4;
+
+constexpr double still_small = 5e5;
+
+/// Numbers that scalars may mean: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
+std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
+  std::set<std::int64_t> numbers;
+  const auto add = [&](const auto& op) {
+    if (op.kind != OpKind::mul_scalar) return;
+    const Fraction f = fraction(op.attributes.scalar);
+    if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
+  };
+  for (const KernelGraph* g : {&a, &b})
+    for (const graph::KernelOp& op : g->ops) {
+      add(op);
+      if (!op.block) continue;
+      for (const graph::BlockOp& inner : op.block->ops) add(inner);
+    }
+  numbers.erase(0);
+  numbers.erase(1);
+  return numbers;
+}
 
 /// What each graph cuts an extent into, and the pieces' pieces.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
@@ -67,7 +90,7 @@ enum class Keep { all, reductions, nothing };
 /// The system that exponents.hpp solves, and what follows from its solution.
 class Shrinking {
  public:
-  explicit Shrinking(const Sizes& sizes) : sizes_(sizes) {
+  Shrinking(const Sizes& sizes, const std::set<std::int64_t>& kept) : sizes_(sizes), kept_(kept) {
     for (int u = 0; u < sizes.count(); ++u) at(sizes.find(u));
     for (const Sizes::Product& p : sizes.products()) product(at(p.whole), p.factors);
     for (const Sizes::Sum& s : sizes.sums()) {
@@ -112,8 +135,9 @@ class Shrinking {
   }
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
-    return place != index_.end() ? place->second
-                                 : index_[sizes_.find(u)] = fresh(sizes_.value(sizes_.find(u)), false);
+    if (place != index_.end()) return place->second;
+    const std::int64_t value = sizes_.value(sizes_.find(u));
+    return index_[sizes_.find(u)] = fresh(value, kept_.count(value) > 0);
   }
 
   void product(int whole, const std::vector<int>& factors) {
@@ -145,6 +169,7 @@ class Shrinking {
   }
 
   const Sizes& sizes_;
+  const std::set<std::int64_t>& kept_;
   Products system_;
   std::map<int, int> index_;
   std::map<int, std::set<std::vector<int>>> sums_;  // by their whole; several ways to cut it
@@ -219,13 +244,25 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
   for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
   for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
   tie(sizes);
+  std::set<std::int64_t> meant = numbers_meant(a, b);
+  std::erase_if(meant, [&](std::int64_t n) {
+    for (int u = 0; u < sizes.count(); ++u)
+      if (sizes.value(u) == n) return false;
+    return true;
+  });
   SmallPair pair;
-  Shrinking shrinking(sizes);
-  for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
-    const std::vector<std::int64_t> values = shrinking.values(keep);
-    pair = {resized(a, in_a, values), resized(b, in_b, values)};
-    if (work(pair.a) + work(pair.b) <= small_enough) break;
-  }
+  const auto find = [&](const std::set<std::int64_t>& kept) {
+    Shrinking shrinking(sizes, kept);
+    for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
+      const std::vector<std::int64_t> values = shrinking.values(keep);
+      pair = {resized(a, in_a, values), resized(b, in_b, values)};
+      if (work(pair.a) + work(pair.b) <= small_enough) break;
+    }
+    return work(pair.a) + work(pair.b);
+  };
+  const bool fits = !meant.empty() && find(meant) <= still_small;
+  if (!fits) find({});
+  pair.kept = fits;
   for (std::size_t t = 0; t < a.tensors.size(); ++t)
     pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
   for (std::size_t t = 0; t < b.tensors.size(); ++t)

@@ -15,6 +15,7 @@ namespace zellige::search {
 struct SmallPair {
   graph::KernelGraph a, b;
   bool shrunk = false;  // smaller than given
+  bool kept = false;    // sizes that a scalar names stayed as given
 };
 
 SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);

@@ -77,11 +77,26 @@ TEST(Equal, NormMovedBehindAProduct) {
   const auto moved = [](double s) {
     return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
   };
-  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "float64");  // a scalar that stands for an extent
+  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "field");  // a scalar that stands for an extent
   expect(Answer::different, shapes, plain, moved(1.0 / 4095));
   expect(Answer::different, shapes, plain, moved(1.0 / 4));  // what the small sizes have, perhaps
   for (std::int64_t n : {2, 4, 8, 16})
     expect(Answer::different, shapes, plain, moved(1.0 / static_cast<double>(n)));
+}
+
+/// Where the given sizes take too long, an extent that a scalar names is kept while the others shrink.
+TEST(Equal, ScalarsThatStandForExtentsOfLargeGraphs) {
+  const std::vector<Shape> shapes = {{4096, 6144}, {6144, 16384}};
+  const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
+  const auto moved = [](double s) {
+    return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
+  };
+  expect(Answer::equal, shapes, plain, moved(1.0 / 6144), "field");
+  // 1/3 of 1/2048: no size has that name, and the given ones are out of reach.
+  const auto folded = [](const Inputs& x) {
+    return matmul(x[0], x[1]) / sqrt((1.0 / 3) * ((1.0 / 2048) * reduction(square(x[0]), 1)));
+  };
+  expect(Answer::undecided, shapes, plain, folded);
 }
 
 TEST(Equal, Roots) {
