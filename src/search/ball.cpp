@@ -13,7 +13,8 @@ namespace {
 using graph::OpKind;
 
 constexpr long double infinite = std::numeric_limits<long double>::infinity();
-constexpr long double up = 1 + 0x1p-40L;  // radii are computed with roundings of their own
+constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
+constexpr long double least = 0x1p-16000L;  // and none but 0 is less: they must not underflow
 
 /// A power of two above |x|; half of it is not above |x|. 0 for 0.
 long double above(const Real& x) {
@@ -30,7 +31,7 @@ long double below(const Real& x) {
 /// `ulps` units in the last place of x.
 long double rounding(const Real& x, long double ulps = 1) {
   const long double a = above(x);
-  return a == infinite ? infinite : a * ulps * std::ldexp(1.0L, -ball_bits);
+  return x.is_zero() || a == infinite ? a : std::max(least, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
 Ball ball(const Real& middle, long double radius) {
@@ -116,21 +117,23 @@ Ball BallArithmetic::sub(const Ball& x, const Ball& y) const {
 Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
   if (!x.known() || !y.known()) return unknown();
+  if (zero(x) || zero(y)) return ball(0, 0);
   const Real z = x.middle * y.middle;
   const auto spread = [](long double a, long double r) {
     return r == 0 ? 0 : a * r;
-  };  // infinity times 0 is 0 here
-  return ball(z, spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) + x.radius * y.radius +
-                     rounding(z));
+  };  // infinity times 0 is 0
+  return ball(z, least + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
+                     x.radius * y.radius + rounding(z));
 }
 
 Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
-  const long double least = below(y.middle);
-  if (!x.known() || !y.known() || least <= y.radius) return unknown();
+  const long double divisor = below(y.middle);
+  if (!x.known() || !y.known() || divisor <= y.radius) return unknown();
+  if (zero(x)) return ball(0, 0);
   const Real z = x.middle / y.middle;
   const long double moved = y.radius == 0 ? 0 : above(z) * y.radius;
-  return ball(z, (x.radius + moved) / (least - y.radius) + rounding(z));
+  return ball(z, least + (x.radius + moved) / (divisor - y.radius) + rounding(z));
 }
 
 Ball BallArithmetic::sqrt(const Ball& x) const {

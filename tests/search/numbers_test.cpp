@@ -120,6 +120,18 @@ TEST(Balls, KnowWhatTheyDoNotKnow) {
   EXPECT_TRUE(disjoint(a.exact(1), a.add(a.exact(1), a.exact(0x1p-200))));
 }
 
+/// Far below what a long double holds, radii must not vanish.
+TEST(Balls, DoNotUnderflow) {
+  BallArithmetic a;
+  const Ball third = a.div(a.integer(1), a.integer(3)), tiny = a.exp(a.integer(-9000));
+  const Ball x = a.mul(a.mul(tiny, tiny), third), y = a.mul(tiny, a.mul(third, tiny));
+  EXPECT_FALSE(disjoint(x, y));
+  EXPECT_FALSE(disjoint(a.mul(x, x), a.mul(y, a.mul(third, a.mul(tiny, tiny)))));
+  EXPECT_FALSE(disjoint(a.div(x, a.exp(a.integer(9000))), a.mul(y, tiny)));
+  EXPECT_GT(a.mul(x, x).radius, 0);
+  EXPECT_TRUE(disjoint(x, third));
+}
+
 /// The meaning here is the reference's: every operator, at both levels, over random graphs.
 TEST(Evaluate, AgreesWithTheReference) {
   graph::ReferenceOptions exact;
