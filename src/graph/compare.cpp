@@ -94,7 +94,9 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
 
 std::string to_string(const Comparison& c) {
   std::string past;
-  if (c.explained)
+  if (c.explained && c.wrong == 0)
+    past = ", the norm past what is allowed; rounding alone moves it as far";
+  else if (c.explained)
     past = fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
   else if (c.wrong)
     past = fmt::format(", {} elements wrong", c.wrong);

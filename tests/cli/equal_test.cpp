@@ -75,7 +75,7 @@ TEST_F(Command, EqualOfMany) {
          "zellige: a and b2: expected inputs of one name of the same shape, found X of (8, 64) and X of (8, "
          "32)\n");
   expect({"equal", path("a.json"), path("b.json"), "--index", "3"}, 2,
-         fmt::format("zellige: {}: graph 3 is out of range; the file holds 3 graphs, counted from 0\n",
+         fmt::format("zellige: {}: --index 3 is out of range; the file holds 3 graphs, counted from 0\n",
                      path("b.json")));
 }
 
@@ -97,7 +97,7 @@ TEST_F(Command, EqualAsJson) {
 }
 
 TEST_F(Command, WrongUseOfEqual) {
-  expect({"equal", "x.json"}, 2, "zellige: B is required (zellige --help tells how it is used)\n");
+  expect({"equal", "x.json"}, 2, "zellige: B is required (zellige equal --help tells how it is used)\n");
   const auto f = run({"equal", "absent.json", "absent.json"});
   EXPECT_EQ(f.status, 2);
   EXPECT_EQ(f.output.find("zellige: absent.json: expected a graph file"), 0u) << f.output;
