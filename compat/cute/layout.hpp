@@ -10,3 +10,40 @@
 #if !defined(__CUDACC_RTC__)
 #include <zellige/layout/print.hpp>
 #endif
+
+namespace zellige {
+
+template <class L>
+using cosize_t = decltype(cosize(declval<L const&>()));
+template <class L>
+struct is_composed_layout : bool_constant<is_composed_layout_v<L>> {};
+
+namespace detail {
+template <class T, class F, int... I>
+CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, F const& f, seq<I...>) {
+  return make_layout(f(get<I>(t))...);
+}
+template <class T, class U, class F, int... I, int... J, int... K>
+CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, U const& u, F const& f, seq<I...>, seq<J...>,
+                                               seq<K...>) {
+  constexpr int n = sizeof...(I);
+  return make_layout(f(get<I>(t), get<I>(u))..., get<n + J>(t)..., get<n + K>(u)...);
+}
+}  // namespace detail
+/// The layout whose modes are f of the modes; with two, modes that only one has stay as they are.
+template <class T, class F>
+CUTE_HOST_DEVICE constexpr auto transform_layout(T const& t, F&& f) {
+  return detail::layout_of_each(t, f, make_seq<decltype(rank(t))::value>{});
+}
+template <class T, class U, class F>
+CUTE_HOST_DEVICE constexpr auto transform_layout(T const& t, U const& u, F&& f) {
+  constexpr int m = decltype(rank(t))::value, n = decltype(rank(u))::value, both = m < n ? m : n;
+  return detail::layout_of_each(t, u, f, make_seq<both>{}, make_seq<m - both>{}, make_seq<n - both>{});
+}
+/// The modes of a divided layout: those of the tiles together, then the rest.
+template <class S, class D, class Tiler>
+CUTE_HOST_DEVICE constexpr auto tile_unzip(Layout<S, D> const& layout, Tiler const& tiler) {
+  return make_layout(zip2_by(layout.shape(), tiler), zip2_by(layout.stride(), tiler));
+}
+
+}  // namespace zellige

@@ -1,6 +1,9 @@
 // Array<T, N> and AlignedArray<T, N>: elements side by side; the second lies where one access can take it
 // all.
 #pragma once
+#if __has_include_next(<cutlass/array.h>)
+#include_next <cutlass/array.h>
+#else
 #include <cute/container/array.hpp>
 #include <cute/numeric/numeric_types.hpp>
 #include <cutlass/detail/helper_macros.hpp>
@@ -39,7 +42,48 @@ struct Array {
   CUTLASS_HOST_DEVICE constexpr void clear() { fill(T(0)); }
 };
 
+// Arithmetic is element by element, of two arrays or of one and a number.
+#define ZELLIGE_ARRAY_OPERATOR(op)                                                                 \
+  template <class T, int N>                                                                        \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, Array<T, N> const& b) { \
+    Array<T, N> r{};                                                                               \
+    CUTLASS_PRAGMA_UNROLL                                                                          \
+    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b[i]);                                            \
+    return r;                                                                                      \
+  }                                                                                                \
+  template <class T, int N>                                                                        \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, T const& b) {        \
+    Array<T, N> r{};                                                                               \
+    CUTLASS_PRAGMA_UNROLL                                                                          \
+    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b);                                               \
+    return r;                                                                                      \
+  }                                                                                                \
+  template <class T, int N>                                                                        \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(T const& a, Array<T, N> const& b) {        \
+    Array<T, N> r{};                                                                               \
+    CUTLASS_PRAGMA_UNROLL                                                                          \
+    for (int i = 0; i < N; ++i) r[i] = T(a op b[i]);                                               \
+    return r;                                                                                      \
+  }                                                                                                \
+  template <class T, int N>                                                                        \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N>& operator op##=(Array<T, N>& a, Array<T, N> const& b) { \
+    return a = a op b;                                                                             \
+  }
+ZELLIGE_ARRAY_OPERATOR(+)
+ZELLIGE_ARRAY_OPERATOR(-)
+ZELLIGE_ARRAY_OPERATOR(*)
+ZELLIGE_ARRAY_OPERATOR(/)
+#undef ZELLIGE_ARRAY_OPERATOR
+template <class T, int N>
+CUTLASS_HOST_DEVICE constexpr Array<T, N> operator-(Array<T, N> const& a) {
+  Array<T, N> r{};
+  CUTLASS_PRAGMA_UNROLL
+  for (int i = 0; i < N; ++i) r[i] = T(-a[i]);
+  return r;
+}
+
 template <class T, int N, int Alignment = (zellige::sizeof_bits<T>::value * N + 7) / 8>
 struct alignas(Alignment) AlignedArray : Array<T, N> {};
 
 }  // namespace cutlass
+#endif

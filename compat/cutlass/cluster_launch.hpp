@@ -7,6 +7,9 @@
 // What cannot be launched is said on standard error, with the numbers, and gives Status::kInvalid: arguments
 // must have exactly the types of the kernel's parameters, of which the runtime sees the addresses only.
 #pragma once
+#if __has_include_next(<cutlass/cluster_launch.hpp>)
+#include_next <cutlass/cluster_launch.hpp>
+#else
 #include <cutlass/arch/config.h>
 #include <cutlass/cutlass.h>
 #include <cutlass/trace.h>
@@ -115,4 +118,5 @@ Status launch_kernel_on_cluster(ClusterLaunchParams const& params, void const* k
 }
 
 }  // namespace cutlass
+#endif
 #endif

@@ -1,5 +1,8 @@
 // Complex numbers under CUTLASS's names.
 #pragma once
+#if __has_include_next(<cutlass/complex.h>)
+#include_next <cutlass/complex.h>
+#else
 #include <cute/numeric/complex.hpp>
 
 namespace cutlass {
@@ -13,3 +16,4 @@ using zellige::real;
 using zellige::RealType;
 
 }  // namespace cutlass
+#endif

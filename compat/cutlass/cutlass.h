@@ -1,10 +1,7 @@
 // CUTLASS's base header, as far as code on CuTe needs it: macros, and the status that functions return.
 #pragma once
 #if __has_include_next(<cutlass/cutlass.h>)
-#include <cutlass/arch/config.h>
 #include_next <cutlass/cutlass.h>
-
-#include <cutlass/detail/helper_macros.hpp>
 #else
 #include <cutlass/arch/config.h>
 

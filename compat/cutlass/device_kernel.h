@@ -1,5 +1,8 @@
 // device_kernel<Operator>: the kernel that calls Operator{}(params, dynamic shared memory).
 #pragma once
+#if __has_include_next(<cutlass/device_kernel.h>)
+#include_next <cutlass/device_kernel.h>
+#else
 #include <cutlass/cutlass.h>
 
 #if defined(__CUDACC__)
@@ -37,4 +40,5 @@ CUTLASS_GLOBAL void Kernel2(typename Operator::Params params) {
 }
 
 }  // namespace cutlass
+#endif
 #endif

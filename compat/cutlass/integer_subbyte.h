@@ -1,3 +1,7 @@
 // Part of <cutlass/numeric_types.h>.
 #pragma once
+#if __has_include_next(<cutlass/integer_subbyte.h>)
+#include_next <cutlass/integer_subbyte.h>
+#else
 #include <cutlass/numeric_types.h>
+#endif

@@ -1,6 +1,9 @@
 // kernel_launch<Operator>(...): device_kernel<Operator> on a grid, with or without programmatic dependent
 // launch.
 #pragma once
+#if __has_include_next(<cutlass/kernel_launch.h>)
+#include_next <cutlass/kernel_launch.h>
+#else
 #include <cutlass/cutlass.h>
 #include <cutlass/device_kernel.h>
 
@@ -34,4 +37,5 @@ Status kernel_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t st
 }
 
 }  // namespace cutlass
+#endif
 #endif

@@ -1,5 +1,8 @@
 // The number types under CUTLASS's names.
 #pragma once
+#if __has_include_next(<cutlass/numeric_types.h>)
+#include_next <cutlass/numeric_types.h>
+#else
 #include <cute/numeric/numeric_types.hpp>
 #include <cutlass/detail/helper_macros.hpp>
 
@@ -25,3 +28,4 @@ using zellige::uint4b_t;
 using zellige::uint6b_t;
 
 }  // namespace cutlass
+#endif

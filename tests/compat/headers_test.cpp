@@ -4,10 +4,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -41,32 +43,69 @@ TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   EXPECT_EQ(said.text, "");
 }
 
-struct Refused {
-  char const* header;
-  char const* because;
+// Every call of members.cu is in the PTX: the comment behind it says as what, and how often.
+TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = ZELLIGE_SOURCE_DIR "/tests/compat/members.cu";
+  std::string const ptx = testing::TempDir() + "zellige_compat_members.ptx";
+  Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
+  ASSERT_EQ(said.status, 0) << said.text;
+  std::stringstream all, source;
+  all << std::ifstream(ptx).rdbuf();
+  source << std::ifstream(unit).rdbuf();
+  std::string const text = all.str(), calls = source.str();
+  std::regex const wanted(R"(; +// ([a-z]\S*\.\S*)\n)");
+  int found = 0;
+  for (std::sregex_iterator i(calls.begin(), calls.end(), wanted), end; i != end; ++i, ++found)
+    EXPECT_NE(text.find((*i)[1].str()), std::string::npos) << "no " << (*i)[1] << " in the PTX";
+  EXPECT_GE(found, 25);
+}
+
+// What Zellige has no instructions of is CUTLASS's own where it stands behind on the path, else nothing.
+TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
+  for (std::string const header : {"cute/arch/mma_sm100_umma.hpp", "cute/arch/tmem_allocator_sm100.hpp",
+                                   "cute/atom/mma_traits_sm120.hpp", "cute/arch/mma_sm90_gmma_sparse.hpp"}) {
+    std::string const unit =
+        file_of("other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
+    Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
+    EXPECT_EQ(alone.status, 0) << header << ": " << alone.text;
+    std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_behind";
+    std::filesystem::create_directories((root / header).parent_path());
+    std::ofstream(root / header) << "#error CUTLASS's own " << header << "\n";
+    Said const behind = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    EXPECT_NE(behind.text.find("CUTLASS's own " + header), std::string::npos) << header << ": " << behind.text;
+    std::filesystem::remove_all(root);
+  }
+}
+
+// The number types are those of the CUTLASS behind us: here a CUTLASS of one header, for each of them.
+struct Number {
+  char const* ours;
+  char const* theirs;
+  std::vector<char const*> names;
 };
-constexpr Refused refused[] = {
-    {"cute/arch/mma_sm100_umma.hpp",
-     "Zellige has the instructions up to SM90a; those of SM100 (tcgen05, tensor memory) and SM120 are not "
-     "there"},
-    {"cute/arch/tmem_allocator_sm100.hpp",
-     "Zellige has the instructions up to SM90a; those of SM100 (tcgen05, tensor memory) and SM120 are not "
-     "there"},
-    {"cute/atom/mma_traits_sm120.hpp",
-     "Zellige has the instructions up to SM90a; those of SM100 (tcgen05, tensor memory) and SM120 are not "
-     "there"},
-    {"cute/arch/mma_sm90_gmma_sparse.hpp",
-     "Zellige has the dense warpgroup instructions; the sparse ones are not there"},
-};
-TEST(CompatHeaders, WhatIsNotThereIsRefusedInOneSentence) {
-  for (Refused const& r : refused) {
-    std::string const header = r.header;
-    Said const said = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
-                          file_of("refused.cpp", "#include <" + header + ">\nint main() {}\n"));
-    EXPECT_NE(said.status, 0) << header;
-    std::string const sentence = "#error \"" + header + ": " + r.because + "\"";
-    EXPECT_NE(said.text.find(sentence), std::string::npos) << said.text << "lacks " << sentence;
-    EXPECT_EQ(said.text.find("error:"), said.text.rfind("error:")) << said.text;
+TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
+  Number const numbers[] = {{"zellige/atom/half.hpp", "cutlass/half.h", {"half_t"}},
+                            {"zellige/atom/bfloat16.hpp", "cutlass/bfloat16.h", {"bfloat16_t"}},
+                            {"zellige/atom/tfloat32.hpp", "cutlass/tfloat32.h", {"tfloat32_t"}},
+                            {"zellige/atom/float8.hpp", "cutlass/float8.h", {"float_e4m3_t", "float_e5m2_t"}},
+                            {"zellige/numeric/uint128.hpp", "cutlass/uint128.h", {"uint128_t"}}};
+  for (Number const& n : numbers) {
+    std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_numbers";
+    std::filesystem::create_directories(root / "cutlass");
+    std::ofstream theirs(root / n.theirs);
+    std::string checks;
+    for (std::string const name : n.names) {
+      theirs << "namespace cutlass { struct " << name << " { float theirs; }; }\n";
+      checks += "static_assert(sizeof(zellige::" + name + "::theirs) == 4);\n";
+    }
+    theirs.close();
+    std::string const unit = file_of("number.cpp", "#include <" + std::string(n.ours) + ">\n" + checks);
+    Said const beside = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    EXPECT_EQ(beside.status, 0) << n.ours << ": " << beside.text;
+    Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
+    EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS behind has members of CUTLASS's";
+    std::filesystem::remove_all(root);
   }
 }
 

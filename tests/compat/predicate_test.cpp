@@ -98,4 +98,64 @@ TEST(CopyIf, OneInstruction) {
   EXPECT_EQ(target, source);
 }
 
+// A copy asks for as many elements, in whatever modes: element i to element i.
+template <class Policy, class S, class D>
+void modes_do_not_matter(Policy const& policy, S const& from_layout, D const& to_layout) {
+  std::vector<float> from(128), to(128, -1);
+  for (int i = 0; i < 128; ++i) from[std::size_t(i)] = float(i);
+  Tensor const src = make_tensor(from.data(), from_layout);
+  Tensor dst = make_tensor(to.data(), to_layout);
+  copy(policy, src, dst);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(dst(i), src(i)) << i;
+  std::fill(to.begin(), to.end(), -1.f);
+  copy_if([](int i) { return i % 3 == 0; }, src, dst);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(dst(i), i % 3 == 0 ? src(i) : -1) << i;
+}
+template <class Policy>
+void modes_do_not_matter(Policy const& policy) {
+  auto const all = make_tuple(Layout<_64>{}, Layout<Shape<_8, _8>>{}, Layout<Shape<Shape<_8>, Shape<_4, _2>>>{},
+                              Layout<Shape<_4, _16>, Stride<_16, _1>>{}, Layout<Shape<_16, _4>, Stride<_1, _32>>{},
+                              Layout<Shape<_2, Shape<_2, _4>, _4>, Stride<_1, Stride<_2, _16>, _4>>{},
+                              make_layout(make_shape(16, 4)), make_layout(make_shape(4, 4, 4), make_stride(4, 1, 32)));
+  for_each(all, [&](auto const& a) { for_each(all, [&](auto const& b) { modes_do_not_matter(policy, a, b); }); });
+}
+TEST(Copy, ModesDoNotMatter) {
+  modes_do_not_matter(AutoVectorizingCopyWithAssumedAlignment<32>{});
+  modes_do_not_matter(Copy_Atom<DefaultCopy, float>{});
+  modes_do_not_matter(Copy_Atom<AutoVectorizingCopyWithAssumedAlignment<32>, float>{});
+}
+
+TEST(CopyIf, APredicateMayBeLarger) {
+  std::vector<float> from(8), to(8, -1);
+  for (int i = 0; i < 8; ++i) from[std::size_t(i)] = float(i);
+  Tensor const src = make_tensor(from.data(), Layout<Shape<_1, _4, _2>>{});
+  Tensor dst = make_tensor(to.data(), Layout<Shape<_1, _4, _2>>{});
+  auto holds = make_tensor<bool>(Layout<Shape<_1, _4, _8>, Stride<_0, _1, _0>>{});
+  for (int i = 0; i < 4; ++i) holds(0, i, 0) = i != 2;
+  copy_if(Copy_Atom<UniversalCopy<float>, float>{}, holds, src, dst);
+  EXPECT_EQ(to, (std::vector<float>{0, 1, -1, 3, 4, 5, -1, 7}));
+}
+
+TEST(CopyIf, APredicateThatRepeatsAValueSaysItOfAll) {
+  std::vector<float> const from{1, 2, 3, 4};
+  for (bool holds : {false, true}) {
+    std::vector<float> to(4, 0);
+    auto pred = make_tensor<bool>(Layout<Shape<_1, _2>, Stride<_1, _0>>{});
+    pred(0, 0) = holds;
+    Tensor dst = make_tensor(to.data(), Layout<Shape<_1, _4>>{});
+    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}), dst);
+    EXPECT_EQ(to, holds ? from : std::vector<float>(4, 0));
+  }
+}
+
+TEST(CopyIf, RegistersAsASwizzledTileHasThem) {
+  auto const l = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>, Stride<_64, _1>>{});
+  static_assert(std::is_same_v<decltype(make_fragment_like(l)), decltype(make_fragment_like(l.layout_b()))>);
+  static_assert(std::is_same_v<decltype(make_layout_like(l)), decltype(make_layout_like(l.layout_b()))>);
+  std::vector<half_t> data(512);
+  Tensor const t = make_tensor(data.data(), l);
+  Tensor r = make_fragment_like(t(_, 3));
+  static_assert(decltype(size(recast<uint32_t>(r)))::value == 4);
+}
+
 }  // namespace

@@ -153,9 +153,21 @@ TEST(Partition, StaticRecordsAreExact) {
   static_assert(!has_record<decltype(inner)>);
   auto const outer = local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _2{}));
   static_assert(is_same_v<decltype(outer)::engine_type::overhang, Overhang<4, 10>>);
-  auto const some = local_tile(a, Shape<_4, _4>{}, make_coord(0, 0));
-  static_assert(is_same_v<decltype(some)::engine_type::overhang, Overhang<4, 10>>);
-  static_assert(is_same_v<decltype(some(_, 0))::engine_type::overhang, Overhang<4, 10>>);
+  // A number for the tile counts the tiles, the first mode fastest.
+  for (int i = 0; i < 9; ++i) {
+    auto const one = local_tile(a, Shape<_4, _4>{}, i);
+    static_assert(is_same_v<decltype(one)::engine_type::overhang, MayOverhang>);
+    EXPECT_EQ(copies(one), i < 6) << i;
+  }
+  // A tile whose number is of run time is not refused by the compiler: it hangs over or does not.
+  for (int m = 0; m < 3; ++m) {
+    for (int n = 0; n < 3; ++n) {
+      auto const some = local_tile(a, Shape<_4, _4>{}, make_coord(m, n));
+      static_assert(is_same_v<decltype(some)::engine_type::overhang, MayOverhang>);
+      EXPECT_EQ(copies(some), n < 2) << m << "," << n;
+      EXPECT_EQ(copies(some(_, 0)), n < 2) << m << "," << n;
+    }
+  }
   auto const first = local_partition(a, Layout<Shape<_5, _5>>{}, _0{});  // thread 0: rows 0, 5, 10
   static_assert(!has_record<decltype(first)>);
   auto const last = local_partition(a, Layout<Shape<_5, _5>>{}, _2{});  // thread 2: rows 2, 7, 12

@@ -59,9 +59,9 @@ struct Mistake {
   bool with_nvcc = false;
 };
 std::vector<Mistake> const mistakes = {
-    {"RankMismatchInACopy",
-     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_32>{}));",
-     {"tensors_differ_in_rank", "copy", "2", "1"},
+    {"CountMismatchInACopy",
+     "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_16>{}));",
+     {"sizes_differ_in_a_mode", "copy", "32", "16"},
      true},
     {"SizeMismatchInACopy",
      "copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",
@@ -109,12 +109,12 @@ std::vector<Mistake> const mistakes = {
      true},
     {"CopyOverAnOverhang",
      "auto t = make_tensor(p, Shape<_10, _10>{}); auto r = make_tensor<float>(Shape<_4, _4>{}); "
-     "copy(local_tile(t, Shape<_4, _4>{}, make_coord(n, 2)), r);",
+     "copy(local_tile(t, Shape<_4, _4>{}, make_coord(n, _2{})), r);",
      {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "4", "10"},
      true},
     {"CopyOverAnOverhangOfThreads",
      "auto t = make_tensor(p, Shape<_10>{}); auto r = make_tensor<float>(Shape<_2>{}); "
-     "copy(r, local_partition(t, Layout<_8>{}, n));",
+     "copy(r, local_partition(t, Layout<_8>{}, Int<7>{}));",
      {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "8", "10"}},
     {"ClearOfAnOverhang",
      "auto t = make_tensor(p, Shape<_10, _10>{}); clear(zipped_divide(t, Shape<_4, _5>{}));",
@@ -177,15 +177,17 @@ TEST(TensorRefusal, AtRunTime) {
   float* p = memory.data();
   auto a = make_tensor(p, make_shape(8, 4)), b = make_tensor(p, make_shape(4, 8));
   auto c = make_tensor(p, make_shape(8, 8));
-  EXPECT_EQ(refused([&] { copy(a, b); }), "copy: a mode has the sizes 8 and 4; they must be the same");
-  EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, b); }),
-            "copy_if: a mode has the sizes 8 and 4; they must be the same");
+  auto fewer = make_tensor(p, make_shape(4, 6));
+  EXPECT_EQ(refused([&] { copy(a, b); }), "") << "as many elements, in other modes";
+  EXPECT_EQ(refused([&] { copy(a, fewer); }), "copy: the tensors have 32 and 24 elements; they must have as many");
+  EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, fewer); }),
+            "copy_if: the tensors have 32 and 24 elements; they must have as many");
   EXPECT_EQ(refused([&] { gemm(b, a, c); }),
             "gemm: A has 4 rows and C has 8; they must be the same (are A and B swapped?)");
   EXPECT_EQ(refused([&] { gemm(a, b, c); }), "gemm: B has 4 rows and C has 8 columns; they must be the same");
   EXPECT_EQ(refused([&] { gemm(a, c, c); }), "gemm: A has 4 columns and B has 8; they must be the same");
-  EXPECT_EQ(refused([&] { axpby(1.f, a, 0.f, b); }),
-            "axpby: a mode has the sizes 8 and 4; they must be the same");
+  EXPECT_EQ(refused([&] { axpby(1.f, a, 0.f, fewer); }),
+            "axpby: the tensors have 32 and 24 elements; they must have as many");
   auto tile = local_tile(a, Shape<_3, _4>{}, make_coord(2, 0));
   auto r = make_tensor<float>(Shape<_3, _4>{});
   EXPECT_EQ(refused([&] { copy(tile, r); }),

@@ -1,3 +1,6 @@
 // Products that a group of threads shares.
 #pragma once
+#include <cute/algorithm/copy.hpp>
+#include <cute/algorithm/gemm.hpp>
 #include <cute/tensor_impl.hpp>
+#include <zellige/atom/cooperative_gemm.hpp>

@@ -1,3 +1,8 @@
-// prefetch.
+// prefetch, by a copy's instruction too.
 #pragma once
+#include <cute/atom/copy_atom.hpp>
 #include <cute/tensor_impl.hpp>
+
+#if defined(__CUDACC__)
+#include <zellige/atom/prefetch_call.hpp>
+#endif

@@ -1,7 +1,48 @@
 // Barriers for copies, and the descriptor of a tensor in global memory.
 #pragma once
+#include <cute/arch/tma_descriptor_change.hpp>
 #include <cute/arch/util.hpp>
+#include <cute/container/alignment.hpp>
+#include <cute/container/bit_field.hpp>
+#include <zellige/atom/cache_hint.hpp>
 #include <zellige/atom/tma_descriptor.hpp>
+
+namespace zellige {
+
+using Im2ColTmaDescriptor = TmaDescriptor;
+
+namespace TMA {
+
+enum class SmemSwizzleBits : uint8_t { DISABLE = 0, B32 = 1, B64 = 2, B128 = 3 };
+enum class SmemSwizzleBase : uint8_t {
+  SWIZZLE_BASE_16B = 0,
+  SWIZZLE_BASE_32B = 1,
+  SWIZZLE_BASE_32B_FLIP_8B = 2,
+  SWIZZLE_BASE_64B = 3
+};
+enum class OOBFill : uint8_t { ZERO = 0, CONSTANT = 1 };
+enum class L2Promotion : uint8_t { DISABLE = 0, B64 = 1, B128 = 2, B256 = 3 };
+struct DescriptorAuxParams {
+  OOBFill oobfill_ = OOBFill::ZERO;
+  L2Promotion l2promo_ = L2Promotion::DISABLE;
+};
+CUTE_HOST_DEVICE char const* to_string(OOBFill const& t) { return t == OOBFill::ZERO ? "ZERO" : "CONSTANT"; }
+CUTE_HOST_DEVICE char const* to_string(L2Promotion const& t) {
+  switch (t) {
+    case L2Promotion::DISABLE:
+      return "DISABLE";
+    case L2Promotion::B64:
+      return "B64";
+    case L2Promotion::B128:
+      return "B128";
+    default:
+      return "B256";
+  }
+}
+using CacheHintSm100 = CacheHint;
+
+}  // namespace TMA
+}  // namespace zellige
 
 #if defined(__CUDACC__)
 #include <zellige/atom/cluster_names.hpp>
@@ -10,6 +51,10 @@ namespace zellige {
 
 /// Brings a descriptor into its cache; by one thread, early.
 CUTE_DEVICE void prefetch_tma_descriptor(TmaDescriptor const* map) { prefetch_tma_descriptor(*map); }
+
+/// The group of bulk copies of this thread, and the wait until their sources may be changed: descriptors too.
+CUTE_DEVICE void tma_desc_commit_group() { tma_store_commit(); }
+CUTE_DEVICE void tma_desc_wait_group() { tma_store_wait_read<0>(); }
 
 }  // namespace zellige
 #endif

@@ -1,14 +1,56 @@
 // Addresses as instructions take them.
 #pragma once
 #include <cute/arch/config.hpp>
+#include <cute/numeric/integer_sequence.hpp>
 
-#if defined(__CUDACC__)
 namespace zellige {
 
-/// The 32-bit address in shared memory.
-CUTE_DEVICE unsigned cast_smem_ptr_to_uint(void const* pointer) {
+/// The 32-bit address in shared memory; on the host, where there is none, 0.
+CUTE_HOST_DEVICE unsigned cast_smem_ptr_to_uint([[maybe_unused]] void const* pointer) {
+#if defined(__CUDA_ARCH__)
   return unsigned(__cvta_generic_to_shared(pointer));
+#else
+  return 0;
+#endif
 }
 
+namespace detail {
+
+/// fma and copy of an operation as objects.
+template <class Op>
+struct CallFMA {
+  template <class... A>
+  CUTE_HOST_DEVICE constexpr void operator()(A&&... a) const {
+    return Op::fma(static_cast<A&&>(a)...);
+  }
+};
+template <class Op>
+struct CallCOPY {
+  template <class... A>
+  CUTE_HOST_DEVICE constexpr void operator()(A&&... a) const {
+    return Op::copy(static_cast<A&&>(a)...);
+  }
+};
+
+/// explode(f, a, int_sequence<0, 1>{}, b, int_sequence<3>{}) is f(a[0], a[1], b[3]): registers out of arrays.
+template <class F>
+CUTE_HOST_DEVICE constexpr void explode(F const& f) {
+  f();
+}
+template <class F, class A, int... I, class... More>
+CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more) {
+  explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
+}
+/// The same of tuples, by get<I>.
+template <class F, class A, int... I>
+CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>) {
+  f(get<I>(a)...);
+}
+template <class F, class A, int... I, class B, int... J>
+CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>, B&& b,
+                                              int_sequence<J...>) {
+  f(get<I>(a)..., get<J>(b)...);
+}
+
+}  // namespace detail
 }  // namespace zellige
-#endif

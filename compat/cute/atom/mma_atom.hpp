@@ -3,3 +3,7 @@
 #include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
 #include <zellige/atom/mma_call.hpp>
+#include <zellige/atom/write.hpp>
+
+// What an MMA_Atom can be of.
+#include <cute/arch/mma_sm90_gmma.hpp>

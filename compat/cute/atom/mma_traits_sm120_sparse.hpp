@@ -1,4 +1,5 @@
-// Not here.
+// The sparse matrix instructions: CUTLASS's own, where it stands behind on the path; else nothing.
 #pragma once
-#error \
-    "cute/atom/mma_traits_sm120_sparse.hpp: Zellige has the instructions up to SM90a; those of SM100 (tcgen05, tensor memory) and SM120 are not there"
+#if __has_include_next(<cute/atom/mma_traits_sm120_sparse.hpp>)
+#include_next <cute/atom/mma_traits_sm120_sparse.hpp>
+#endif

@@ -1,5 +1,5 @@
-// Sequences of numbers as types. integer_sequence and what is made of it are the standard library's; seq and
-// make_seq are ours. Algorithms on tuples take both.
+// Sequences of numbers as types; seq<I...> is int_sequence<I...>. Algorithms on tuples take the standard library's
+// too.
 #pragma once
 #include <cute/numeric/integral_constant.hpp>
 #include <cute/util/type_traits.hpp>
@@ -7,8 +7,16 @@
 
 namespace zellige {
 
-using CUTE_STL_NAMESPACE::integer_sequence;
-using CUTE_STL_NAMESPACE::make_integer_sequence;
+namespace detail {
+template <class T, class S>
+struct sequence_of;
+template <class T, int... I>
+struct sequence_of<T, seq<I...>> {
+  using type = integer_sequence<T, T(I)...>;
+};
+}  // namespace detail
+template <class T, T N>
+using make_integer_sequence = typename detail::sequence_of<T, make_seq<int(N)>>::type;
 
 namespace detail {
 template <class T, T Begin, class S>

@@ -156,3 +156,27 @@ struct foreign_tuple<CUTE_STL_NAMESPACE::integer_sequence<T, v...>> {
 };
 
 }  // namespace zellige
+
+namespace zellige {
+
+/// The second type with the first's const and volatile.
+template <class From, class To>
+struct copy_cv {
+  using type = To;
+};
+template <class From, class To>
+struct copy_cv<From const, To> {
+  using type = To const;
+};
+template <class From, class To>
+struct copy_cv<From volatile, To> {
+  using type = To volatile;
+};
+template <class From, class To>
+struct copy_cv<From const volatile, To> {
+  using type = To const volatile;
+};
+template <class From, class To>
+using copy_cv_t = typename copy_cv<From, To>::type;
+
+}  // namespace zellige

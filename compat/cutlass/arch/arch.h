@@ -1,5 +1,8 @@
 // The architectures as types, which code on CUTLASS selects its kernels by.
 #pragma once
+#if __has_include_next(<cutlass/arch/arch.h>)
+#include_next <cutlass/arch/arch.h>
+#else
 #include <cutlass/arch/config.h>
 #include <cutlass/cutlass.h>
 
@@ -36,3 +39,4 @@ CUTLASS_DEVICE int SmId() {
 #endif
 
 }  // namespace cutlass::arch
+#endif

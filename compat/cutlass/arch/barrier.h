@@ -6,6 +6,9 @@
 //
 // A barrier is 8 bytes of shared memory, as an object of these types or as a uint64_t.
 #pragma once
+#if __has_include_next(<cutlass/arch/barrier.h>)
+#include_next <cutlass/arch/barrier.h>
+#else
 #include <cutlass/arch/config.h>
 #include <cutlass/cutlass.h>
 
@@ -224,4 +227,5 @@ CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int
 }  // namespace detail
 
 }  // namespace cutlass::arch
+#endif
 #endif

@@ -1,7 +1,9 @@
 // What the toolkit can compile for: CUTLASS_ARCH_MMA_SM90_SUPPORTED where it knows Hopper, and
 // CUTLASS_ARCH_MMA_SM90_ENABLED and _SM90A_ENABLED in device code that is being compiled for it.
 #pragma once
-
+#if __has_include_next(<cutlass/arch/config.h>)
+#include_next <cutlass/arch/config.h>
+#else
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ >= 12
 #if !defined(CUTLASS_ARCH_MMA_SM90_SUPPORTED)
 #define CUTLASS_ARCH_MMA_SM90_SUPPORTED 1
@@ -31,5 +33,6 @@
 #define CUDA_BARRIER_ENABLED 1
 #else
 #define CUDA_BARRIER_ENABLED 0
+#endif
 #endif
 #endif

@@ -1,6 +1,9 @@
 // Programmatic dependent launch: wait for the grids before this one, let the one after it start. They act
 // where the launch asks for it; before SM90 both do nothing.
 #pragma once
+#if __has_include_next(<cutlass/arch/grid_dependency_control.h>)
+#include_next <cutlass/arch/grid_dependency_control.h>
+#else
 #include <cutlass/cutlass.h>
 
 #if defined(__CUDACC__)
@@ -25,4 +28,5 @@ static constexpr bool IsGdcGloballyEnabled = false;
 #endif
 
 }  // namespace cutlass::arch
+#endif
 #endif

@@ -1,5 +1,8 @@
 // Registers moved between warpgroups: the producer gives, the consumers take.
 #pragma once
+#if __has_include_next(<cutlass/arch/reg_reconfig.h>)
+#include_next <cutlass/arch/reg_reconfig.h>
+#else
 #include <cutlass/cutlass.h>
 
 #if defined(__CUDACC__)
@@ -24,4 +27,5 @@ CUTLASS_DEVICE void warpgroup_reg_dealloc() {
 }
 
 }  // namespace cutlass::arch
+#endif
 #endif

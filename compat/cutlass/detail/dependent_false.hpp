@@ -1,5 +1,8 @@
 // false, but only once the types are known: for static_assert in templates.
 #pragma once
+#if __has_include_next(<cutlass/detail/dependent_false.hpp>)
+#include_next <cutlass/detail/dependent_false.hpp>
+#else
 #include <cute/config.hpp>
 
 namespace cutlass::detail {
@@ -11,3 +14,4 @@ template <auto...>
 inline constexpr bool dependent_bool_false = false;
 
 }  // namespace cutlass::detail
+#endif

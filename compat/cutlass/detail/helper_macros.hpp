@@ -1,5 +1,8 @@
 // The macros that CUTLASS code writes before functions and loops.
 #pragma once
+#if __has_include_next(<cutlass/detail/helper_macros.hpp>)
+#include_next <cutlass/detail/helper_macros.hpp>
+#else
 #include <cute/config.hpp>
 
 #if !defined(CUTLASS_HOST_DEVICE)
@@ -29,4 +32,5 @@
 #endif
 #if !defined(CUTLASS_UNUSED)
 #define CUTLASS_UNUSED(x) ((void)(x))
+#endif
 #endif

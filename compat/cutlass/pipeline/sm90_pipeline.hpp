@@ -15,6 +15,9 @@
 // it. A wait in two steps: the token of a _try_ (or _test_) call spares the second call the wait that the
 // first has done. Unless NDEBUG is defined, a thread that does what its role does not allow traps.
 #pragma once
+#if __has_include_next(<cutlass/pipeline/sm90_pipeline.hpp>)
+#include_next <cutlass/pipeline/sm90_pipeline.hpp>
+#else
 #include <cutlass/arch/barrier.h>
 #include <cutlass/cutlass.h>
 
@@ -301,4 +304,5 @@ CUTLASS_DEVICE void pipeline_init_wait(int cluster_size) {
 }
 
 }  // namespace cutlass
+#endif
 #endif

@@ -1,5 +1,8 @@
 // CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; the choice of a device.
 #pragma once
+#if __has_include_next(<cutlass/util/helper_cuda.hpp>)
+#include_next <cutlass/util/helper_cuda.hpp>
+#else
 #include <cuda_runtime_api.h>
 #include <cutlass/cutlass.h>
 
@@ -18,3 +21,4 @@ inline void device_init(int device, bool quiet = false) {
 }
 
 }  // namespace zellige
+#endif

@@ -60,6 +60,36 @@ inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Mem
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 
+template <bool transposed, int n, class Row>
+ZELLIGE_CALL void load_matrices(uint32_t (&r)[n], Row const& row) {
+  if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
+  if constexpr (n == 2 && !transposed) ldmatrix_x2(r, row);
+  if constexpr (n == 4 && !transposed) ldmatrix_x4(r, row);
+  if constexpr (n == 1 && transposed) ldmatrix_x1_trans(r, row);
+  if constexpr (n == 2 && transposed) ldmatrix_x2_trans(r, row);
+  if constexpr (n == 4 && transposed) ldmatrix_x4_trans(r, row);
+}
+template <bool transposed, int n, class Row>
+ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
+  if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
+  if constexpr (n == 2 && !transposed) stmatrix_x2(row, r);
+  if constexpr (n == 4 && !transposed) stmatrix_x4(row, r);
+  if constexpr (n == 1 && transposed) stmatrix_x1_trans(row, r);
+  if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
+  if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
+}
+/// Threads 1 or 4 apart exchange a register, so that the 2 x 2 registers of the two are transposed.
+template <class Op>
+ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
+  constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
+  bool const upper = lane_index() & distance;
+  uint32_t const other = shfl_xor(upper ? r[0] : r[1], distance);
+  if (upper)
+    r[0] = other;
+  else
+    r[1] = other;
+}
+
 }  // namespace detail
 
 template <class Op, tensor_like TS, tensor_like TD>
@@ -83,13 +113,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::columns;
   static_assert(detail::may_be_in<smem_tag, TS>, "ldmatrix reads shared memory: make_smem_ptr");
   uint32_t r[n];
-  auto const row = first_address(src);
-  if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
-  if constexpr (n == 2 && !transposed) ldmatrix_x2(r, row);
-  if constexpr (n == 4 && !transposed) ldmatrix_x4(r, row);
-  if constexpr (n == 1 && transposed) ldmatrix_x1_trans(r, row);
-  if constexpr (n == 2 && transposed) ldmatrix_x2_trans(r, row);
-  if constexpr (n == 4 && transposed) ldmatrix_x4_trans(r, row);
+  detail::load_matrices<transposed>(r, first_address(src));
   store_registers(dst, r);
 }
 template <class Op, tensor_like TS, tensor_like TD>
@@ -102,13 +126,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   uint32_t r[n];
   load_registers(r, src);
   detail::look_for_unwritten(src, dst);
-  auto const row = first_address(dst);
-  if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
-  if constexpr (n == 2 && !transposed) stmatrix_x2(row, r);
-  if constexpr (n == 4 && !transposed) stmatrix_x4(row, r);
-  if constexpr (n == 1 && transposed) stmatrix_x1_trans(row, r);
-  if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
-  if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
+  detail::store_matrices<transposed>(first_address(dst), r);
 }
 template <tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS const& src, TD&& dst) {
@@ -117,19 +135,12 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS
   r[0] = movmatrix_trans(r[0]);
   store_registers(dst, r);
 }
-/// Threads `distance` apart exchange a register, so that the 2 x 2 registers of the two are transposed.
 template <class Op, tensor_like TS, tensor_like TD>
 requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_DEVICE inline void
 copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
-  constexpr unsigned distance = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
   uint32_t r[2];
   load_registers(r, src);
-  bool const upper = lane_index() & distance;
-  uint32_t const other = shfl_xor(upper ? r[0] : r[1], distance);
-  if (upper)
-    r[0] = other;
-  else
-    r[1] = other;
+  detail::exchange_registers<Op>(r);
   store_registers(dst, r);
 }
 
@@ -235,12 +246,14 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
     require_same_size<Algorithm::copy_if>(size<1>(from), size<1>(to));
     if constexpr (P::rank == rank) {
       auto const holds = group_modes<1, rank>(pred);
-      require_same_size<Algorithm::copy_if>(size<1>(holds), size<1>(from));
+      // One that repeats a value says it of as many instructions as there are.
+      if constexpr (!is_constant<1, decltype(cosize<1>(holds.layout()))>::value)
+        require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
       ZELLIGE_UNROLL
       for (int i = 0; i < int(size<1>(from)); ++i)
         copy_values_where(c, holds(Underscore{}, i), from(Underscore{}, i), to(Underscore{}, i));
     } else {
-      require_same_size<Algorithm::copy_if>(size(pred), size<1>(from));
+      require_as_many<Algorithm::copy_if>(size(pred), size<1>(from));
       ZELLIGE_UNROLL
       for (int i = 0; i < int(size<1>(from)); ++i)
         copy_one(c, pred(i), from(Underscore{}, i), to(Underscore{}, i));

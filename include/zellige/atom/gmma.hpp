@@ -8,7 +8,7 @@
 #pragma once
 
 #include <zellige/atom/mma_traits/table.hpp>
-#include <zellige/atom/wgmma_type.hpp>
+#include <zellige/atom/gmma_descriptor_word.hpp>
 
 namespace zellige::SM90::GMMA {
 
@@ -16,6 +16,10 @@ using zellige::Major;
 enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
 enum class ScaleIn { Neg = -1, One = 1 };
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
+
+/// An instruction with its registers given one by one; gmma_call.hpp.
+template <class Op, class... R>
+ZELLIGE_ANYWHERE void fma_registers(R&... registers);
 
 template <int N, Number D, Number A, Number B, bool a_in_registers = false, Major major_a = Major::K,
           Major major_b = Major::K, ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One,
@@ -27,6 +31,20 @@ struct Mma {
   static constexpr ScaleIn a_scale = scale_a;
   static constexpr ScaleIn b_scale = scale_b;
   static constexpr bool a_registers = a_in_registers;
+  static constexpr bool saturates = saturate;
+
+  // What each thread passes: a descriptor, or registers of A; sums, two halves a register.
+  using DRegisters = void;
+  using ARegisters = conditional_t<a_in_registers, uint32_t[4], uint64_t[1]>;
+  using BRegisters = uint64_t[1];
+  using CRegisters = conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
+  using TypeA = number_t<A>;
+  using TypeB = number_t<B>;
+  /// fma(a..., b, c..., scale_D): the registers of the sums one by one, as CuTe has it.
+  template <class... R>
+  ZELLIGE_ANYWHERE static void fma(R&&... registers) {
+    fma_registers<Mma>(registers...);
+  }
 
   ZELLIGE_ALGEBRA static constexpr MmaRow row() {
     MmaRow r{90, 64, N, short(256 / bits_of(A)), D, A, B, D, Issuer::warpgroup};
@@ -45,10 +63,6 @@ struct Mma {
 template <int N, Number A, Number B, bool a_in_registers, bool saturate>
 using IntegerMma =
     Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
-
-/// An operand of shared memory as a fragment: a tensor of descriptors.
-template <Major major>
-struct smem_desc {};
 
 }  // namespace zellige::SM90::GMMA
 

@@ -11,6 +11,7 @@
 
 #include <zellige/atom/gemm_call.hpp>
 #include <zellige/atom/gmma_descriptor.hpp>
+#include <zellige/atom/mma_traits/fma.hpp>
 #include <zellige/atom/wgmma.hpp>
 #if !defined(__CUDACC_RTC__)
 #include <zellige/atom/mma_call.hpp>
@@ -52,7 +53,6 @@ ZELLIGE_DEVICE inline void mma_unpack(
     MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> const&
         traits,
     TD&& d, TA const& a, TB const& b, TC const& c) {
-  static_assert(!saturate, "warpgroup instructions that saturate have no call yet");
   using T = number_t<A>;
   using U = number_t<B>;
   (void)c;  // d itself: the instruction adds in place
@@ -61,12 +61,64 @@ ZELLIGE_DEVICE inline void mma_unpack(
   unsigned long long const db = b(0);
   if constexpr (registers) {
     auto& ra = detail::registers_in_place<uint32_t>(a);
-    wgmma<T, major_b, U, int(scale_a), int(scale_b)>(sums, ra, db, accumulate);
+    wgmma<T, major_b, U, int(scale_a), int(scale_b), saturate>(sums, ra, db, accumulate);
   } else {
     unsigned long long const da = a(0);
-    wgmma<T, major_a, major_b, U, int(scale_a), int(scale_b)>(sums, da, db, accumulate);
+    wgmma<T, major_a, major_b, U, int(scale_a), int(scale_b), saturate>(sums, da, db, accumulate);
   }
 }
+
+namespace SM90::GMMA {
+/// A, B and the sums, as the types of Op count them, then the scale of the sums unless it is one.
+template <class Op, class... R>
+struct GivenRegisters {
+  static constexpr int na = zellige::detail::register_count<typename Op::ARegisters>;
+  static constexpr int nc = zellige::detail::register_count<typename Op::CRegisters>;
+  static_assert(sizeof...(R) == na + 1 + nc || sizeof...(R) == na + 2 + nc,
+                "fma of a warpgroup takes A, B, each register of the sums, and the scale of the sums");
+  conditional_t<Op::a_registers, uint32_t, uint64_t> a[na];
+  uint64_t b;
+  conditional_t<Op::row().d == Number::f32, float,
+                conditional_t<Op::row().d == Number::f16, uint32_t, int32_t>>
+      sums[nc];
+  ScaleOut scale = ScaleOut::One;
+
+  template <int I, class X, class... More>
+  ZELLIGE_ANYWHERE void set(X const& x, More const&... more) {
+    if constexpr (I < na)
+      a[I] = x;
+    else if constexpr (I == na)
+      b = x;
+    else if constexpr (I <= na + nc)
+      sums[I - na - 1] = x;
+    else
+      scale = x;
+    if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
+  }
+  template <int I, class X, class... More>
+  ZELLIGE_ANYWHERE void get(X& x, More&... more) const {
+    if constexpr (I > na) x = sums[I - na - 1];
+    if constexpr (I < na + nc) get<I + 1>(more...);
+  }
+};
+
+template <class Op, class... R>
+ZELLIGE_ANYWHERE void fma_registers([[maybe_unused]] R&... registers) {
+#if defined(__CUDA_ARCH__)
+  GivenRegisters<Op, R...> g;
+  g.template set<0>(registers...);
+  using T = typename Op::TypeA;
+  using U = typename Op::TypeB;
+  constexpr int sa = int(Op::a_scale), sb = int(Op::b_scale);
+  bool const accumulate = g.scale == ScaleOut::One;
+  if constexpr (Op::a_registers)
+    wgmma<T, Op::b_major, U, sa, sb, Op::saturates>(g.sums, g.a, g.b, accumulate);
+  else
+    wgmma<T, Op::a_major, Op::b_major, U, sa, sb, Op::saturates>(g.sums, g.a[0], g.b, accumulate);
+  g.template get<0>(registers...);
+#endif
+}
+}  // namespace SM90::GMMA
 
 /// CuTe's names.
 ZELLIGE_CALL void warpgroup_arrive() { wgmma_fence(); }
@@ -83,5 +135,10 @@ ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   auto all = make_tensor(x.data(), make_layout(Int<size_v<typename X::layout_type>>{}));
   wgmma_fence_operand(detail::registers_in_place<typename detail::accumulator_register<T>::type>(all));
 }
+#if !defined(ZELLIGE_EMULATE)
+/// A register by itself.
+ZELLIGE_CALL void warpgroup_fence_operand(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
+ZELLIGE_CALL void warpgroup_fence_operand(float& r) { asm volatile("" : "+f"(r)::"memory"); }
+#endif
 
 }  // namespace zellige

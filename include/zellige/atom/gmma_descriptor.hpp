@@ -13,23 +13,6 @@
 #include <zellige/layout/gmma_atoms.hpp>
 
 namespace zellige {
-namespace SM90::GMMA {
-
-/// 64 bits, in units of 16 bytes.
-union GmmaDescriptor {
-  unsigned long long desc_ = 0;
-  struct {
-    unsigned short start_address_ : 14, : 2;
-    unsigned short leading_byte_offset_ : 14, : 2;
-    unsigned short stride_byte_offset_ : 14, : 2;
-    unsigned char : 1, base_offset_ : 3, : 4;
-    unsigned char : 6, layout_type_ : 2;
-  } bitfield;
-  ZELLIGE_HOST_DEVICE constexpr operator unsigned long long() const { return desc_; }
-};
-
-}  // namespace SM90::GMMA
-
 namespace detail {
 
 template <class It>
@@ -103,26 +86,6 @@ ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
 #endif
   return d;
 }
-
-/// A descriptor that moves through shared memory, in steps of 16 bytes.
-struct DescriptorIterator {
-  using reference = GmmaDescriptor;
-  using element_type = GmmaDescriptor;
-  using value_type = GmmaDescriptor;
-  GmmaDescriptor desc_;
-
-  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator*() const { return desc_; }
-  template <class I>
-  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator[](I const& i) const {
-    return *(*this + i);
-  }
-  template <class I>
-  ZELLIGE_HOST_DEVICE constexpr DescriptorIterator operator+(I const& i) const {
-    DescriptorIterator r = *this;
-    r.desc_.desc_ += static_cast<unsigned long long>(i);
-    return r;
-  }
-};
 
 }  // namespace SM90::GMMA
 

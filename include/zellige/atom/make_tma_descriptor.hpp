@@ -249,7 +249,7 @@ inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t t
   map.channels = static_cast<uint16_t>(t.channels);
   map.pixels = static_cast<uint16_t>(t.pixels);
   TmaDescriptor descriptor{};
-  std::memcpy(descriptor.bytes, static_cast<const void*>(&map), sizeof(map));
+  std::memcpy(static_cast<void*>(&descriptor), static_cast<const void*>(&map), sizeof(map));
   return descriptor;
 }
 

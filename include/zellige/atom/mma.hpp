@@ -10,6 +10,7 @@
 
 #include <zellige/atom/bfloat16.hpp>
 #include <zellige/atom/half.hpp>
+#include <zellige/atom/mma_traits/fma.hpp>
 #include <zellige/atom/tfloat32.hpp>
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/atom/mma_emulated.hpp>
@@ -17,12 +18,13 @@
 
 namespace zellige {
 
-struct SM80_16x8x16_F32F16F16F32_TN {
+struct SM80_16x8x16_F32F16F16F32_TN : detail::RegisterByRegister<SM80_16x8x16_F32F16F16F32_TN> {
   using Element = half_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[4];
   using BRegisters = uint32_t[2];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x16_F32F16F16F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -35,12 +37,13 @@ struct SM80_16x8x16_F32F16F16F32_TN {
 #endif
 };
 
-struct SM80_16x8x16_F16F16F16F16_TN {
+struct SM80_16x8x16_F16F16F16F16_TN : detail::RegisterByRegister<SM80_16x8x16_F16F16F16F16_TN> {
   using Element = half_t;
   using Accumulator = half_t;
   using DRegisters = uint32_t[2];
   using ARegisters = uint32_t[4];
   using BRegisters = uint32_t[2];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x16_F16F16F16F16_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -53,12 +56,13 @@ struct SM80_16x8x16_F16F16F16F16_TN {
 #endif
 };
 
-struct SM80_16x8x16_F32BF16BF16F32_TN {
+struct SM80_16x8x16_F32BF16BF16F32_TN : detail::RegisterByRegister<SM80_16x8x16_F32BF16BF16F32_TN> {
   using Element = bfloat16_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[4];
   using BRegisters = uint32_t[2];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x16_F32BF16BF16F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -71,12 +75,13 @@ struct SM80_16x8x16_F32BF16BF16F32_TN {
 #endif
 };
 
-struct SM80_16x8x8_F32F16F16F32_TN {
+struct SM80_16x8x8_F32F16F16F32_TN : detail::RegisterByRegister<SM80_16x8x8_F32F16F16F32_TN> {
   using Element = half_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[2];
   using BRegisters = uint32_t[1];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x8_F32F16F16F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -89,12 +94,13 @@ struct SM80_16x8x8_F32F16F16F32_TN {
 #endif
 };
 
-struct SM80_16x8x8_F16F16F16F16_TN {
+struct SM80_16x8x8_F16F16F16F16_TN : detail::RegisterByRegister<SM80_16x8x8_F16F16F16F16_TN> {
   using Element = half_t;
   using Accumulator = half_t;
   using DRegisters = uint32_t[2];
   using ARegisters = uint32_t[2];
   using BRegisters = uint32_t[1];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x8_F16F16F16F16_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -107,12 +113,13 @@ struct SM80_16x8x8_F16F16F16F16_TN {
 #endif
 };
 
-struct SM80_16x8x8_F32BF16BF16F32_TN {
+struct SM80_16x8x8_F32BF16BF16F32_TN : detail::RegisterByRegister<SM80_16x8x8_F32BF16BF16F32_TN> {
   using Element = bfloat16_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[2];
   using BRegisters = uint32_t[1];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x8_F32BF16BF16F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -125,12 +132,13 @@ struct SM80_16x8x8_F32BF16BF16F32_TN {
 #endif
 };
 
-struct SM80_16x8x8_F32TF32TF32F32_TN {
+struct SM80_16x8x8_F32TF32TF32F32_TN : detail::RegisterByRegister<SM80_16x8x8_F32TF32TF32F32_TN> {
   using Element = tfloat32_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[4];
   using BRegisters = uint32_t[2];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x8_F32TF32TF32F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {
@@ -143,12 +151,13 @@ struct SM80_16x8x8_F32TF32TF32F32_TN {
 #endif
 };
 
-struct SM80_16x8x4_F32TF32TF32F32_TN {
+struct SM80_16x8x4_F32TF32TF32F32_TN : detail::RegisterByRegister<SM80_16x8x4_F32TF32TF32F32_TN> {
   using Element = tfloat32_t;
   using Accumulator = float;
   using DRegisters = float[4];
   using ARegisters = uint32_t[2];
   using BRegisters = uint32_t[1];
+  using CRegisters = DRegisters;
   static constexpr char name[] = "SM80_16x8x4_F32TF32TF32F32_TN";
 #if defined(__CUDACC__)
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) {

@@ -96,6 +96,13 @@ struct MMA_Traits<UniversalFMA<D, A, B, C>> {
 
 template <class Fragment, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x);  // gmma_descriptor.hpp
+template <SM90::GMMA::Major major>
+struct MakeTensor<SM90::GMMA::smem_desc<major>> {
+  template <tensor_like X>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(X const& x) const {
+    return make_descriptor_tensor<SM90::GMMA::smem_desc<major>>(x);
+  }
+};
 
 namespace detail {
 // What fragments of an operand are made of: values, or descriptors.
@@ -118,10 +125,6 @@ struct fragment_b<Traits> {
   using type = typename Traits::FrgTypeB;
 };
 template <class T>
-inline constexpr bool is_smem_desc = false;
-template <SM90::GMMA::Major major>
-inline constexpr bool is_smem_desc<SM90::GMMA::smem_desc<major>> = true;
-template <class T>
 inline constexpr auto major_of = SM90::GMMA::Major::K;
 template <SM90::GMMA::Major major>
 inline constexpr auto major_of<SM90::GMMA::smem_desc<major>> = major;
@@ -132,9 +135,10 @@ struct MMA_Atom;
 template <class Op>
 struct MMA_Atom<Op> : MMA_Atom<MMA_Traits<Op>> {};
 
-template <class... Args>
-struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
-  using Traits = MMA_Traits<Args...>;
+template <class Op, class... Args>
+struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
+  using MMA_Op = Op;
+  using Traits = MMA_Traits<Op, Args...>;
   using ValTypeD = typename Traits::ValTypeD;
   using ValTypeA = typename Traits::ValTypeA;
   using ValTypeB = typename Traits::ValTypeB;
@@ -202,13 +206,16 @@ struct MMA_Atom<MMA_Traits<Args...>> : MMA_Traits<Args...> {
   }
   template <class Fragment, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
+    constexpr bool descriptors = requires(Fragment const& f) {
+      *f;
+    };
     // Of coordinates a fragment is only laid out alike.
-    if constexpr (!detail::is_smem_desc<Fragment> && detail::stands_on_memory<X>) {
+    if constexpr (!descriptors && detail::stands_on_memory<X>) {
       static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<Fragment>,
                     "make_fragment_A, _B(part): its elements have another size than the instruction's");
     }
-    if constexpr (detail::is_smem_desc<Fragment>)
-      return make_descriptor_tensor<Fragment>(x);
+    if constexpr (descriptors)
+      return make_tensor<Fragment>(x);
     else
       return make_fragment_like<Fragment>(x);
   }

@@ -1,8 +1,9 @@
-// print and to_text for instructions and tilings, as CuTe prints them. Host only.
+// to_text for instructions and tilings, as CuTe prints them (print is in write.hpp). Host only.
 #pragma once
 
 #include <zellige/atom/text.hpp>
 #include <zellige/atom/tiled_copy.hpp>
+#include <zellige/atom/write.hpp>
 #include <zellige/tensor/print.hpp>
 
 namespace zellige {
@@ -61,20 +62,6 @@ std::string copy_traits_text() {
   using T = Copy_Traits<Op>;
   return copy_traits_text({describe(typename T::ThrID{}), describe(typename T::SrcLayout{}),
                            describe(typename T::DstLayout{}), describe(typename T::RefLayout{}), 1});
-}
-
-template <class T>
-concept instruction_like = requires(T const& t) {
-  typename T::ThrID;
-  to_text(t);
-};
-template <instruction_like T>
-void print(T const& t) {
-  std::fputs(to_text(t).c_str(), stdout);
-}
-template <class Tiled, class I>
-void print(ThrCopy<Tiled, I> const& t) {
-  std::fputs(to_text(t).c_str(), stdout);
 }
 
 }  // namespace zellige

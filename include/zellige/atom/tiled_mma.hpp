@@ -19,7 +19,7 @@ namespace detail {
 /// threadIdx.x is unsigned; indices are ints, or arithmetic would have 64 bits.
 template <integral I>
 ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
-  if constexpr (is_constant_v<I>)
+  if constexpr (is_static_integer_v<I>)
     return thread;
   else
     return int(thread);

@@ -81,7 +81,7 @@ constexpr auto taps_of(G const& g, Int<I>) {
   auto const step = get<I>(g.dilation);
   auto const up = get<I>(g.upper_padding) - get<I>(g.upper_corner);
   auto const down = get<I>(g.lower_corner) - get<I>(g.lower_padding);
-  if constexpr (is_constant_v<remove_cvref_t<decltype(step)>>) {
+  if constexpr (is_static_integer_v<remove_cvref_t<decltype(step)>>) {
     static_assert(
         !is_constant<0, remove_cvref_t<decltype(step)>>::value,
         "make_im2col_tma_copy: a dilation is 0; it must be 1 or more, or negative for taps in reverse");

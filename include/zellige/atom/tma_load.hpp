@@ -7,6 +7,7 @@
 //   tma_load_im2col_Nd(tile, map, barrier, c0, ..., o0, ...)     N = 3 to 5, with N - 2 offsets
 //   tma_load_im2col_multicast_Nd(tile, map, barrier, mask, c0, ..., o0, ...)
 //   tma_prefetch_Nd(map, c0, ...)                                into the L2 only
+//   tma_prefetch_im2col_Nd(map, c0, ..., o0, ...)                (not on the emulator)
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>
@@ -127,6 +128,14 @@ namespace zellige {
                  ", %3;" ::"r"(smem_address(tile)),                                                         \
                  "l"(&map), "r"(smem_address(barrier)), "h"(mask), "n"(0), ZELLIGE_TMA_OPERANDS_##D,        \
                  ZELLIGE_TMA_OFFSET_OPERANDS_##D                                                            \
+                 : "memory");                                                                               \
+  }                                                                                                         \
+  ZELLIGE_CALL void tma_prefetch_im2col_##D##d(const TmaDescriptor& map, ZELLIGE_TMA_PARAMETERS_##D,        \
+                                               ZELLIGE_TMA_OFFSETS_##D) {                                   \
+    asm volatile("cp.async.bulk.prefetch.tensor." #D                                                        \
+                 "d.L2.global.im2col [%0, " ZELLIGE_TMA_LIST_##D "], " ZELLIGE_TMA_OFFSET_LIST_##D          \
+                 ";" ::"l"(&map),                                                                           \
+                 "n"(0), "n"(0), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D, ZELLIGE_TMA_OFFSET_OPERANDS_##D  \
                  : "memory");                                                                               \
   }
 

@@ -129,7 +129,7 @@ struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
   using modes_of = L;
   template <class Offset>
   ZELLIGE_ALGEBRA static constexpr bool begins_in_step() {
-    if constexpr (is_constant_v<Offset>)
+    if constexpr (is_static_integer_v<Offset>)
       return Offset::value % n == 0;
     else
       return true;  // or the check at run time says so
@@ -170,7 +170,7 @@ ZELLIGE_ALGEBRA consteval bool same_modes() {
 template <class X>
 inline constexpr int bits_of_values = -1;  // as many as run-time numbers say
 template <class X>
-requires is_constant_v<remove_cvref_t<decltype(size(lvalue<X const>()))>>
+requires is_static_integer_v<remove_cvref_t<decltype(size(lvalue<X const>()))>>
 inline constexpr int bits_of_values<X> =
     remove_cvref_t<decltype(size(lvalue<X const>()))>::value * sizeof_bits_v<typename X::value_type>;
 

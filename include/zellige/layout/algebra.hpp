@@ -142,7 +142,10 @@ ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
   return {};
 }
 }  // namespace detail
-/// The block repeated to fill the shape, the blocks in LayoutLeft, LayoutRight or a given order.
+/// The block repeated to fill the shape, or that of a layout, the blocks in LayoutLeft, LayoutRight or a given
+/// order.
+template <layout_like L, layout_like S, class Order = LayoutLeft>
+ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order = {});
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& shape, Order const& order = {}) {
   constexpr int n = detail::rank_v<S>;
@@ -153,6 +156,10 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& shape,
                                      detail::counted(decltype(detail::reversed<n>(make_seq<n>{})){}));
   } else
     return invoke<Op::tile_to_shape>(block, shape, order);
+}
+template <layout_like L, layout_like S, class Order>
+ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order) {
+  return tile_to_shape(block, like.shape(), order);
 }
 
 // Construction after a model.

@@ -104,7 +104,7 @@ requires is_same_v<B, bool> ZELLIGE_HOST_DEVICE constexpr auto conditional_retur
                                                                                   F const& f) {
   if constexpr (is_same_v<T, F>)
     return b ? t : f;
-  else if constexpr (is_constant_v<T> && is_constant_v<F>)
+  else if constexpr (is_static_integer_v<T> && is_static_integer_v<F>)
     return b ? T::value : F::value;
   else
     return b ? t : f;

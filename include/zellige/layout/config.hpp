@@ -89,10 +89,15 @@ struct conditional<false, T, F> {
 template <bool B, class T, class F>
 using conditional_t = typename conditional<B, T, F>::type;
 
-template <int... I>
-struct seq {
-  static constexpr int count = sizeof...(I);
+/// Numbers as a type; seq<I...> are the ints.
+template <class T, T... v>
+struct integer_sequence {
+  using value_type = T;
+  static constexpr int count = sizeof...(v);
+  ZELLIGE_HOST_DEVICE static constexpr size_t size() { return sizeof...(v); }
 };
+template <int... I>
+using seq = integer_sequence<int, I...>;
 
 namespace detail {
 #if defined(__clang__) && !defined(__CUDACC__)

@@ -31,11 +31,11 @@ using true_type = C<true>;
 using false_type = C<false>;
 
 template <class T>
-inline constexpr bool is_constant_v = false;
+inline constexpr bool is_static_integer_v = false;
 template <auto v>
-inline constexpr bool is_constant_v<C<v>> = true;
+inline constexpr bool is_static_integer_v<C<v>> = true;
 template <auto v>
-inline constexpr bool is_constant_v<C<v> const> = true;
+inline constexpr bool is_static_integer_v<C<v> const> = true;
 
 template <class T>
 inline constexpr bool is_builtin_integer = false;
@@ -71,7 +71,7 @@ template <class T>
 concept dynamic_integer = is_builtin_integer<remove_cvref_t<T>>;
 /// A number, static or run-time.
 template <class T>
-concept integral = dynamic_integer<T> || is_constant_v<remove_cvref_t<T>>;
+concept integral = dynamic_integer<T> || is_static_integer_v<remove_cvref_t<T>>;
 
 /// is_constant<4, T>: T is the static number 4.
 template <auto n, class T>
@@ -82,6 +82,9 @@ template <auto n, class T>
 struct is_constant<n, T const> : is_constant<n, T> {};
 template <auto n, class T>
 struct is_constant<n, T&> : is_constant<n, T> {};
+
+template <auto n, class T>
+inline constexpr bool is_constant_v = is_constant<n, T>::value;
 
 template <class T>
 struct is_integral : bool_constant<integral<T>> {};

@@ -38,7 +38,7 @@ ZELLIGE_HOST_DEVICE constexpr C<(0 < a) - (a < 0)> signum(C<a>) {
 
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto min(A a, B b) {
-  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+  if constexpr (is_static_integer_v<A> && is_static_integer_v<B>) {
     return C<(A::value < B::value ? A::value : B::value)>{};
   } else {
     using T = decltype(+a + +b);
@@ -47,7 +47,7 @@ ZELLIGE_HOST_DEVICE constexpr auto min(A a, B b) {
 }
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto max(A a, B b) {
-  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+  if constexpr (is_static_integer_v<A> && is_static_integer_v<B>) {
     return C<(A::value < B::value ? B::value : A::value)>{};
   } else {
     using T = decltype(+a + +b);
@@ -56,7 +56,7 @@ ZELLIGE_HOST_DEVICE constexpr auto max(A a, B b) {
 }
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto gcd(A a, B b) {
-  if constexpr (is_constant_v<A> && is_constant_v<B>) {
+  if constexpr (is_static_integer_v<A> && is_static_integer_v<B>) {
     return C<detail::gcd_of(+A::value + 0 * +B::value, +B::value + 0 * +A::value)>{};
   } else {
     using T = decltype(+a + +b);
@@ -91,21 +91,21 @@ ZELLIGE_HOST_DEVICE constexpr int zeros_below(T a) {
 }  // namespace detail
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto bit_width(A a) {
-  if constexpr (is_constant_v<A>)
+  if constexpr (is_static_integer_v<A>)
     return Int<detail::width_of(A::value)>{};
   else
     return detail::width_of(a);
 }
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto popcount(A a) {
-  if constexpr (is_constant_v<A>)
+  if constexpr (is_static_integer_v<A>)
     return Int<detail::ones_of(A::value)>{};
   else
     return detail::ones_of(a);
 }
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
-  if constexpr (is_constant_v<A>)
+  if constexpr (is_static_integer_v<A>)
     return Int<detail::zeros_below(A::value)>{};
   else
     return detail::zeros_below(a);

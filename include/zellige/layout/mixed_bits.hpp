@@ -27,7 +27,7 @@ inline constexpr bool is_mixed_bits_v<MixedBits<S, F>> = true;
 template <auto s, integral D, auto f>
 ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
   constexpr unsigned open = unsigned(f) & ~unsigned(s);
-  if constexpr (open == 0 || is_constant_v<D>)
+  if constexpr (open == 0 || is_static_integer_v<D>)
     return C<s>{} | (d & C<open>{});
   else
     return MixedBits<unsigned(s), open>{unsigned(d) & open};
@@ -48,8 +48,8 @@ struct known_bits<C<v>> {
   ZELLIGE_HOST_DEVICE static constexpr unsigned value(C<v>) { return 0; }
 };
 template <class T, class U>
-concept mixed_pair = (is_mixed_bits_v<T> && (is_mixed_bits_v<U> || is_constant_v<U>)) ||
-                     (is_constant_v<T> && is_mixed_bits_v<U>);
+concept mixed_pair = (is_mixed_bits_v<T> && (is_mixed_bits_v<U> || is_static_integer_v<U>)) ||
+                     (is_static_integer_v<T> && is_mixed_bits_v<U>);
 }  // namespace detail
 
 // A bit of a & b is 1 where both are, 0 where one is, and open otherwise; and so on.

@@ -445,7 +445,7 @@ ZELLIGE_STEP constexpr auto invoke_on_coordinates(seq<at...>, All const& all, T 
 template <class... T, int... I>
 ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   constexpr int counts[] = {user_strides_in<T>...};
-  constexpr auto before = [](int i) {
+  constexpr auto before = [counts](int i) {
     int n = 0;
     for (int k = 0; k < i; ++k) n += counts[k];
     return n;

@@ -40,7 +40,7 @@ struct fraction<R<n, d>> {
   static constexpr auto n_ = n, d_ = d;
 };
 template <class T>
-concept fraction_like = is_constant_v<T> || is_ratio<T>::value;
+concept fraction_like = is_static_integer_v<T> || is_ratio<T>::value;
 template <class T, class U>
 concept fractions = fraction_like<T> && fraction_like<U> &&(is_ratio<T>::value || is_ratio<U>::value);
 }  // namespace detail

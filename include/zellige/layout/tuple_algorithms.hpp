@@ -17,14 +17,14 @@ namespace zellige {
 template <class T>
 using tuple_seq = make_seq<(tuple_size_v<remove_cvref_t<T>>)>;
 
-// seq<I...> is itself a tuple of static numbers.
-template <int... I>
-struct foreign_tuple<seq<I...>> {
-  static constexpr int size = sizeof...(I);
+// seq<I...> is itself a tuple of static numbers, as every sequence is.
+template <class T, T... v>
+struct foreign_tuple<integer_sequence<T, v...>> {
+  static constexpr int size = sizeof...(v);
   template <int N>
-  using element = tuple_element_t<N, tuple<Int<I>...>>;
+  using element = tuple_element_t<N, tuple<C<v>...>>;
   template <int N>
-  ZELLIGE_HOST_DEVICE static constexpr element<N> get(seq<I...>) {
+  ZELLIGE_HOST_DEVICE static constexpr element<N> get(integer_sequence<T, v...>) {
     return {};
   }
 };

@@ -91,7 +91,7 @@ struct basis_instead<at, tuple<D...>> {
   template <int... I>
   static constexpr auto make(seq<I...>) {
     constexpr int counts[] = {strides_in<D>..., 0};
-    constexpr auto before = [](int i) {
+    constexpr auto before = [counts](int i) {
       int n = at;
       for (int k = 0; k < i; ++k) n += counts[k];
       return n;

@@ -52,7 +52,7 @@ template <class T>
 inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
 template <class T>
 inline constexpr bool has_a_text =
-    is_constant_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> || is_composed_layout_v<T> ||
+    is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> || is_composed_layout_v<T> ||
     is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
   T::flag_bits;
 };
@@ -109,7 +109,7 @@ ZELLIGE_HOST_DEVICE void write_ratio(Sink const& s, R<n, d>) {
 ZELLIGE_CALLS_BACK
 template <class Sink, class T>
 ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
-  if constexpr (is_constant_v<T>) {
+  if constexpr (is_static_integer_v<T>) {
     s.text("_");
     write(s, +T::value);
   } else if constexpr (is_same_v<T, char>) {

@@ -59,8 +59,8 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
 ZELLIGE_CALLS_BACK
 template <class A, tensor_like S, class B, tensor_like D, class P>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y, P const& pred) {
-  detail::require_same_shape<Algorithm::axpby>(x, y);
-  if constexpr (tensor_like<P>) detail::require_same_size<Algorithm::axpby>(pred.size(), x.size());
+  detail::require_same_count<Algorithm::axpby>(x, y);
+  if constexpr (tensor_like<P>) detail::require_as_many<Algorithm::axpby>(pred.size(), x.size());
   detail::axpby_each(alpha, x, beta, y, pred);
 }
 

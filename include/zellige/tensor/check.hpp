@@ -136,7 +136,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorit
                                               [[maybe_unused]] char const* text, [[maybe_unused]] A const& a,
                                               [[maybe_unused]] B const& b) {
 #if ZELLIGE_CHECK
-  if constexpr (!(is_constant_v<A> && is_constant_v<B>)) {
+  if constexpr (!(is_static_integer_v<A> && is_static_integer_v<B>)) {
     if (static_cast<long long>(a) != static_cast<long long>(b))
       broken(algorithm, text, static_cast<long long>(a), static_cast<long long>(b));
   }

@@ -51,7 +51,7 @@ inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
-  if constexpr (is_constant_v<decltype(src.size())>) {
+  if constexpr (is_static_integer_v<decltype(src.size())>) {
     constexpr int count = decltype(src.size())::value, rounds = count / threads;
     ZELLIGE_UNROLL
     for (int k = 0; k < rounds; ++k) dst(first + k * threads) = src(first + k * threads);
@@ -130,6 +130,16 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
       detail::copy_together<NumThreads>(tid, detail::view_of(src, src.data(), src.layout()),
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
+}
+/// With a copy's policy, which says how, not what: the elements are there at once whatever it is, and a wait for
+/// those of AutoCopyAsync waits for nothing.
+template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
+  cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
+}
+template <int NumThreads, tensor_like S, tensor_like D, class Policy>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
+  cooperative_copy<NumThreads>(tid, src, dst);
 }
 template <int NumThreads, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {

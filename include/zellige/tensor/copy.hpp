@@ -1,6 +1,6 @@
 // copy(src, dst): dst(c) = src(c) at every coordinate.
 //
-//   copy(a, b)                                             ranks and sizes must agree, mode by mode
+//   copy(a, b)                                             as many elements in each, in whatever modes
 //   copy_if(predicate, a, b)                               where predicate(i) holds: the way over an edge
 //   copy_aligned(a, b)                                     pointers and strides are multiples of 16 bytes
 //   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
@@ -9,16 +9,11 @@
 // Elements that lie side by side in both tensors are moved several at a time, as far as the assumed alignment
 // goes. Plain copy assumes 16 bytes where both layouts are static and nothing otherwise.
 #pragma once
+#include <zellige/layout/prefer.hpp>
 #include <zellige/tensor/same.hpp>
 #include <zellige/tensor/vector.hpp>
 
 namespace zellige {
-
-/// Overloads that take a prefer<N> are tried with the greatest N first.
-template <size_t N>
-struct prefer : prefer<N - 1> {};
-template <>
-struct prefer<0> {};
 
 /// Moves up to this many bits at once.
 template <int MaxVecBits = 128>
@@ -215,8 +210,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
-  detail::require_same_shape<Algorithm::copy_if>(src, dst);
-  if constexpr (tensor_like<P>) detail::require_same_size<Algorithm::copy_if>(pred.size(), src.size());
+  detail::require_same_count<Algorithm::copy_if>(src, dst);
+  if constexpr (tensor_like<P>) detail::require_as_many<Algorithm::copy_if>(pred.size(), src.size());
   ZELLIGE_UNROLL
   for (int i = 0; i < int(src.size()); ++i) {
     if (pred(i)) dst(i) = src(i);
@@ -259,7 +254,7 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
   else if constexpr (is_constant<0, A>::value && is_constant<0, B>::value)
     return Int<1>{};
   else {
-    static_assert(!is_constant<0, B>::value || is_constant<1, S>::value || !is_constant_v<S>,
+    static_assert(!is_constant<0, B>::value || is_constant<1, S>::value || !is_static_integer_v<S>,
                   "copy(AutoFilter): different elements of the source go to one element of the destination");
     return shape;
   }

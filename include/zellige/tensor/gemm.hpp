@@ -133,10 +133,16 @@ ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C 
   if constexpr (misfit == Misfit::ranks) {
     no_product_of_such_ranks_needed_are_111_112_222_223_or_333<g, A::rank, B::rank, C::rank>();
   } else if constexpr (misfit == Misfit::none || misfit == Misfit::result) {
-    require_alike<g>(c, d);
-    if constexpr (alike<C, D>) {
-      check_product<g>(a, b, c);
-      multiply(d, a, b, c);
+    // The result has the modes of C, not as many elements only.
+    require_same_shape<g>(c, d);
+    if constexpr (C::rank == D::rank && !counts_clash<C, D>) {
+      if constexpr (C::rank == 0 || first_clash<C, D> < 0) {
+        require_whole<g>(c, d);
+        if constexpr (alike<C, D>) {
+          check_product<g>(a, b, c);
+          multiply(d, a, b, c);
+        }
+      }
     }
   } else {
     refuse_product<g, misfit>(a, b, c);

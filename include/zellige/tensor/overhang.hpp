@@ -5,16 +5,16 @@
 // end, or, worse, in the next row, where no memory checker sees them. So a tensor remembers what hangs over:
 //
 //   Whole                  nothing: the tile divides, or the tensor was not cut. No state, the usual case
-//   Overhang<tile, extent> both are static and the tile does not divide: `copy` is refused by the compiler
-//   MayOverhang            an extent is known at run time: `copy` checks where ZELLIGE_CHECK is on
+//   Overhang<tile, extent> all is static and the tile hangs over: `copy` is refused by the compiler
+//   MayOverhang            an extent or the tile's number is of run time: `copy` checks where ZELLIGE_CHECK is on
 //
 // The record is made where a tensor of memory is divided or composed, kept by every view of the result, and
 // read by the algorithms that touch all elements without a predicate (copy, fill, axpby, ...); copy_if is the
 // way over the edge. Where a coordinate comes with the division (local_tile, local_partition and their like)
 // the record is exact: the tile (or the thread's part) that it names lies inside or does not, and an inner
-// tile is copied freely. A static record is exact where the coordinate is static; with a run-time coordinate
-// and static extents the compiler refuses them all, since some tile is wrong. The parts of an overhanging
-// tile all count as overhanging.
+// tile is copied freely. The compiler refuses where it knows the coordinate too, or where all tiles are meant;
+// with a run-time coordinate the record is one of run time. The parts of an overhanging tile all count as
+// overhanging.
 //
 // Why a record beside the layout, and not a comparison of addresses in `copy`: the stray elements of a
 // row-major matrix are inside the memory of the matrix. Why not a coordinate per element: it would double the
@@ -52,15 +52,22 @@ ZELLIGE_HOST_DEVICE constexpr auto either(A const& a, B const& b) {
 
 enum class Part : signed char { every, tile, thread };
 
+/// The tile divides the extent, and the compiler knows it.
+template <class T, class N>
+inline constexpr bool is_static_tile = false;
+template <auto t, auto n>
+inline constexpr bool is_static_tile<C<t>, C<n>> = t != 0 && n % t == 0;
+
 /// Tiles of `tile` elements over `extent`: all of them, tile number c, or element number c of each.
 template <Part part, class T, class N, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto cut(T const& tile, N const& extent, Crd const& c) {
   constexpr bool named = part != Part::every && integral<Crd>;
-  if constexpr (is_constant_v<T> && is_constant_v<N>) {
+  constexpr bool known = is_static_integer_v<T> && is_static_integer_v<N>;
+  if constexpr (known && is_static_tile<T, N>) {
+    return Whole{};
+  } else if constexpr (known && (!named || is_static_integer_v<Crd>)) {
     constexpr long long t = T::value, n = N::value;
-    if constexpr (n % t == 0) {
-      return Whole{};
-    } else if constexpr (named && is_constant_v<Crd>) {
+    if constexpr (named && is_static_integer_v<Crd>) {
       constexpr long long last =
           part == Part::tile ? (Crd::value + 1) * t - 1 : Crd::value + (n + t - 1) / t * t - t;
       return conditional_t<(last < n), Whole, Overhang<t, n>>{};
@@ -92,6 +99,10 @@ ZELLIGE_HOST_DEVICE constexpr auto part_of(Crd const& crd) {
 }
 template <Part part, class S, class T, class Crd, int I, int... R>
 ZELLIGE_HOST_DEVICE constexpr auto cut_modes(S const& shape, T const& tiler, Crd const& crd, seq<I, R...>);
+template <class T>
+inline constexpr bool flat_numbers = false;
+template <class... T>
+inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
 /// What a tiler leaves hanging over a shape; crd names a tile, or an element of every tile, mode by mode.
 template <Part part, class S, class T, class Crd>
@@ -101,6 +112,11 @@ ZELLIGE_HOST_DEVICE constexpr auto cut_shape(S const& shape, T const& tiler, Crd
   } else if constexpr (tuple_like<T>) {
     if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
       return Whole{};  // nothing to cut, or refused by the division itself
+    else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
+                       rank_v<T> == rank_v<S>)
+      // One number for the tile: it counts them, the first mode fastest.
+      return cut_modes<part>(shape, tiler, idx2crd(crd, ceil_div(shape, tiler)),
+                             make_seq<tuple_size_v<T>>{});
     else
       return cut_modes<part>(shape, tiler, crd, make_seq<tuple_size_v<T>>{});
   } else if constexpr (integral<T>) {

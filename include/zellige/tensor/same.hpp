@@ -60,28 +60,6 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
       check_modes<algorithm>(a, b, make_seq<A::rank>{});
   }
 }
-/// Whether a tensor can be read and written alike with another, as far as the compiler knows.
-template <class A, class B>
-ZELLIGE_HOST_DEVICE consteval bool alike_in_types() {
-  if constexpr (A::rank != B::rank || always_overhangs<overhang_t<A>> || always_overhangs<overhang_t<B>>)
-    return false;
-  else
-    return A::rank == 0 || first_clash<A, B> < 0;
-}
-template <class A, class B>
-inline constexpr bool alike = alike_in_types<A, B>();
-/// Of one shape, and nothing hangs over. One error at most: where `alike` is false, do nothing after it.
-template <Algorithm algorithm, class A, class B>
-ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {
-  if constexpr (alike<A, B> || A::rank != B::rank) {
-    require_same_shape<algorithm>(a, b);
-    if constexpr (A::rank == B::rank) require_whole<algorithm>(a, b);
-  } else if constexpr (first_clash<A, B> >= 0) {
-    require_same_shape<algorithm>(a, b);
-  } else {
-    require_whole<algorithm>(a, b);
-  }
-}
 /// Two numbers that must be the same.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
@@ -89,6 +67,35 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
     sizes_differ_in_a_mode<algorithm, A::value, B::value>();
   else
     check_same(algorithm, "the tensors have {x} and {y} elements; they must have as many", a, b);
+}
+/// A predicate says something of every element; of more than there are is no harm.
+template <Algorithm algorithm, class P, class N>
+ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& needed) {
+  if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
+    if constexpr (P::value < N::value) sizes_differ_in_a_mode<algorithm, P::value, N::value>();
+  } else if (int(held) < int(needed)) {
+    check_same(algorithm, "the predicate has {x} elements, the tensors {y}", held, needed);
+  }
+}
+template <class A, class B>
+inline constexpr bool counts_clash = clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
+/// As many elements, in whatever modes. Of tensors of one rank the mode that differs is named.
+template <Algorithm algorithm, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
+  if constexpr (counts_clash<A, B> && A::rank == B::rank && A::rank > 0)
+    require_same_shape<algorithm>(a, b);
+  else
+    require_same_size<algorithm>(size(a), size(b));
+}
+/// Whether a tensor can be read and written element by element with another, as far as the compiler knows.
+template <class A, class B>
+inline constexpr bool alike =
+    !always_overhangs<overhang_t<A>> && !always_overhangs<overhang_t<B>> && !counts_clash<A, B>;
+/// As many elements, and nothing hangs over. One error at most: where `alike` is false, do nothing after it.
+template <Algorithm algorithm, class A, class B>
+ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {
+  require_same_count<algorithm>(a, b);
+  if constexpr (!counts_clash<A, B>) require_whole<algorithm>(a, b);
 }
 
 }  // namespace zellige::detail

@@ -12,7 +12,8 @@
 namespace zellige {
 
 template <class T>
-inline constexpr int sizeof_bits_v = int(sizeof_bits<T>::value);
+// auto: as an argument for a parameter of another integer type nvcc takes no int here.
+inline constexpr auto sizeof_bits_v = int(sizeof_bits<T>::value);
 template <class T>
 struct sizeof_bits<T const> : sizeof_bits<T> {};
 /// A predicate is a bit: tensors of bool are packed.

@@ -202,22 +202,31 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
     return make_layout(a, b...);
 }
 }  // namespace detail
+/// What make_tensor<T> does: a specialisation makes something else, such as descriptors of what it is given.
+template <class T>
+struct MakeTensor {
+  template <class A, class... B>
+  ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto operator()(A const& a, B const&... b) const {
+    using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
+    if constexpr (is_sparse_v<T> && is_static_v<L>)
+      static_assert(size_v<L> % T::sparsity == 0,
+                    "make_tensor<T>(layout): of sparse elements a multiple of the sparsity");
+    static_assert(is_static_v<L>,
+                  "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
+                  "this one has a run-time shape or stride");
+    if constexpr (is_static_v<L>) {
+      Tensor<ArrayEngine<T, int(cosize_v<L>)>, L> owning{};
+      owning.engine().leave_unwritten();
+      return owning;
+    } else {
+      return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
+    }
+  }
+};
 /// A tensor with elements of its own. The layout must be static.
 template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
-  using L = remove_cvref_t<decltype(detail::layout_from(a, b...))>;
-  if constexpr (is_sparse_v<T> && is_static_v<L>)
-    static_assert(size_v<L> % T::sparsity == 0, "make_tensor<T>(layout): of sparse elements a multiple of the sparsity");
-  static_assert(is_static_v<L>,
-                "make_tensor<T>(layout): a tensor that owns its elements needs a static layout; "
-                "this one has a run-time shape or stride");
-  if constexpr (is_static_v<L>) {
-    Tensor<ArrayEngine<T, int(cosize_v<L>)>, L> owning{};
-    owning.engine().leave_unwritten();
-    return owning;
-  } else {
-    return Tensor<ArrayEngine<T, 1>, Layout<Int<1>, Int<0>>>{};
-  }
+  return MakeTensor<T>{}(a, b...);
 }
 /// Owning, of the shape of another and its order of strides.
 template <class T, class X>

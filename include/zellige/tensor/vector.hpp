@@ -69,7 +69,7 @@ template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride) {
   if constexpr (tuple_like<S>) {
     return back_to_modes(shape, taken, stride, make_seq<tuple_size_v<S>>{});
-  } else if constexpr (is_constant_v<D>) {
+  } else if constexpr (is_static_integer_v<D>) {
     if constexpr (D::value < 0)
       return (shape / taken - Int<1>{}) * stride;
     else

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <zellige/atom/copy_traits/row.hpp>
+#include <zellige/atom/copy_traits/tma_names.hpp>
 #include <zellige/numeric/int.hpp>
 #include <zellige/tensor/copy.hpp>
 
@@ -10,44 +11,56 @@ namespace zellige {
 
 /// One assignment, of an element taken as S to an element taken as D.
 template <class S, class D = S>
-struct UniversalCopy {};
+struct UniversalCopy {
+  using SRegisters = S[1];
+  using DRegisters = D[1];
+  ZELLIGE_HOST_DEVICE static constexpr void copy(S const& src, D& dst) { dst = src; }
+};
 /// cp.async where source and destination are global and shared memory, else an assignment.
 struct AutoCopyAsync {
   static constexpr char name[] = "AutoCopyAsync";
 };
 
-struct SM50_Shuffle_U32_2x2Trans_XOR1 {
+struct SM50_Shuffle_U32_2x2Trans_XOR1 : detail::StaticCopy<SM50_Shuffle_U32_2x2Trans_XOR1> {
+  using SRegisters = uint32_t[2];
+  using DRegisters = uint32_t[2];
   static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR1";
 };
-struct SM50_Shuffle_U32_2x2Trans_XOR4 {
+struct SM50_Shuffle_U32_2x2Trans_XOR4 : detail::StaticCopy<SM50_Shuffle_U32_2x2Trans_XOR4> {
+  using SRegisters = uint32_t[2];
+  using DRegisters = uint32_t[2];
   static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR4";
 };
 
-#define ZELLIGE_COPY(op)                \
-  struct op {                           \
+#define ZELLIGE_COPY(op, S, D)          \
+  struct op : detail::StaticCopy<op> {  \
+    using SRegisters = S;               \
+    using DRegisters = D;               \
     static constexpr char name[] = #op; \
   };
 // ldmatrix
-ZELLIGE_COPY(SM75_U32x1_LDSM_N)
-ZELLIGE_COPY(SM75_U32x2_LDSM_N)
-ZELLIGE_COPY(SM75_U32x4_LDSM_N)
-ZELLIGE_COPY(SM75_U16x2_LDSM_T)
-ZELLIGE_COPY(SM75_U16x4_LDSM_T)
-ZELLIGE_COPY(SM75_U16x8_LDSM_T)
+ZELLIGE_COPY(SM75_U32x1_LDSM_N, uint128_t[1], uint32_t[1])
+ZELLIGE_COPY(SM75_U32x2_LDSM_N, uint128_t[1], uint32_t[2])
+ZELLIGE_COPY(SM75_U32x4_LDSM_N, uint128_t[1], uint32_t[4])
+ZELLIGE_COPY(SM75_U16x2_LDSM_T, uint128_t[1], uint32_t[1])
+ZELLIGE_COPY(SM75_U16x4_LDSM_T, uint128_t[1], uint32_t[2])
+ZELLIGE_COPY(SM75_U16x8_LDSM_T, uint128_t[1], uint32_t[4])
 // movmatrix
-ZELLIGE_COPY(SM75_U32x1_MOVM_T)
+ZELLIGE_COPY(SM75_U32x1_MOVM_T, uint32_t[1], uint32_t[1])
 // stmatrix
-ZELLIGE_COPY(SM90_U32x1_STSM_N)
-ZELLIGE_COPY(SM90_U32x2_STSM_N)
-ZELLIGE_COPY(SM90_U32x4_STSM_N)
-ZELLIGE_COPY(SM90_U16x2_STSM_T)
-ZELLIGE_COPY(SM90_U16x4_STSM_T)
-ZELLIGE_COPY(SM90_U16x8_STSM_T)
+ZELLIGE_COPY(SM90_U32x1_STSM_N, uint32_t[1], uint128_t[1])
+ZELLIGE_COPY(SM90_U32x2_STSM_N, uint32_t[2], uint128_t[1])
+ZELLIGE_COPY(SM90_U32x4_STSM_N, uint32_t[4], uint128_t[1])
+ZELLIGE_COPY(SM90_U16x2_STSM_T, uint32_t[1], uint128_t[1])
+ZELLIGE_COPY(SM90_U16x4_STSM_T, uint32_t[2], uint128_t[1])
+ZELLIGE_COPY(SM90_U16x8_STSM_T, uint32_t[4], uint128_t[1])
 #undef ZELLIGE_COPY
 
 namespace detail {
 template <class TS, class TD, bool past_l1, bool zero_fill>
-struct CpAsync {
+struct CpAsync : StaticCopy<CpAsync<TS, TD, past_l1, zero_fill>> {
+  using SRegisters = TS[1];
+  using DRegisters = TD[1];
   static constexpr int bytes = sizeof(TS);
   static constexpr bool fills_zeros = zero_fill;
   static_assert(sizeof(TS) == sizeof(TD), "cp.async: source and destination elements have the same size");
@@ -66,24 +79,5 @@ template <class TS, class TD = TS>
 struct SM80_CP_ASYNC_CACHEALWAYS_ZFILL : detail::CpAsync<TS, TD, false, true> {};
 template <class TS, class TD = TS>
 struct SM80_CP_ASYNC_CACHEGLOBAL_ZFILL : detail::CpAsync<TS, TD, true, true> {};
-
-// TMA: what make_tma_copy and make_im2col_tma_copy make copies of; and bulk copies of plain runs of bytes.
-// PREFETCH: the same into the L2 only.
-struct SM90_TMA_LOAD {
-  struct PREFETCH {};
-};
-struct SM90_TMA_LOAD_MULTICAST {
-  using PREFETCH = SM90_TMA_LOAD::PREFETCH;
-};
-struct SM90_TMA_LOAD_IM2COL {};
-struct SM90_TMA_LOAD_IM2COL_MULTICAST {};
-struct SM90_TMA_STORE {};
-struct SM90_TMA_STORE_IM2COL {};
-struct SM90_TMA_REDUCE_ADD {};
-struct SM90_BULK_COPY_G2S {
-  struct PREFETCH {};
-};
-struct SM90_BULK_COPY_S2G {};
-struct SM90_BULK_COPY_AUTO {};
 
 }  // namespace zellige

@@ -2,7 +2,7 @@
 // that make a type of each instruction. Registers of D are int32_t (I), float (F), halves in pairs (H) or double (D).
 #pragma once
 
-#include <zellige/atom/config.hpp>
+#include <zellige/atom/mma_traits/fma.hpp>
 
 // Inline PTX takes its mnemonic as a literal and spells its operands out: one macro for each count of registers.
 // clang-format off
@@ -16,11 +16,12 @@
 #endif
 #define ZELLIGE_PARTS(...) __VA_ARGS__
 #define ZELLIGE_MMA(op, D, nd, A, na, nb, text, outs, ins)      \
-  struct op {                                                   \
+  struct op : detail::RegisterByRegister<op> {                  \
     static constexpr char name[] = #op;                         \
     using DRegisters = D[nd];                                   \
     using ARegisters = A[na];                                   \
     using BRegisters = A[nb];                                   \
+    using CRegisters = D[nd];                                   \
     ZELLIGE_MMA_ASM(text, ZELLIGE_PARTS outs, ZELLIGE_PARTS ins) \
   };
 #define ZELLIGE_MMA_H422(op, rest) \

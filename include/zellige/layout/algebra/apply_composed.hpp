@@ -43,6 +43,8 @@ ZELLIGE_ALGEBRA constexpr bool queries_inner(Op op) {
     case Op::rank:
     case Op::depth:
     case Op::shape:
+    case Op::make_layout_like:
+    case Op::make_fragment_like:
       return true;
     default:
       return false;

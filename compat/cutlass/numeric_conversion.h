@@ -1,0 +1,85 @@
+// NumericConverter and NumericArrayConverter: numbers of one type as numbers of another, rounded to nearest even, or
+// cut towards zero where the result is an integer. Integers of 8 bits saturate.
+#pragma once
+#if __has_include_next(<cutlass/numeric_conversion.h>)
+#include_next <cutlass/numeric_conversion.h>
+#else
+#include <cutlass/array.h>
+#include <cutlass/numeric_types.h>
+
+#include <cmath>
+#include <zellige/atom/convert.hpp>
+
+namespace cutlass {
+
+enum class FloatRoundStyle {
+  round_indeterminate,
+  round_toward_zero,
+  round_to_nearest,
+  round_to_nearest_satfinite,
+  round_toward_infinity,
+  round_toward_neg_infinity,
+  round_half_ulp_truncate,
+  round_half_ulp_trunc_dntz
+};
+
+template <class T, class S, FloatRoundStyle Round = FloatRoundStyle::round_to_nearest>
+struct NumericConverter {
+  using result_type = T;
+  using source_type = S;
+  static constexpr FloatRoundStyle round_style = Round;
+  static constexpr bool to_integer = zellige::dynamic_integer<T> && !zellige::dynamic_integer<S>;
+  static_assert(Round == FloatRoundStyle::round_to_nearest || Round == FloatRoundStyle::round_indeterminate ||
+                    (to_integer && Round == FloatRoundStyle::round_toward_zero),
+                "NumericConverter<T, S, Round>: without CUTLASS floats are rounded to nearest, integers so or towards "
+                "zero");
+
+  CUTLASS_HOST_DEVICE static T convert(S const& s) {
+    if constexpr (to_integer) {
+      float const x = static_cast<float>(s);
+      float const whole = Round == FloatRoundStyle::round_toward_zero ? truncf(x) : rintf(x);
+      if constexpr (sizeof(T) == 1) {
+        constexpr float least = T(-1) < T(0) ? -128.f : 0.f, most = T(-1) < T(0) ? 127.f : 255.f;
+        return static_cast<T>(whole < least ? least : whole > most ? most : whole);
+      } else {
+        return static_cast<T>(whole);
+      }
+    } else if constexpr (zellige::is_same_v<T, S>) {
+      return s;
+    } else if constexpr (zellige::dynamic_integer<T> || zellige::is_same_v<T, double>) {
+      return static_cast<T>(s);
+    } else {
+      return T(static_cast<float>(s));
+    }
+  }
+  CUTLASS_HOST_DEVICE T operator()(S const& s) const { return convert(s); }
+};
+
+template <class T, class S, int N, FloatRoundStyle Round = FloatRoundStyle::round_to_nearest>
+struct NumericArrayConverter {
+  using result_type = Array<T, N>;
+  using source_type = Array<S, N>;
+  static constexpr FloatRoundStyle round_style = Round;
+
+  CUTLASS_HOST_DEVICE static result_type convert(source_type const& s) {
+    result_type r;
+    // Two floats become a register of two narrow ones at once.
+    constexpr bool pairs = zellige::is_same_v<S, float> && sizeof(T) == 2 && requires { T::pack(0.f, 0.f); };
+    constexpr int paired = pairs ? N / 2 * 2 : 0;
+    if constexpr (pairs) {
+      CUTLASS_PRAGMA_UNROLL
+      for (int i = 0; i < paired; i += 2) {
+        zellige::uint32_t const both = T::pack(s[i], s[i + 1]);
+        r[i] = T::bitcast(static_cast<unsigned short>(both));
+        r[i + 1] = T::bitcast(static_cast<unsigned short>(both >> 16));
+      }
+    }
+    CUTLASS_PRAGMA_UNROLL
+    for (int i = paired; i < N; ++i) r[i] = NumericConverter<T, S, Round>::convert(s[i]);
+    return r;
+  }
+  CUTLASS_HOST_DEVICE result_type operator()(source_type const& s) const { return convert(s); }
+};
+
+}  // namespace cutlass
+#endif

@@ -1,0 +1,13 @@
+// half_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+#pragma once
+#if __has_include_next(<cutlass/half.h>)
+#include <cute/config.hpp>
+#include <zellige/atom/config.hpp>
+#include_next <cutlass/half.h>
+
+namespace zellige {
+using cutlass::half_t;
+}  // namespace zellige
+#else
+#include_next <zellige/atom/half.hpp>
+#endif

@@ -1,0 +1,23 @@
+// Integers of less than a byte. Where CUTLASS's headers stand behind ours on the path, CUTLASS's; and what
+// CUTLASS says of its types' bits is then true here.
+#pragma once
+#if __has_include_next(<cutlass/integer_subbyte.h>)
+#include <cute/config.hpp>
+#include_next <cutlass/numeric_size.h>
+#include_next <cutlass/integer_subbyte.h>
+
+#include <zellige/layout/algebra.hpp>
+
+namespace zellige {
+
+using cutlass::bin1_t, cutlass::uint1b_t, cutlass::int2b_t, cutlass::uint2b_t, cutlass::int4b_t,
+    cutlass::uint4b_t, cutlass::int6b_t, cutlass::uint6b_t, cutlass::integer_subbyte;
+
+template <class T>
+requires(sizeof(T) > 0 && cutlass::sizeof_bits<T>::value != 8 * sizeof(T)) struct sizeof_bits<T>
+    : Int<int(cutlass::sizeof_bits<T>::value)> {};
+
+}  // namespace zellige
+#else
+#include_next <zellige/numeric/integer_subbyte.hpp>
+#endif

@@ -1,0 +1,27 @@
+// copy as a static function of an instruction's type, with every register by itself, as CuTe has it.
+//
+//   SM75_U32x2_LDSM_N::copy(row, r[0], r[1]);             row: the 16 bytes of shared memory that this thread
+//   SM90_TMA_LOAD_2D::copy(map, &barrier, hint, tile, x, y);                                      // addresses
+//
+// What is called is issue_copy(Op, ...), which stands where the instruction's call does (copy_call.hpp,
+// tma_call.hpp, bulk_copy_call.hpp).
+#pragma once
+
+#include <zellige/layout/config.hpp>
+
+namespace zellige::detail {
+
+/// Count: how many operands there must be, where it is not for issue_copy to say.
+template <class Op, int Count = -1>
+struct StaticCopy {
+  template <class... Operand>
+  ZELLIGE_HOST_DEVICE static void copy([[maybe_unused]] Operand&&... operands) {
+    static_assert(Count < 0 || int(sizeof...(Operand)) == Count,
+                  "copy of this instruction takes another number of operands, one for each coordinate");
+#if defined(__CUDA_ARCH__)
+    issue_copy(Op{}, operands...);
+#endif
+  }
+};
+
+}  // namespace zellige::detail

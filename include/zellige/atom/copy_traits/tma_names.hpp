@@ -1,0 +1,64 @@
+// TMA's instructions and bulk copies as types, under CuTe's names: what make_tma_copy and make_im2col_tma_copy
+// make copies of, and their static calls. PREFETCH: the same into the L2 only.
+//
+//   SM90_TMA_LOAD::copy(&map, &barrier, uint64_t(CacheHint::normal), tile, c0, ...)    of 1 to 5 coordinates
+//   SM90_TMA_LOAD_3D::copy(...)                                                        of as many as it says
+//   SM90_TMA_STORE::copy(&map, tile, c0, ...)         SM90_TMA_LOAD_MULTICAST::copy(&map, &barrier, mask, ...)
+//   SM90_TMA_LOAD_IM2COL::copy(&map, &barrier, tile, c, w, h, d, n, s, r, t)
+//   SM90_BULK_COPY_G2S::copy(source, &barrier, target, bytes)
+#pragma once
+
+#include <zellige/atom/copy_traits/static_copy.hpp>
+
+namespace zellige {
+
+struct SM90_TMA_LOAD : detail::StaticCopy<SM90_TMA_LOAD> {
+  struct PREFETCH : detail::StaticCopy<PREFETCH> {};
+};
+struct SM90_TMA_LOAD_MULTICAST : detail::StaticCopy<SM90_TMA_LOAD_MULTICAST> {
+  using PREFETCH = SM90_TMA_LOAD::PREFETCH;
+};
+struct SM90_TMA_LOAD_IM2COL : detail::StaticCopy<SM90_TMA_LOAD_IM2COL> {
+  struct PREFETCH : detail::StaticCopy<PREFETCH> {};
+};
+struct SM90_TMA_LOAD_IM2COL_MULTICAST : detail::StaticCopy<SM90_TMA_LOAD_IM2COL_MULTICAST> {
+  using PREFETCH = SM90_TMA_LOAD_IM2COL::PREFETCH;
+};
+struct SM90_TMA_STORE : detail::StaticCopy<SM90_TMA_STORE> {};
+struct SM90_TMA_STORE_IM2COL : detail::StaticCopy<SM90_TMA_STORE_IM2COL> {};
+struct SM90_TMA_REDUCE_ADD : detail::StaticCopy<SM90_TMA_REDUCE_ADD> {};
+struct SM90_BULK_COPY_G2S : detail::StaticCopy<SM90_BULK_COPY_G2S, 4> {
+  struct PREFETCH : detail::StaticCopy<PREFETCH, 2> {};
+};
+struct SM90_BULK_COPY_S2G : detail::StaticCopy<SM90_BULK_COPY_S2G, 3> {};
+struct SM90_BULK_COPY_AUTO {};
+
+// Of one number of dimensions: the same with so many coordinates.
+#define ZELLIGE_TMA_OF(n)                                                                                     \
+  struct SM90_TMA_LOAD_##n##D : detail::StaticCopy<SM90_TMA_LOAD, 4 + n> {                                    \
+    using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD::PREFETCH, 1 + n>;                                      \
+  };                                                                                                          \
+  struct SM90_TMA_LOAD_MULTICAST_##n##D : detail::StaticCopy<SM90_TMA_LOAD_MULTICAST, 5 + n> {                \
+    using PREFETCH = SM90_TMA_LOAD_##n##D::PREFETCH;                                                          \
+  };                                                                                                          \
+  struct SM90_TMA_STORE_##n##D : detail::StaticCopy<SM90_TMA_STORE, 2 + n> {};                                \
+  struct SM90_TMA_REDUCE_ADD_##n##D : detail::StaticCopy<SM90_TMA_REDUCE_ADD, 2 + n> {};
+#define ZELLIGE_TMA_IM2COL_OF(n)                                                                              \
+  struct SM90_TMA_LOAD_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_LOAD_IM2COL, 1 + 2 * n> {                  \
+    using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD_IM2COL::PREFETCH, 2 * n - 1>;                           \
+  };                                                                                                          \
+  struct SM90_TMA_LOAD_IM2COL_MULTICAST_##n##D                                                                \
+      : detail::StaticCopy<SM90_TMA_LOAD_IM2COL_MULTICAST, 2 + 2 * n> {};                                     \
+  struct SM90_TMA_STORE_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_STORE_IM2COL, 2 + n> {};
+ZELLIGE_TMA_OF(1)
+ZELLIGE_TMA_OF(2)
+ZELLIGE_TMA_OF(3)
+ZELLIGE_TMA_OF(4)
+ZELLIGE_TMA_OF(5)
+ZELLIGE_TMA_IM2COL_OF(3)
+ZELLIGE_TMA_IM2COL_OF(4)
+ZELLIGE_TMA_IM2COL_OF(5)
+#undef ZELLIGE_TMA_OF
+#undef ZELLIGE_TMA_IM2COL_OF
+
+}  // namespace zellige

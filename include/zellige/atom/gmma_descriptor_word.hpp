@@ -1,0 +1,55 @@
+// The word that tells a warpgroup instruction where an operand lies in shared memory, and an iterator of such
+// words: what a fragment of an operand of shared memory holds.
+//
+//   GmmaDescriptor d;  d.bitfield.start_address_ = address >> 4;  d.reg32_[0]  // the low half
+#pragma once
+
+#include <zellige/atom/wgmma_type.hpp>
+#include <zellige/layout/algebra.hpp>
+
+namespace zellige {
+
+/// 64 bits, in units of 16 bytes.
+union GmmaDescriptor {
+  uint64_t desc_;
+  uint32_t reg32_[2];
+  uint16_t reg16_[4];
+  struct {
+    unsigned short start_address_ : 14, : 2;
+    unsigned short leading_byte_offset_ : 14, : 2;
+    unsigned short stride_byte_offset_ : 14, : 2;
+    unsigned char : 1, base_offset_ : 3, : 4;
+    unsigned char : 6, layout_type_ : 2;
+  } bitfield;
+  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor(uint64_t desc = 0) noexcept : desc_(desc) {}
+  ZELLIGE_HOST_DEVICE constexpr operator uint64_t() const noexcept { return desc_; }
+};
+
+namespace SM90::GMMA {
+
+using zellige::GmmaDescriptor;
+
+/// A descriptor that moves through shared memory, in steps of 16 bytes.
+struct DescriptorIterator {
+  using reference = GmmaDescriptor;
+  using element_type = GmmaDescriptor;
+  using value_type = GmmaDescriptor;
+  GmmaDescriptor desc_;
+
+  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator*() const { return desc_; }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor operator[](I const& i) const {
+    return *(*this + i);
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr DescriptorIterator operator+(I const& i) const {
+    return {desc_.desc_ + static_cast<uint64_t>(i)};
+  }
+};
+
+/// An operand of shared memory as a fragment: a tensor of descriptors.
+template <Major major>
+struct smem_desc : DescriptorIterator {};
+
+}  // namespace SM90::GMMA
+}  // namespace zellige

@@ -1,0 +1,59 @@
+// fma of a warp's matrix instruction with every register by itself, in CuTe's order: those of D, A, B and C.
+//
+//   SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], a[0], ..., b[0], b[1], c[0], ..., c[3]);
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige::detail {
+
+template <class R>
+inline constexpr int register_count = 0;
+template <class T, int N>
+inline constexpr int register_count<T[N]> = N;
+
+/// The registers of an instruction, of which the i-th is set and got.
+template <class Op>
+struct OperandRegisters {
+  static constexpr int nd = register_count<typename Op::DRegisters>;
+  static constexpr int na = register_count<typename Op::ARegisters>;
+  static constexpr int nb = register_count<typename Op::BRegisters>;
+  typename Op::DRegisters d;
+  typename Op::ARegisters a;
+  typename Op::BRegisters b;
+
+  template <int I, class R, class... More>
+  ZELLIGE_ANYWHERE void set(R const& r, More const&... more) {
+    // What comes first is D as it was, of which nothing is taken: C, which comes last, is where sums start.
+    if constexpr (I >= nd + na + nb)
+      d[I - nd - na - nb] = r;
+    else if constexpr (I >= nd + na)
+      b[I - nd - na] = r;
+    else if constexpr (I >= nd)
+      a[I - nd] = r;
+    if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
+  }
+  template <int I, class R, class... More>
+  ZELLIGE_ANYWHERE void get(R& r, More&... more) const {
+    r = d[I];
+    if constexpr (I + 1 < nd) get<I + 1>(more...);
+  }
+};
+
+template <class Op>
+struct RegisterByRegister {
+  template <class... R>
+  ZELLIGE_ANYWHERE static void fma([[maybe_unused]] R&&... registers) {
+    using All = OperandRegisters<Op>;
+    static_assert(sizeof...(R) == 2 * All::nd + All::na + All::nb,
+                  "fma takes each register of D, A, B and C of this instruction by itself");
+#if defined(__CUDA_ARCH__)
+    All all;
+    all.template set<0>(registers...);
+    Op::call(all.d, all.a, all.b);
+    all.template get<0>(registers...);
+#endif
+  }
+};
+
+}  // namespace zellige::detail
