@@ -54,7 +54,8 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outp
   graph::Candidates others(a.b);
   Progress progress;
   while (const std::optional<graph::Loaded> other = others.next()) {
-    progress.show(same + different + undecided, others.count(), fmt::format("{} equal, {} different", same, different));
+    progress.show(same + different + undecided, others.count(),
+                  fmt::format("{} equal, {} different", same, different));
     search::Equality e;
     try {
       e = compare(a, program, *other);
@@ -67,7 +68,8 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outp
     if (different == 1) keep(a, e, outputs);
   }
   if (!a.json)
-    fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.count(), same, different, undecided);
+    fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.count(), same, different,
+               undecided);
   outputs.commit();
   return different ? wrong : undecided ? refused : success;
 }
@@ -82,7 +84,8 @@ int equal(const Arguments& a) {
   if (a.index_b < 0 && a.b != "-") {
     graph::Candidates file(a.b);
     if (file.skip() && file.skip())
-      fmt::print(stderr, "{}: the first of its {}; --all compares all of them, --index N another\n", a.b, how_many(file));
+      fmt::print(stderr, "{}: the first of its {}; --all compares all of them, --index N another\n", a.b,
+                 how_many(file));
   }
   const search::Equality e = compare(a, program.graph, other);
   print(a, e, program.name, other.name);
@@ -113,8 +116,9 @@ Entry add_equal(CLI::App& app) {
       ->check(integer(1, 100))
       ->capture_default_str();
   command->add_flag("--small", a->small, "Leave out the check at the given sizes, in float64");
-  command->add_option("--counterexample", a->counterexample,
-                      "Write the (first) counterexample to this file: graphs, inputs, values")
+  command
+      ->add_option("--counterexample", a->counterexample,
+                   "Write the (first) counterexample to this file: graphs, inputs, values")
       ->type_name(output_file);
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--json", a->json, "Print one line of JSON a pair");

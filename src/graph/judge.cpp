@@ -17,7 +17,8 @@ void Judge::sample() {
     const Reference moved = run(graph_, inputs_, options);
     norms_.resize(moved.tensors.size());
     for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
-      const double norm = graph::compare(moved.tensors[t], reference_.tensors[t], graph_.tensors[t].dtype).norm_error;
+      const double norm =
+          graph::compare(moved.tensors[t], reference_.tensors[t], graph_.tensors[t].dtype).norm_error;
       norms_[t] = std::max(norms_[t], norm);
       for (std::size_t e = 0; e < moved.tensors[t].values.size(); ++e) {
         const double off = 4 * std::fabs(moved.tensors[t].values[e] - reference_.tensors[t].values[e]);

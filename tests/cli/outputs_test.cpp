@@ -51,7 +51,10 @@ struct Outputs : Command {
   zellige::run::Finished start(const Writer& w, const std::string& out, bool force = false) {
     std::vector<std::string> words = w.words;
     for (std::string& word : words)
-      word = word == "IN" ? path("graphs.json") : word == "OTHER" ? path("other.json") : word == "OUT" ? path(out) : word;
+      word = word == "IN"      ? path("graphs.json")
+             : word == "OTHER" ? path("other.json")
+             : word == "OUT"   ? path(out)
+                               : word;
     if (force) words.push_back("--force");
     return run(words);
   }

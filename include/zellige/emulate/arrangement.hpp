@@ -70,7 +70,10 @@ constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;
   a.bytes = element;
   if constexpr (is_composed_layout_v<L>) {
-    if constexpr (requires { layout.layout_a().swizzle_code; layout.layout_b().stride(); }) {
+    if constexpr (requires {
+                    layout.layout_a().swizzle_code;
+                    layout.layout_b().stride();
+                  }) {
       detail::add_modes(a, element, layout.layout_b().shape(), layout.layout_b().stride());
       detail::add_swizzle(a, __builtin_ctz(unsigned(element)), layout.layout_a());
     } else {
