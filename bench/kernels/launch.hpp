@@ -9,7 +9,8 @@ namespace zellige::bench {
 
 /// early: the kernel may begin before the one before it in the stream has ended; it waits by itself.
 template <class... P, class... A>
-int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early, void* stream, A... arguments) {
+int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early,
+           void* stream, A... arguments) {
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return error;
   cudaLaunchConfig_t config = {};
@@ -30,7 +31,8 @@ int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int
   return error == cudaSuccess ? cudaGetLastError() : error;
 }
 template <class... P, class... A>
-int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, void* stream, A... arguments) {
+int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, void* stream,
+           A... arguments) {
   return launch(kernel, blocks, threads, shared_bytes, cluster, false, stream, arguments...);
 }
 

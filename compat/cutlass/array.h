@@ -43,31 +43,31 @@ struct Array {
 };
 
 // Arithmetic is element by element, of two arrays or of one and a number.
-#define ZELLIGE_ARRAY_OPERATOR(op)                                                                 \
-  template <class T, int N>                                                                        \
+#define ZELLIGE_ARRAY_OPERATOR(op)                                                                    \
+  template <class T, int N>                                                                           \
   CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, Array<T, N> const& b) { \
-    Array<T, N> r{};                                                                               \
-    CUTLASS_PRAGMA_UNROLL                                                                          \
-    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b[i]);                                            \
-    return r;                                                                                      \
-  }                                                                                                \
-  template <class T, int N>                                                                        \
-  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, T const& b) {        \
-    Array<T, N> r{};                                                                               \
-    CUTLASS_PRAGMA_UNROLL                                                                          \
-    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b);                                               \
-    return r;                                                                                      \
-  }                                                                                                \
-  template <class T, int N>                                                                        \
-  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(T const& a, Array<T, N> const& b) {        \
-    Array<T, N> r{};                                                                               \
-    CUTLASS_PRAGMA_UNROLL                                                                          \
-    for (int i = 0; i < N; ++i) r[i] = T(a op b[i]);                                               \
-    return r;                                                                                      \
-  }                                                                                                \
-  template <class T, int N>                                                                        \
-  CUTLASS_HOST_DEVICE constexpr Array<T, N>& operator op##=(Array<T, N>& a, Array<T, N> const& b) { \
-    return a = a op b;                                                                             \
+    Array<T, N> r{};                                                                                  \
+    CUTLASS_PRAGMA_UNROLL                                                                             \
+    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b[i]);                                               \
+    return r;                                                                                         \
+  }                                                                                                   \
+  template <class T, int N>                                                                           \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, T const& b) {           \
+    Array<T, N> r{};                                                                                  \
+    CUTLASS_PRAGMA_UNROLL                                                                             \
+    for (int i = 0; i < N; ++i) r[i] = T(a[i] op b);                                                  \
+    return r;                                                                                         \
+  }                                                                                                   \
+  template <class T, int N>                                                                           \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(T const& a, Array<T, N> const& b) {           \
+    Array<T, N> r{};                                                                                  \
+    CUTLASS_PRAGMA_UNROLL                                                                             \
+    for (int i = 0; i < N; ++i) r[i] = T(a op b[i]);                                                  \
+    return r;                                                                                         \
+  }                                                                                                   \
+  template <class T, int N>                                                                           \
+  CUTLASS_HOST_DEVICE constexpr Array<T, N>& operator op##=(Array<T, N>& a, Array<T, N> const& b) {   \
+    return a = a op b;                                                                                \
   }
 ZELLIGE_ARRAY_OPERATOR(+)
 ZELLIGE_ARRAY_OPERATOR(-)

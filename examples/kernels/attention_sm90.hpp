@@ -27,8 +27,10 @@ struct Attention {
   using Element = Element_;
   static constexpr int HeadDim = HeadDim_, Keys = Keys_, slabs = HeadDim / 64, threads = 384;
   static constexpr bool Causal = Causal_;
-  static constexpr int q_bytes = 64 * HeadDim * 2, kv_bytes = Keys * HeadDim * 2;  // of a warpgroup; of a stage
-  static constexpr int k_offset = 2 * q_bytes, v_offset = k_offset + 2 * kv_bytes, barriers_offset = v_offset + 2 * kv_bytes;
+  static constexpr int q_bytes = 64 * HeadDim * 2,
+                       kv_bytes = Keys * HeadDim * 2;  // of a warpgroup; of a stage
+  static constexpr int k_offset = 2 * q_bytes, v_offset = k_offset + 2 * kv_bytes,
+                       barriers_offset = v_offset + 2 * kv_bytes;
   static constexpr int shared_bytes = barriers_offset + 3 * PipelineTmaAsync<2>::bytes;
   static_assert(HeadDim == 64 || HeadDim == 128, "Attention: head dimension 64 or 128");
   static_assert(Keys % 16 == 0 && Keys <= 256, "Attention: a multiple of 16 keys, at most 256");
@@ -46,7 +48,8 @@ struct AttentionWork {
   int row_tiles;
   PipelineTmaAsync<2> k, v, q;  // q: a stage a warpgroup
 
-  ZELLIGE_CALL explicit AttentionWork(const AttentionShape& shape) : s(shape), row_tiles((shape.queries + 127) / 128) {
+  ZELLIGE_CALL explicit AttentionWork(const AttentionShape& shape)
+      : s(shape), row_tiles((shape.queries + 127) / 128) {
     constexpr unsigned at = A::barriers_offset, each = PipelineTmaAsync<2>::bytes;
     k = PipelineTmaAsync<2>::at(at, "k full", "k empty");
     v = PipelineTmaAsync<2>::at(at + each, "v full", "v empty");
@@ -63,7 +66,8 @@ struct AttentionWork {
   /// This block's tile. Causal: a long one and the short one that makes up for it, from both ends of a head.
   ZELLIGE_CALL Place operator()(int turn) const {
     const int per_head = A::Causal ? (row_tiles + 1) / 2 : row_tiles;
-    const int unit = (A::Causal ? turn / 2 : turn) * gridDim.x + blockIdx.x, head = unit / per_head, r = unit % per_head;
+    const int unit = (A::Causal ? turn / 2 : turn) * gridDim.x + blockIdx.x, head = unit / per_head,
+              r = unit % per_head;
     if (head >= s.heads || (A::Causal && turn % 2 && 2 * r + 1 == row_tiles)) return {-1, 0};
     return {(A::Causal && turn % 2 == 0 ? row_tiles - 1 - r : r) * 128, head};
   }
@@ -79,8 +83,8 @@ struct AttentionWork {
 };
 
 template <class A>
-ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map, const TmaDescriptor& v_map,
-                                 const AttentionWork<A>& work) {
+ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map,
+                                 const TmaDescriptor& v_map, const AttentionWork<A>& work) {
   const auto sQ = shared<unsigned char>("Q", 0, 2 * A::q_bytes);
   const auto sK = shared<unsigned char>("K", A::k_offset, 2 * A::kv_bytes);
   const auto sV = shared<unsigned char>("V", A::v_offset, 2 * A::kv_bytes);
@@ -89,7 +93,8 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
   griddep_wait();
   const auto load_v = [&](const PipelineState<2>& s, int j, int head) {
     work.v.producer_acquire(s, A::kv_bytes);
-    tma_load_hint_4d(sV + s.index * A::kv_bytes, v_map, work.v.full_barrier(s), CacheHint::evict_last, 0, j * A::Keys, 0, head);
+    tma_load_hint_4d(sV + s.index * A::kv_bytes, v_map, work.v.full_barrier(s), CacheHint::evict_last, 0,
+                     j * A::Keys, 0, head);
   };
   for (int turn = 0; turn < work.turns(); ++turn) {
     const auto [row, head] = work(turn);
@@ -98,12 +103,13 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
     auto before = stage;
     for (int j = work.key_tiles(row) - 1, last = j; j >= 0; --j, ++stage) {
       work.k.producer_acquire(stage, A::kv_bytes);
-      tma_load_hint_4d(sK + stage.index * A::kv_bytes, k_map, work.k.full_barrier(stage), CacheHint::evict_last, 0,
-                       j * A::Keys, 0, kv_head);
+      tma_load_hint_4d(sK + stage.index * A::kv_bytes, k_map, work.k.full_barrier(stage),
+                       CacheHint::evict_last, 0, j * A::Keys, 0, kv_head);
       if (j == last) {
         for (int w = 0; w < 2; ++w) {
           work.q.producer_acquire({w, q_phase}, A::q_bytes);
-          tma_load_hint_4d(sQ + w * A::q_bytes, q_map, work.q.full + w, CacheHint::evict_first, 0, row + 64 * w, 0, head);
+          tma_load_hint_4d(sQ + w * A::q_bytes, q_map, work.q.full + w, CacheHint::evict_first, 0,
+                           row + 64 * w, 0, head);
         }
         q_phase ^= 1;
       } else {
@@ -124,7 +130,9 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   const auto sK = shared<unsigned char>("K", A::k_offset, 2 * A::kv_bytes);
   const auto sV = shared<unsigned char>("V", A::v_offset, 2 * A::kv_bytes);
   const float scale = work.s.scale * 1.44269504f;  // exp(x) = exp2(x log2 e)
-  const auto release = [&](const auto& pipeline, const auto& s) { lane == 0 ? pipeline.consumer_release(s) : void(); };
+  const auto release = [&](const auto& pipeline, const auto& s) {
+    lane == 0 ? pipeline.consumer_release(s) : void();
+  };
   const auto my_turn = [&] { named_barrier_sync(2 + w, 256); };
   const auto your_turn = [&] { named_barrier_arrive(3 - w, 256); };
   PipelineState<2> stage;
@@ -137,14 +145,16 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < A::HeadDim / 16; ++i)
-      wgmma<Element>(s, advance(q, i / 4 * 8192 + i % 4 * 32), advance(k, i / 4 * (Keys * 128) + i % 4 * 32), i > 0);
+      wgmma<Element>(s, advance(q, i / 4 * 8192 + i % 4 * 32), advance(k, i / 4 * (Keys * 128) + i % 4 * 32),
+                     i > 0);
     wgmma_commit();
   };
   const auto accumulate = [&](const PipelineState<2>& at, bool first) {
     const uint64_t v = smem_descriptor(sV + at.index * A::kv_bytes, Keys * 128, 1024, SwizzleMode::b128);
     wgmma_fence();
 #pragma unroll
-    for (int i = 0; i < Keys / 16; ++i) wgmma<Element, Major::MN>(o, p[i], advance(v, i * 2048), i > 0 || !first);
+    for (int i = 0; i < Keys / 16; ++i)
+      wgmma<Element, Major::MN>(o, p[i], advance(v, i * 2048), i > 0 || !first);
     wgmma_commit();
   };
   const auto round_p = [&] {
@@ -155,7 +165,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   for (int turn = 0; turn < work.turns(); ++turn) {
     const auto [tile_row, head] = work(turn);
     if (tile_row < 0) continue;
-    const int row = tile_row + 64 * w, first_row = row + thread / 32 * 16 + lane / 4, n = work.key_tiles(tile_row);
+    const int row = tile_row + 64 * w, first_row = row + thread / 32 * 16 + lane / 4,
+              n = work.key_tiles(tile_row);
     const auto mask = [&](int j) {
       int limit[2] = {work.s.keys - j * Keys, work.s.keys - j * Keys};
       if constexpr (A::Causal) {
@@ -210,7 +221,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     release(work.v, before);
 #pragma unroll
     for (int i = 0; i < A::HeadDim / 2; ++i) o[i] *= factor[i / 2 % 2];
-    const auto out = shared<Element>("Q", w * A::q_bytes, 64 * A::HeadDim);  // its own rows of Q are done with
+    const auto out =
+        shared<Element>("Q", w * A::q_bytes, 64 * A::HeadDim);  // its own rows of Q are done with
 #pragma unroll
     for (int i = 0; i < A::slabs; ++i) write_slab<Element, 64>(out + i * 4096, o + 32 * i);
     fence_proxy_async_shared();
@@ -227,13 +239,16 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
 }
 
 template <class A>
-__global__ __launch_bounds__(384, 1) void attention_sm90(const __grid_constant__ TmaDescriptor q, const __grid_constant__ TmaDescriptor k,
-                                                         const __grid_constant__ TmaDescriptor v, const __grid_constant__ TmaDescriptor o,
+__global__ __launch_bounds__(384, 1) void attention_sm90(const __grid_constant__ TmaDescriptor q,
+                                                         const __grid_constant__ TmaDescriptor k,
+                                                         const __grid_constant__ TmaDescriptor v,
+                                                         const __grid_constant__ TmaDescriptor o,
                                                          AttentionShape shape) {
   const AttentionWork<A> work(shape);
   griddep_launch_dependents();
   if (threadIdx.x == 0) {
-    work.k.init(8), work.v.init(8), work.q.init(1);  // released by each warp; q by each warpgroup's first thread
+    work.k.init(8), work.v.init(8),
+        work.q.init(1);  // released by each warp; q by each warpgroup's first thread
     fence_mbarrier_init();
   }
   __syncthreads();

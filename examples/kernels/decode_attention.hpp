@@ -83,10 +83,11 @@ __global__ void __launch_bounds__(Plan::threads)
   const int share = (shape.keys + 16 * splits - 1) / (16 * splits) * 16;
   const int begin = split * share, end = at_most(begin + share, shape.keys);
 
-  const auto ring = shared_tile<T>("ring", 0, Warps * Plan::ring,
-                                   composition(Swizzle < 3, 3, D == 64 ? 3 : 4 > {},
-                                               Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{}))
-                        .shift(warp * Plan::ring);
+  const auto ring =
+      shared_ring<T, 2 * Stages * Warps>(
+          "ring", 0, Warps * Plan::ring,
+          composition(Swizzle < 3, 3, D == 64 ? 3 : 4 > {}, Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{}))
+          .shift(warp * Plan::ring);
   const auto load_tile = [&](int stage, int key0) {
 #pragma unroll
     for (int i = 0; i < chunks / 2; ++i) {

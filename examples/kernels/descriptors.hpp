@@ -26,16 +26,29 @@ template <class T>
 TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t box_rows, int64_t box_columns,
                      SwizzleMode swizzle, TmaPromotion promotion) {
   constexpr int64_t size = sizeof(T);
-  return {.name = name, .element = tma_element<T>, .rank = 2, .extent = {columns, rows}, .stride = {0, columns * size},
-          .box = {box_columns, box_rows}, .swizzle = swizzle, .promotion = promotion};
+  return {.name = name,
+          .element = tma_element<T>,
+          .rank = 2,
+          .extent = {columns, rows},
+          .stride = {0, columns * size},
+          .box = {box_columns, box_rows},
+          .swizzle = swizzle,
+          .promotion = promotion};
 }
 
 /// The same K-contiguous matrix as [K / 64][rows][64], so that one box holds several lines of 128 bytes a row.
 template <class T>
-TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks, TmaPromotion promotion) {
+TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks,
+                     TmaPromotion promotion) {
   constexpr int64_t size = sizeof(T);
-  return {.name = name, .element = tma_element<T>, .rank = 3, .extent = {64, rows, k / 64}, .stride = {0, k * size, 64 * size},
-          .box = {64, box_rows, chunks}, .swizzle = SwizzleMode::b128, .promotion = promotion};
+  return {.name = name,
+          .element = tma_element<T>,
+          .rank = 3,
+          .extent = {64, rows, k / 64},
+          .stride = {0, k * size, 64 * size},
+          .box = {64, box_rows, chunks},
+          .swizzle = SwizzleMode::b128,
+          .promotion = promotion};
 }
 
 template <class Tile>
@@ -52,7 +65,8 @@ struct GemmTensors {
     a = tma_matrix<E>("A", s.m, s.k, Tile::TileM, Tile::TileK, SwizzleMode::b128, promotion);
     b = tma_matrix<E>("B", s.n, s.k, Tile::slice_rows, Tile::TileK, SwizzleMode::b128, promotion);
     d = tma_matrix<typename Tile::Output>("D", s.m, s.n, 64, Tile::slab_columns,
-                                          Tile::slab_columns == 64 ? SwizzleMode::b128 : SwizzleMode::none, promotion);
+                                          Tile::slab_columns == 64 ? SwizzleMode::b128 : SwizzleMode::none,
+                                          promotion);
   }
 };
 
@@ -64,8 +78,8 @@ struct LinearTensors {
     using E = typename L::Element;
     w = L::weights == Weights::nk
             ? tma_chunks<E>("W", s.n, s.k, 64, L::Chunks, TmaPromotion::none)
-            : tma_matrix<E>("W", s.k, s.n, 64 * L::Chunks, L::columns, L::gated ? SwizzleMode::b64 : SwizzleMode::b128,
-                            TmaPromotion::none);
+            : tma_matrix<E>("W", s.k, s.n, 64 * L::Chunks, L::columns,
+                            L::gated ? SwizzleMode::b64 : SwizzleMode::b128, TmaPromotion::none);
     v = w;
     v.name = "V";
     x = tma_chunks<E>("X", s.rows, s.k, L::Rows, L::Chunks, TmaPromotion::none);
@@ -95,9 +109,14 @@ struct AttentionTensors {
     o = rows("O", s.heads, s.queries, 64);
   }
   static TmaTensor rows(const char* name, int64_t heads, int64_t n, int64_t box) {
-    return {.name = name, .element = tma_element<typename A::Element>, .rank = 4, .extent = {64, n, A::slabs, heads},
-            .stride = {0, A::HeadDim * 2, 128, n * A::HeadDim * 2}, .box = {64, box, A::slabs, 1},
-            .swizzle = SwizzleMode::b128, .promotion = TmaPromotion::l2_256};
+    return {.name = name,
+            .element = tma_element<typename A::Element>,
+            .rank = 4,
+            .extent = {64, n, A::slabs, heads},
+            .stride = {0, A::HeadDim * 2, 128, n * A::HeadDim * 2},
+            .box = {64, box, A::slabs, 1},
+            .swizzle = SwizzleMode::b128,
+            .promotion = TmaPromotion::l2_256};
   }
 };
 

@@ -38,10 +38,10 @@ __global__ void __launch_bounds__(Tile::threads)
   constexpr int stages = Tile::stages, threads = Tile::threads;
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int m0 = static_cast<int>(blockIdx.y) * Tile::m, n0 = static_cast<int>(blockIdx.x) * Tile::n;
-  const auto sA = shared_tile<T>("A", 0, stages * Tile::a_size,
-                                 composition(Swizzle<3, 3, 3>{}, typename Tile::ALayout{}));
-  const auto sB = shared_tile<T>("B", 2 * stages * Tile::a_size, stages * Tile::b_size,
-                                 composition(Swizzle<3, 3, 3>{}, typename Tile::BLayout{}));
+  const auto sA = shared_ring<T, stages>("A", 0, stages * Tile::a_size,
+                                         composition(Swizzle<3, 3, 3>{}, typename Tile::ALayout{}));
+  const auto sB = shared_ring<T, stages>("B", 2 * stages * Tile::a_size, stages * Tile::b_size,
+                                         composition(Swizzle<3, 3, 3>{}, typename Tile::BLayout{}));
 
   // 16 bytes a copy; zeros behind the last row and column.
   const auto load_stage = [&](int stage, int k0) {

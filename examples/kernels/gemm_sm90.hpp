@@ -30,7 +30,7 @@ struct GemmTile {
   using Output = Output_;
   static constexpr int TileM = TileM_, TileN = TileN_, Stages = Stages_, ClusterM = ClusterM_, threads = 384;
   static constexpr int columns = TileM == 128 ? TileN : TileN / 2;  // of a warpgroup's 64 rows
-  static constexpr int TileK = 128 / sizeof(Element);  // a swizzled line
+  static constexpr int TileK = 128 / sizeof(Element);               // a swizzled line
   static constexpr int slice_rows = TileN % (8 * ClusterM) == 0 ? TileN / ClusterM : 40;
   static constexpr int slab_columns = columns % 64 == 0 ? 64 : 40;
   static constexpr int a_bytes = TileM * 128, b_bytes = TileN * 128;
@@ -38,7 +38,8 @@ struct GemmTile {
   static constexpr int slab = slab_bytes<slab_columns>;
   static constexpr int barriers_offset = slabs_offset + 4 * slab;  // two slabs a warpgroup
   static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
-  static_assert(TileN % slice_rows == 0 && columns % slab_columns == 0, "GemmTile: columns in multiples of 64 or of 40");
+  static_assert(TileN % slice_rows == 0 && columns % slab_columns == 0,
+                "GemmTile: columns in multiples of 64 or of 40");
   static_assert(TileM == 128 || TileM == 64, "GemmTile: 128 or 64 rows");
 };
 
@@ -61,9 +62,7 @@ struct GemmWork {
     const int height = Tile::TileM * Tile::ClusterM;
     order = {(s.m + height - 1) / height, (s.n + Tile::TileN - 1) / Tile::TileN, s.group};
   }
-  ZELLIGE_CALL int row(TileOrder::Place p) const {
-    return (p.row * Tile::ClusterM + rank) * Tile::TileM;
-  }
+  ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 
 /// By one thread of the producer warp.
@@ -72,7 +71,8 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
                             const PipelineTmaAsync<Tile::Stages>& pipeline) {
   const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
   const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
-  const CacheHint hint = work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
+  const CacheHint hint =
+      work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
   auto stage = producer_start<Tile::Stages>();
   griddep_wait();
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
@@ -86,8 +86,8 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
 #pragma unroll
         for (int i = 0; i < Tile::TileN / Tile::slice_rows; ++i)
           if (i % Tile::ClusterM == work.rank)
-            tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1, hint, k,
-                                       column + i * Tile::slice_rows);
+            tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1,
+                                       hint, k, column + i * Tile::slice_rows);
       } else {
         tma_load_hint_2d(tile, b, full, hint, k, column);
       }
@@ -123,11 +123,14 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
     auto previous = stage;
     for (int step = 0; step < work.steps; ++step, ++stage) {
       pipeline.consumer_wait(stage);
-      const uint64_t a = smem_descriptor(sA + stage.index * Tile::a_bytes + row_offset * 128, 16, 1024, SwizzleMode::b128);
-      const uint64_t b = smem_descriptor(sB + stage.index * Tile::b_bytes + column_offset * 128, 16, 1024, SwizzleMode::b128);
+      const uint64_t a =
+          smem_descriptor(sA + stage.index * Tile::a_bytes + row_offset * 128, 16, 1024, SwizzleMode::b128);
+      const uint64_t b = smem_descriptor(sB + stage.index * Tile::b_bytes + column_offset * 128, 16, 1024,
+                                         SwizzleMode::b128);
       wgmma_fence();
 #pragma unroll
-      for (int i = 0; i < 4; ++i) wgmma<Element>(d, advance(a, 32 * i), advance(b, 32 * i), step > 0 || i > 0);
+      for (int i = 0; i < 4; ++i)
+        wgmma<Element>(d, advance(a, 32 * i), advance(b, 32 * i), step > 0 || i > 0);
       wgmma_commit();
       if (step > 0) {
         wgmma_wait<1>();
@@ -146,7 +149,8 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
       float* x = d + j / 2;
 #pragma unroll
       for (int i = 0; i < columns / 2; i += 2) {
-        const int r = row + thread / 32 * 16 + lane / 4 + i % 4 * 4, c = column + j + i / 4 * 8 + lane % 4 * 2;
+        const int r = row + thread / 32 * 16 + lane / 4 + i % 4 * 4,
+                  c = column + j + i / 4 * 8 + lane % 4 * 2;
         if (r < work.m && c < work.n) {
           const Vec<float, 2> y = epilogue(Vec<float, 2>{x[i], x[i + 1]}, r, c);
           x[i] = y[0];
@@ -168,8 +172,10 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
 }
 
 template <class Tile, class Epilogue>
-__global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaDescriptor a, const __grid_constant__ TmaDescriptor b,
-                                                    const __grid_constant__ TmaDescriptor d, GemmShape shape, Epilogue epilogue) {
+__global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaDescriptor a,
+                                                    const __grid_constant__ TmaDescriptor b,
+                                                    const __grid_constant__ TmaDescriptor d, GemmShape shape,
+                                                    Epilogue epilogue) {
   const auto pipeline = PipelineTmaAsync<Tile::Stages>::at(Tile::barriers_offset);
   const GemmWork<Tile> work(shape);
   griddep_launch_dependents();

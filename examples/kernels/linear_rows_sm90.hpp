@@ -32,41 +32,48 @@ struct ManyRows {
   static constexpr int x_bytes = Rows * 128, w_bytes = 64 * 128, out_bytes = Rows * 128;
   static constexpr int XStages = Rows == 128 ? 8 : 12, WStages = Rows == 128 ? 10 : 14;
   static constexpr int w_offset = XStages * x_bytes, out_offset = w_offset + WStages * w_bytes;
-  static constexpr int x_barriers = out_offset + out_bytes, w_barriers = x_barriers + PipelineTmaAsync<XStages>::bytes;
+  static constexpr int x_barriers = out_offset + out_bytes,
+                       w_barriers = x_barriers + PipelineTmaAsync<XStages>::bytes;
   static constexpr int shared_bytes = w_barriers + PipelineTmaAsync<WStages>::bytes;
-  static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128), "ManyRows: 16-bit elements, 64 or 128 rows");
+  static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128),
+                "ManyRows: 16-bit elements, 64 or 128 rows");
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
 };
 
 /// By one thread. Weights are nobody's result, so they do not wait for the previous kernel.
 template <class L>
-ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s, const PipelineTmaAsync<L::WStages>& pipeline) {
+ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
+                                 const PipelineTmaAsync<L::WStages>& pipeline) {
   const auto sW = shared<unsigned char>("W", L::w_offset, L::WStages * L::w_bytes);
   auto stage = producer_start<L::WStages>();
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     for (int k = 0; k < s.k; k += 64, ++stage) {
       pipeline.producer_acquire(stage, L::w_bytes);
-      tma_load_hint_2d(sW + stage.index * L::w_bytes, w, pipeline.full_barrier(stage), CacheHint::evict_first, k, column);
+      tma_load_hint_2d(sW + stage.index * L::w_bytes, w, pipeline.full_barrier(stage), CacheHint::evict_first,
+                       k, column);
     }
   }
 }
 
 /// By another. X is read by every block, and stays in the L2.
 template <class L>
-ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const PipelineTmaAsync<L::XStages>& pipeline) {
+ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s,
+                            const PipelineTmaAsync<L::XStages>& pipeline) {
   const auto sX = shared<unsigned char>("X", 0, L::XStages * L::x_bytes);
   auto stage = producer_start<L::XStages>();
   griddep_wait();
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     for (int k = 0; k < s.k; k += 64, ++stage) {
       pipeline.producer_acquire(stage, L::x_bytes);
-      tma_load_hint_2d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, k, 0);
+      tma_load_hint_2d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last,
+                       k, 0);
     }
   }
 }
 
 template <class L, class Epilogue>
-ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const PipelineTmaAsync<L::XStages>& xs,
+ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s,
+                                const PipelineTmaAsync<L::XStages>& xs,
                                 const PipelineTmaAsync<L::WStages>& ws, const Epilogue& epilogue) {
   using Element = typename L::Element;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -115,8 +122,9 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
     for (int j = 0; j < L::Rows / 16; ++j) {
       const int row = 16 * j + lane / 16 * 8 + lane % 8, chunk = 2 * warp + lane / 8 % 2;
       const float* t = d + 8 * j;
-      stmatrix_x4_trans(out + row * 64 + 8 * (chunk ^ (row % 8)), {pack<Element>(t[0], t[1]), pack<Element>(t[2], t[3]),
-                                                                   pack<Element>(t[4], t[5]), pack<Element>(t[6], t[7])});
+      stmatrix_x4_trans(out + row * 64 + 8 * (chunk ^ (row % 8)),
+                        {pack<Element>(t[0], t[1]), pack<Element>(t[2], t[3]), pack<Element>(t[4], t[5]),
+                         pack<Element>(t[6], t[7])});
     }
     fence_proxy_async_shared();
     named_barrier_sync(1, 128);
@@ -129,8 +137,10 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
 }
 
 template <class L, class Epilogue>
-__global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w, const __grid_constant__ TmaDescriptor x,
-                                                           const __grid_constant__ TmaDescriptor y, LinearShape shape, Epilogue epilogue) {
+__global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w,
+                                                           const __grid_constant__ TmaDescriptor x,
+                                                           const __grid_constant__ TmaDescriptor y,
+                                                           LinearShape shape, Epilogue epilogue) {
   const auto xs = PipelineTmaAsync<L::XStages>::at(L::x_barriers, "x full", "x empty");
   const auto ws = PipelineTmaAsync<L::WStages>::at(L::w_barriers, "w full", "w empty");
   griddep_launch_dependents();

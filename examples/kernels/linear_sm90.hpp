@@ -39,7 +39,8 @@ struct FewRows {
   static constexpr int threads = 256;
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
   static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
-  static constexpr int out_offset = Stages * (w_bytes + x_bytes);  // Y's tile; squares, or up's half of the sums
+  static constexpr int out_offset =
+      Stages * (w_bytes + x_bytes);  // Y's tile; squares, or up's half of the sums
   static constexpr int extra_offset = out_offset + 16 * 128;
   static constexpr int barriers_offset = extra_offset + 64 * Rows * 4;
   static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
@@ -53,8 +54,8 @@ struct LinearShape {
 
 /// By one thread. Weights are nobody's result, so the first ones are asked for before the kernel that made X has ended.
 template <class L>
-ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x, const LinearShape& s,
-                              const PipelineTmaAsync<L::Stages>& pipeline) {
+ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x,
+                              const LinearShape& s, const PipelineTmaAsync<L::Stages>& pipeline) {
   const auto sW = shared<unsigned char>("W", 0, L::Stages * L::w_bytes);
   const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
   const auto load_w = [&](const PipelineState<L::Stages>& stage, int column, int k) {
@@ -65,14 +66,17 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
       tma_load_hint_3d(tile, w, full, CacheHint::evict_first, 0, column, k / 64);
     else
       tma_load_hint_2d(tile, w, full, CacheHint::evict_first, column, k);
-    if constexpr (L::gated) tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
+    if constexpr (L::gated)
+      tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
   };
   const auto load_x = [&](const PipelineState<L::Stages>& stage, int k) {
-    tma_load_hint_3d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, 0, 0, k / 64);
+    tma_load_hint_3d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, 0,
+                     0, k / 64);
   };
   constexpr int step = 64 * L::Chunks;
   auto stage = producer_start<L::Stages>();
-  const int first = blockIdx.x * L::columns, early = first < s.n ? (s.k < step * L::Stages ? s.k : step * L::Stages) : 0;
+  const int first = blockIdx.x * L::columns,
+            early = first < s.n ? (s.k < step * L::Stages ? s.k : step * L::Stages) : 0;
   auto ahead = stage;
   for (int k = 0; k < early; k += step, ++ahead) load_w(ahead, first, k);
   griddep_wait();
@@ -114,10 +118,12 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
 #pragma unroll
       for (int i = 0; i < 4 * L::Chunks; ++i) {
         const unsigned step = major == Major::K ? i / 4 * 8192 + i % 4 * 32 : i * (L::gated ? 1024 : 2048);
-        wgmma<Element, major, Major::K>(d, advance(w, step), advance(x, i / 4 * (L::Rows * 128) + i % 4 * 32), k > 0 || i > 0);
+        wgmma<Element, major, Major::K>(d, advance(w, step), advance(x, i / 4 * (L::Rows * 128) + i % 4 * 32),
+                                        k > 0 || i > 0);
       }
       wgmma_commit();
-      if constexpr (L::work == Work::rms_norm) {  // a row's order within a line does not matter to its squares
+      if constexpr (L::work ==
+                    Work::rms_norm) {  // a row's order within a line does not matter to its squares
         constexpr int share = 128 / L::Rows;
         const auto line = recast<const Element>(x_tile) + thread / share * 64;
 #pragma unroll
@@ -160,22 +166,25 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       const int row = L::Rows == 16 ? lane / 16 * 8 + lane % 8 : lane % 8, chunk = 2 * warp + lane / 8 % 2;
       const auto to = out + row * 64 + 8 * (chunk ^ (row % 8));
       if constexpr (L::Rows == 16)
-        stmatrix_x4_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3]), pack<Element>(d[4], d[5]), pack<Element>(d[6], d[7])});
+        stmatrix_x4_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3]),
+                               pack<Element>(d[4], d[5]), pack<Element>(d[6], d[7])});
       else
         stmatrix_x2_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3])});
     }
     named_barrier_sync(1, 128);
     const int row = thread / 8, chunk = thread % 8;
     if (row < s.rows && row < L::Rows && 8 * chunk < L::columns && column + 8 * chunk < s.n)
-      store(y + static_cast<int64_t>(row) * s.n + column + 8 * chunk, load<8>(out + row * 64 + 8 * (chunk ^ (row % 8))));
+      store(y + static_cast<int64_t>(row) * s.n + column + 8 * chunk,
+            load<8>(out + row * 64 + 8 * (chunk ^ (row % 8))));
     named_barrier_sync(1, 128);
   }
 }
 
 template <class L>
-__global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w, const __grid_constant__ TmaDescriptor v,
-                                                      const __grid_constant__ TmaDescriptor x, gmem<typename L::Element> y,
-                                                      LinearShape shape) {
+__global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w,
+                                                      const __grid_constant__ TmaDescriptor v,
+                                                      const __grid_constant__ TmaDescriptor x,
+                                                      gmem<typename L::Element> y, LinearShape shape) {
   const auto pipeline = PipelineTmaAsync<L::Stages>::at(L::barriers_offset);
   griddep_launch_dependents();
   if (threadIdx.x == 128) {

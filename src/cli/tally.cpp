@@ -68,8 +68,8 @@ std::string text(const Row& row) {
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;
   return fmt::format(
       "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n",
-      row.name, row.graphs, row.correct, row.borderline, row.wrong, row.refused, row.failed, row.error, row.worst,
-      seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
+      row.name, row.graphs, row.correct, row.borderline, row.wrong, row.refused, row.failed, row.error,
+      row.worst, seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
       mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
       percent(conflicts(row)));
 }
@@ -95,10 +95,10 @@ void Tally::add(const run::RunResult& r) {
 
 std::string Tally::text() const {
   const std::vector<Row>& rows = rows_->rows;
-  std::string table =
-      fmt::format("{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n",
-                  "file", "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile",
-                  "max, s", "run, s", "mma", "16-byte", "conflicts");
+  std::string table = fmt::format(
+      "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
+      "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile", "max, s",
+      "run, s", "mma", "16-byte", "conflicts");
   for (const Row& row : rows) table += cli::text(row);
   if (rows.size() > 1) table += cli::text(rows_->all);
   return table;

@@ -11,12 +11,14 @@ std::string KernelText::global_start(const Node& n, int dim, const std::string& 
     if (s.div > 1) index += fmt::format(" / {}", s.div);
     if (s.mod > 0 && s.div * s.mod < block_.grid[s.axis]) index += fmt::format(" % {}", s.mod);
   }
-  if (s.loop) index = index == "0" ? wide + iteration : fmt::format("{} + {}", times(index, block_.loop), iteration);
+  if (s.loop)
+    index = index == "0" ? wide + iteration : fmt::format("{} + {}", times(index, block_.loop), iteration);
   return plus(times(index, s.tile), s.offset);
 }
 
 /// Where in the tensor the tile's coordinate `at` lies.
-std::string KernelText::position(const Node& n, int dim, const std::string& iteration, const std::string& at) const {
+std::string KernelText::position(const Node& n, int dim, const std::string& iteration,
+                                 const std::string& at) const {
   const std::string start = global_start(n, dim, iteration);
   return start == "0" ? at : at == "0" ? start : fmt::format("{} + {}", start, at);
 }
@@ -33,7 +35,8 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
   chunks[inner] = (chunks[inner] + V - 1) / V;
   const std::int64_t total = graph::size(chunks);
   const std::int64_t steps = (total + threads() - 1) / threads();
-  out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total, total == 1 ? "copy" : "copies", copy.bytes);
+  out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
+            total == 1 ? "copy" : "copies", copy.bytes);
   out_.line("#pragma unroll{}", steps > 16 ? " 4" : "");
   out_.open("for (int i = 0; i < {}; ++i) {{", steps);
   out_.line("const int c = tid + i * {};", threads());
@@ -57,26 +60,36 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
     const std::string global_at = position(n, d, iteration, at[d]);
     from += (d ? ", " : "") + global_at;
     if (d == inner) continue;
-    if (b.padded[d] > n.shape[d]) inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", at[d], n.shape[d]);
+    if (b.padded[d] > n.shape[d])
+      inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", at[d], n.shape[d]);
     if (n.splits[d].overhang)
-      inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", global_at, n.splits[d].extent + n.splits[d].offset);
+      inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", global_at,
+                            n.splits[d].extent + n.splits[d].offset);
   }
   // How many of the chunk's elements exist: fewer than V at the tile's or the tensor's edge, the rest are zeros.
   const plan::Split& s = n.splits[inner];
   std::string left;
-  if (b.padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = fmt::format("{} - {}", n.shape[inner], at[inner]);
+  if (b.padded[inner] > n.shape[inner] || n.shape[inner] % V != 0)
+    left = fmt::format("{} - {}", n.shape[inner], at[inner]);
   if (s.overhang) {
     const std::string start = global_start(n, inner, iteration);
-    const std::string rest = start == "0" ? fmt::format("{} - {}", s.extent + s.offset, at[inner])
-                                          : fmt::format("{} - ({} + {})", s.extent + s.offset, start, at[inner]);
+    const std::string rest = start == "0"
+                                 ? fmt::format("{} - {}", s.extent + s.offset, at[inner])
+                                 : fmt::format("{} - ({} + {})", s.extent + s.offset, start, at[inner]);
     left = left.empty() ? rest : fmt::format("at_most({}, {})", left, rest);
   }
   const std::string source = fmt::format("{}({})", global(n.tensor), from);
-  const std::string target = fmt::format("{}({})", stage.empty() ? tile(task.buffer) : fmt::format("{}.shift({} * {})", tile(task.buffer), stage, b.stage_stride), to);
+  const std::string target =
+      fmt::format("{}({})",
+                  stage.empty() ? tile(task.buffer)
+                                : fmt::format("{}.shift({} * {})", tile(task.buffer), stage, b.stage_stride),
+                  to);
   const int size = graph::bytes(n.dtype);
   if (left.empty() && inside.empty()) {
-    if (copy.async) out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
-    else out_.line("store({}, load<{}>({}));", target, V, source);
+    if (copy.async)
+      out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
+    else
+      out_.line("store({}, load<{}>({}));", target, V, source);
   } else {
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", inside, valid);

@@ -14,8 +14,8 @@
 namespace zellige::emit {
 
 struct Program {
-  std::string source;    // kernels, then the host entry (skipped under NVRTC and the emulator)
-  std::string plan;      // the plan in words, as `zellige transpile --explain` and demo.sh print it
+  std::string source;  // kernels, then the host entry (skipped under NVRTC and the emulator)
+  std::string plan;    // the plan in words, as `zellige transpile --explain` and demo.sh print it
   Manifest manifest;
 };
 

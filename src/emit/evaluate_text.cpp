@@ -13,8 +13,8 @@ std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
-  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2], c.domain[rank - 1] / c.slices, c.warps.b,
-                     c.warps.m, c.warps.n, c.warps.k);
+  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2],
+                     c.domain[rank - 1] / c.slices, c.warps.b, c.warps.m, c.warps.n, c.warps.k);
 }
 
 int KernelText::used_warps(const Context& c) const { return c.warps.count(); }
@@ -53,31 +53,36 @@ void KernelText::mma(const Task& task) {
       // Layouts count colexicographically, tiles row-major: the batch's dimensions in reverse.
       std::string s, d;
       for (int k = rank - 3; k >= 0; --k)
-        s += fmt::format("Int<{}>{}", b.padded[k], k ? ", " : ""), d += fmt::format("Int<{}>{}", b.strides[k], k ? ", " : "");
+        s += fmt::format("Int<{}>{}", b.padded[k], k ? ", " : ""),
+            d += fmt::format("Int<{}>{}", b.strides[k], k ? ", " : "");
       shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
     }
     const std::string layout =
-        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>{{}}", shape, b.padded[rank - 2],
-                    b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
+        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>{{}}", shape,
+                    b.padded[rank - 2], b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
     return fmt::format("view({}, {})", tile_at_stage(plan_.buffer_of.at(node)),
-                       b.swizzle.B ? fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout) : layout);
+                       b.swizzle.B ? fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B,
+                                                 b.swizzle.M, b.swizzle.S, layout)
+                                   : layout);
   };
   const auto along_k = [&](int side) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
   out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}",
-            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
-            printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k, m.warps.b, m.warps.m, m.warps.n,
-            m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
-  const std::string columns = c.slices == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.slices);
+            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
+            m.warps.b, m.warps.m, m.warps.n, m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
+  const std::string columns =
+      c.slices == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.slices);
   const bool some = used_warps(c) < (threads() + 31) / 32;
   if (some) out_.open("if (warp < {}) {{", used_warps(c));
   if (m.a_from >= 0)
-    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0], columns);
+    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0],
+              columns);
   else
-    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), task.node,
-              operand(0), columns);
+    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1),
+              task.node, operand(0), columns);
   if (some) out_.close();
 }
 
@@ -94,10 +99,14 @@ void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[first.context];
   const std::size_t outer = mark();
   for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_operand)
-      out_.line("Operand<{}, {}> op{};", type_name(block_.nodes[plan_.tasks[t].node].dtype), fragment_type(c), plan_.tasks[t].node);
-  if (c.kind == ContextKind::fragment) fragment_nest(tasks);
-  else sweep_nest(tasks);
+    if (plan_.tasks[t].kind ==
+        TaskKind::to_operand)  // what no thread's elements fill must be zeros: it is multiplied all the same
+      out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
+                fragment_type(c), plan_.tasks[t].node, inside(plan_.tasks[t]).empty() ? "" : "{}");
+  if (c.kind == ContextKind::fragment)
+    fragment_nest(tasks);
+  else
+    sweep_nest(tasks);
   forget(outer);
 }
 
@@ -109,7 +118,8 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   const std::int64_t total = graph::size(chunks);
   bool registers = false;
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
-  for (const auto& [node, context] : plan_.context_of) registers = registers || &plan_.contexts[context] == &c;
+  for (const auto& [node, context] : plan_.context_of)
+    registers = registers || &plan_.contexts[context] == &c;
   out_.line("#pragma unroll{}", registers || count <= 8 ? "" : " 4");
   const char* counter = index_type(total + threads());
   out_.open("for ({} i = 0; i < {}; ++i) {{", counter, count);
@@ -127,7 +137,8 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
     const std::string index = digit("c", below, chunks[d], below * chunks[d] == total);
     below *= chunks[d];
     p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
-    if (index != "0") out_.line("const {} i{} = {};", counter, d, d == c.inner ? times(index, c.vector) : index);
+    if (index != "0")
+      out_.line("const {} i{} = {};", counter, d, d == c.inner ? times(index, c.vector) : index);
   }
   for (int t : tasks) {
     if (plan_.tasks[t].kind != TaskKind::to_global) guard("");
@@ -145,6 +156,31 @@ bool KernelText::has_room(const Task& task, std::int64_t columns) const {
   const std::size_t rank = b.padded.size();
   return b.inner == static_cast<int>(rank) - 1 && b.swizzle.B == 0 && b.padded[rank - 1] % 2 == 0 &&
          b.strides[rank - 2] >= columns;
+}
+
+/// The shape that a fragment's task fills: a padded operand takes zeros beyond the tile.
+const plan::Shape& KernelText::written(const Task& task) const {
+  const bool operand = task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round;
+  return operand ? plan_.buffers[task.buffer].padded : plan_.contexts[task.context].domain;
+}
+
+/// Which of a fragment's elements are anybody's: a batch, row or column beyond is not. "": all.
+std::string KernelText::inside(const Task& task) const {
+  const Context& c = plan_.contexts[task.context];
+  const plan::Shape& bound = written(task);
+  const std::size_t rank = c.domain.size();
+  std::int64_t batch = 1;
+  for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  std::string text;
+  const auto need = [&](const std::string& s) { text += (text.empty() ? "" : " && ") + s; };
+  if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
+  const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
+  if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
+  const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
+  const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
+  const bool whole = bound[rank - 1] % (n_cover > 1 ? 16 : 8) == 0 && units % c.warps.n == 0;
+  if (c.slices == 1 && !whole && !has_room(task, columns)) need(fmt::format("at.n < {}", bound[rank - 1]));
+  return text;
 }
 
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
@@ -176,27 +212,16 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   }
   if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
-  // A batch, row or column beyond C belongs to nobody; padded operands take zeros there.
   for (int t : tasks) {
     const Task& task = plan_.tasks[t];
-    plan::Shape bound = c.domain;
-    if (task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round) bound = plan_.buffers[task.buffer].padded;
-    std::string inside;
-    const auto need = [&](const std::string& s) { inside += (inside.empty() ? "" : " && ") + s; };
-    if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
-    const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
-    if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
-    const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
-    const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
-    if (c.slices == 1 && (bound[rank - 1] % (n_cover > 1 ? 16 : 8) != 0 || units % c.warps.n != 0) && !has_room(task, columns))
-      need(fmt::format("at.n < {}", bound[rank - 1]));
+    const plan::Shape bound = written(task);
     // Tiles of warps that hold none would read beyond: clamp those too.
     Point q = p;
     const bool padded = bound != c.domain;
     if (!padded) q.limit[rank - 2] = 0;
     if (!padded && c.domain[rank - 1] % 2 == 0) q.limit[rank - 1] = 0;
     if (padded && bound[rank - 1] != c.domain[rank - 1]) q.limit[rank - 1] = c.domain[rank - 1];
-    guard(inside);
+    guard(inside(task));
     sink(task, q);
   }
   guard("");
@@ -206,9 +231,12 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
 
 void KernelText::sink(const Task& task, const Point& p) {
   switch (task.kind) {
-    case TaskKind::to_shared: return sink_shared(task, p);
-    case TaskKind::to_global: return sink_global(task, p);
-    case TaskKind::accumulate: return sink_accumulate(task, p);
+    case TaskKind::to_shared:
+      return sink_shared(task, p);
+    case TaskKind::to_global:
+      return sink_global(task, p);
+    case TaskKind::accumulate:
+      return sink_accumulate(task, p);
     case TaskKind::to_operand: {
       const Value v = value(block_.nodes[task.node].in[0], p);
       const std::string r = store_value(v, 2);
@@ -220,12 +248,16 @@ void KernelText::sink(const Task& task, const Point& p) {
       const Value v = value(n.in[0], p);
       const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
       const std::string guard = columns % 2 ? fmt::format("if (at.n + v < {}) ", columns) : "";
-      const std::string to = fmt::format("sum{}[{}::line(i)]", task.node, fragment_type(plan_.contexts[task.context]));
-      if (n.op == OpKind::reduction_max) out_.line("for (int v = 0; v < 2; ++v) {}{} = zellige::max({}, {});", guard, to, to, v.text);
-      else out_.line("for (int v = 0; v < 2; ++v) {}{} += {};", guard, to, v.text);
+      const std::string to =
+          fmt::format("sum{}[{}::line(i)]", task.node, fragment_type(plan_.contexts[task.context]));
+      if (n.op == OpKind::reduction_max)
+        out_.line("for (int v = 0; v < 2; ++v) {}{} = zellige::max({}, {});", guard, to, to, v.text);
+      else
+        out_.line("for (int v = 0; v < 2; ++v) {}{} += {};", guard, to, v.text);
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -235,7 +267,8 @@ void KernelText::write_pieces(const std::string& value, const Point& p, int piec
     std::string to;
     for (std::size_t d = 0; d < at.size(); ++d)
       to += (d ? ", " : "") + (static_cast<int>(d) == p.inner ? plus(at[d], v) : at[d]);
-    const std::string guard = limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v), limit);
+    const std::string guard =
+        limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v), limit);
     out_.line("{}write<{}>({}({}), {}{});", guard, piece, tile, to, value, v ? fmt::format(", {}", v) : "");
   }
 }
@@ -250,7 +283,8 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   for (std::size_t d = 0; d < b.shape.size(); ++d)
     if (b.padded[d] > b.shape[d]) {
       q.limit[d] = b.shape[d];
-      zero += fmt::format("{}{}{} < {}", zero.empty() ? "" : " && ", p.at[d], static_cast<int>(d) == p.inner ? " + v" : "", b.shape[d]);
+      zero += fmt::format("{}{}{} < {}", zero.empty() ? "" : " && ", p.at[d],
+                          static_cast<int>(d) == p.inner ? " + v" : "", b.shape[d]);
     }
   if (source == task.node) spilled_ = source;
   Value v = source == spilled_ ? leaf(source, q) : value(source, q);
@@ -262,14 +296,17 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   std::string to = tile(task.buffer);
   int w = b.inner == p.inner ? this->piece(b, p) : 1;
   std::string limit;
-  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0) w = 1, limit = std::to_string(b.padded[p.inner]);
+  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0)
+    w = 1, limit = std::to_string(b.padded[p.inner]);
   if (b.partials > 1) {
     out_.open("{{");
     out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
     for (int v2 = 0; v2 < p.vector; v2 += w) {
       std::string where;
-      for (std::size_t d = 0; d < at.size(); ++d) where += ", " + (static_cast<int>(d) == p.inner ? plus(at[d], v2) : at[d]);
-      const std::string guard = limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v2), limit);
+      for (std::size_t d = 0; d < at.size(); ++d)
+        where += ", " + (static_cast<int>(d) == p.inner ? plus(at[d], v2) : at[d]);
+      const std::string guard =
+          limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v2), limit);
       out_.line("{}write<{}>({}(part{}), {}{});", guard, w, to, where, r, v2 ? fmt::format(", {}", v2) : "");
     }
     out_.close();
@@ -292,8 +329,8 @@ std::string KernelText::conditions(int node, const Point& p) {
     if (direct || n.kind == NodeKind::store) {
       for (std::size_t d = 0; d < n.splits.size(); ++d)
         if (n.splits[d].overhang)
-          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"), n.shape[d] == 1 ? "0" : p.at[d],
-                                 n.splits[d].extent + n.splits[d].offset));
+          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"),
+                                 n.shape[d] == 1 ? "0" : p.at[d], n.splits[d].extent + n.splits[d].offset));
     }
     if (n.kind == NodeKind::map || n.kind == NodeKind::store)
       open.insert(open.end(), n.in.begin(), n.in.end());
@@ -309,8 +346,10 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   const std::string within = conditions(task.node, p);
   const bool swept = plan_.contexts[task.context].kind == ContextKind::sweep;
   const std::size_t outer = mark();
-  if (swept) guard(within);
-  else if (!within.empty()) out_.open("if ({}) {{", within);
+  if (swept)
+    guard(within);
+  else if (!within.empty())
+    out_.open("if ({}) {{", within);
   const Value v = value(n.in[0], p);
   const std::string r = store_value(v, p.vector);
   const plan::Copy& copy = plan_.copies.at(task.node);
@@ -322,12 +361,14 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   }
   std::string limit;
   const Context& c = plan_.contexts[task.context];
-  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0) w = 1, limit = std::to_string(n.shape[p.inner]);
+  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0)
+    w = 1, limit = std::to_string(n.shape[p.inner]);
   if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;
     const std::string start = global_start(n, p.inner, "it");
-    limit = start == "0" ? std::to_string(n.splits[p.inner].extent) : fmt::format("{} - ({})", n.splits[p.inner].extent, start);
+    limit = start == "0" ? std::to_string(n.splits[p.inner].extent)
+                         : fmt::format("{} - ({})", n.splits[p.inner].extent, start);
   }
   write_pieces(r, p, w, global(n.tensor), at, limit);
   if (!swept && !within.empty()) out_.close(), forget(outer);
@@ -355,12 +396,15 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
     Value sum = old;
     if (n.op == OpKind::accum) sum.text = fmt::format("{} + {}", old.text, x.text);
     if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
-    if (n.op == OpKind::accum_rescale) sum.text = fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
+    if (n.op == OpKind::accum_rescale)
+      sum.text =
+          fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
     const std::string r = store_value(sum, p.vector);
     write_pieces(r, p, this->piece(b, p), tile(task.buffer), p.at, "");
     return;
   }
-  const std::string acc = fragment ? fmt::format("acc{}.pair(i)[v]", task.node) : fmt::format("acc{}[i][v]", task.node);
+  const std::string acc =
+      fragment ? fmt::format("acc{}.pair(i)[v]", task.node) : fmt::format("acc{}[i][v]", task.node);
   std::string update = fmt::format("{} += {}", acc, x.text);
   if (n.op == OpKind::accum_max) update = fmt::format("{} = zellige::max({}, {})", acc, acc, x.text);
   if (n.op == OpKind::accum_rescale) {

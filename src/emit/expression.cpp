@@ -19,7 +19,8 @@ std::string key_of(const Point& p) {
 }  // namespace
 
 std::string KernelText::store_value(const Value& v, int vector) {
-  if (v.vector && v.text.find_first_of(" .([") == v.text.size() - 3) return v.text.substr(0, v.text.size() - 3);
+  if (v.vector && v.text.find_first_of(" .([") == v.text.size() - 3)
+    return v.text.substr(0, v.text.size() - 3);
   const std::string name = fresh("r");
   out_.line("Vec<float, {}> {};", vector, name);
   if (vector > 1) {
@@ -65,7 +66,8 @@ Value KernelText::value(int node, const Point& p) {
       // A value with several readers, or a long one, is computed once.
       if (uses_[node] > 1 || result.text.size() > 160) {
         const int vector = result.vector ? p.vector : 1;
-        if (result.vector) result.text = store_value(result, vector) + "[v]";
+        if (result.vector)
+          result.text = store_value(result, vector) + "[v]";
         else {
           const std::string name = fresh("r");
           out_.line("const float {} = {};", name, result.text);
@@ -83,8 +85,12 @@ Value KernelText::value(int node, const Point& p) {
       result = value(n.in[0], q);
       break;
     }
-    case NodeKind::concat: result = concat(node, p); break;
-    default: result = leaf(node, p); break;
+    case NodeKind::concat:
+      result = concat(node, p);
+      break;
+    default:
+      result = leaf(node, p);
+      break;
   }
   known_[key] = result;
   order_.push_back(key);
@@ -110,11 +116,15 @@ Value KernelText::concat(int node, const Point& p) {
       if (n.dim == q.inner) q.shift -= from;
       q.own = false;
       q.at[n.dim] = from == 0 ? at.at[n.dim] : fmt::format("({} - {})", at.at[n.dim], from);
-      if (last) out_.open("{}{{", i ? "} else " : "");
-      else out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
+      if (last)
+        out_.open("{}{{", i ? "} else " : "");
+      else
+        out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
       const Value v = value(n.in[i], q);
-      if (at.vector > 1) out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", at.vector, name, v.text);
-      else out_.line("{{ const int v = 0; {}[{}] = {}; (void)v; }}", name, where, v.text);
+      if (at.vector > 1)
+        out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", at.vector, name, v.text);
+      else
+        out_.line("{{ const int v = 0; {}[{}] = {}; (void)v; }}", name, where, v.text);
       forget(before);
       if (!last) out_.close("");
       from += extent;
@@ -123,13 +133,15 @@ Value KernelText::concat(int node, const Point& p) {
   };
   if (!apart) {
     Point q = p;
-    if (q.limit[n.dim] > 0) q.at[n.dim] = fmt::format("at_most({}, {})", q.at[n.dim], q.limit[n.dim] - 1), q.limit[n.dim] = 0;
+    if (q.limit[n.dim] > 0)
+      q.at[n.dim] = fmt::format("at_most({}, {})", q.at[n.dim], q.limit[n.dim] - 1), q.limit[n.dim] = 0;
     part(q, "0");
   } else {
     for (int v = 0; v < p.vector; ++v) {
       Point q = p;
       q.at[p.inner] = plus(p.at[p.inner], v);
-      if (p.limit[p.inner] > 0) q.at[p.inner] = fmt::format("at_most({}, {})", q.at[p.inner], p.limit[p.inner] - 1);
+      if (p.limit[p.inner] > 0)
+        q.at[p.inner] = fmt::format("at_most({}, {})", q.at[p.inner], p.limit[p.inner] - 1);
       q.limit[p.inner] = 0;
       q.vector = 1, q.shift = 0;
       part(q, std::to_string(v));
@@ -156,7 +168,8 @@ int KernelText::piece(const Buffer& b, const Point& p) const {
   return n;
 }
 
-Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p, const std::string& tile) {
+Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p,
+                              const std::string& tile) {
   const bool vector = p.vector > 1 && shape[p.inner] > 1;
   const int count = vector ? p.vector : 1;
   const auto at = [&](int v) {
@@ -170,20 +183,25 @@ Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const P
     return text;
   };
   int w = vector && p.limit[p.inner] == 0 ? piece(b, p) : 1;
-  const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce && block_.nodes[b.node].op == OpKind::reduction_max;
+  const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce &&
+                   block_.nodes[b.node].op == OpKind::reduction_max;
   std::string parts;
   for (int v = 0; v < count; v += w) {
     parts += v ? ", " : "";
-    if (b.partials > 1) parts += fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile, at(v));
-    else parts += fmt::format("read<{}>({}({}))", w, tile, at(v));
+    if (b.partials > 1)
+      parts += fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile, at(v));
+    else
+      parts += fmt::format("read<{}>({}({}))", w, tile, at(v));
   }
   const std::string name = fresh("x");
   if (!vector) {
     out_.line("const float {} = {}[0];", name, parts);
     return {name, false};
   }
-  if (w == count) out_.line("const Vec<float, {}> {} = {};", count, name, parts);
-  else out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
+  if (w == count)
+    out_.line("const Vec<float, {}> {} = {};", count, name, parts);
+  else
+    out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
   return {name + "[v]", true};
 }
 
@@ -208,22 +226,29 @@ Value KernelText::read_global(int node, const Point& p) {
     return text;
   };
   std::string parts;
-  for (int v = 0; v < count; v += w) parts += fmt::format("{}read<{}>({}({}))", v ? ", " : "", w, global(n.tensor), at(v));
+  for (int v = 0; v < count; v += w)
+    parts += fmt::format("{}read<{}>({}({}))", v ? ", " : "", w, global(n.tensor), at(v));
   const std::string name = fresh("x");
   if (!vector) {
     out_.line("const float {} = {}[0];", name, parts);
     return {name, false};
   }
-  if (w == count) out_.line("const Vec<float, {}> {} = {};", count, name, parts);
-  else out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
+  if (w == count)
+    out_.line("const Vec<float, {}> {} = {};", count, name, parts);
+  else
+    out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
   return {name + "[v]", true};
 }
 
 Value KernelText::leaf(int node, const Point& p) {
   const Node& n = block_.nodes[node];
-  if (const auto direct = plan_.direct.find(node); direct != plan_.direct.end() && direct->second) return read_global(node, p);
+  if (const auto direct = plan_.direct.find(node); direct != plan_.direct.end() && direct->second)
+    return read_global(node, p);
   const auto where = plan_.context_of.find(node);
-  if (node == spilled_) return {fmt::format("acc{}{}[v]", node, plan_.contexts[p.context].kind == plan::ContextKind::fragment ? ".pair(i)" : "[i]"), true};
+  if (node == spilled_)
+    return {fmt::format("acc{}{}[v]", node,
+                        plan_.contexts[p.context].kind == plan::ContextKind::fragment ? ".pair(i)" : "[i]"),
+            true};
   bool here = where != plan_.context_of.end() && where->second == p.context && !p.index.empty() && p.own;
   if (here) {
     const bool after = n.carried || n.kind == NodeKind::accumulate;
@@ -231,7 +256,8 @@ Value KernelText::leaf(int node, const Point& p) {
     here = here && n.shape == plan_.contexts[p.context].domain && n.kind != NodeKind::round;
   }
   if (here) {
-    if (plan_.contexts[p.context].kind == plan::ContextKind::fragment) return {fmt::format("acc{}.pair({})[v]", node, p.index), true};
+    if (plan_.contexts[p.context].kind == plan::ContextKind::fragment)
+      return {fmt::format("acc{}.pair({})[v]", node, p.index), true};
     return {fmt::format("acc{}[{}][v]", node, p.index), true};
   }
   const int b = plan_.buffer_of.at(node);

@@ -24,7 +24,9 @@ void ask(const Manifest& m, Text& out) {
   out.line("cudaError_t error = cudaSuccess;");
   for (const KernelLaunch& k : m.kernels) {
     if (asks(k))
-      out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name, k.shared_bytes);
+      out.line(
+          "if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});",
+          k.name, k.shared_bytes);
   }
   out.line("if (error != cudaSuccess) return error;");
   out.line("if (device < 64) prepared[device].store(true, std::memory_order_release);");
@@ -37,14 +39,23 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
   for (const KernelLaunch& k : m.kernels)
-    out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}", Names::emulated(k.name), k.name);
+    out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
+             Names::emulated(k.name), k.name);
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
   out.line("");
-  out.line("/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;");
-  out.line("/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.", m.buffer_size);
-  out.open("extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {{", Names::entry(m.name));
+  out.line(
+      "/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the "
+      "graph's order;");
+  out.line(
+      "/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be "
+      "captured in a graph.",
+      m.buffer_size);
+  out.open(
+      "extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t "
+      "stream) {{",
+      Names::entry(m.name));
   if (asks(m)) ask(m, out);
   out.line("(void)inputs, (void)outputs, (void)workspace;");
   for (const KernelLaunch& k : m.kernels) {
@@ -54,14 +65,20 @@ void host_entry(const Manifest& m, Text& out) {
       const std::string type = (k.writes[i] ? "" : "const ") + type_name(t.dtype);
       std::string from;
       switch (t.role) {
-        case Role::input: from = fmt::format("inputs[{}]", t.position); break;
-        case Role::output: from = fmt::format("outputs[{}]", t.position); break;
-        case Role::intermediate: from = fmt::format("(static_cast<char*>(workspace) + {})", t.offset); break;
+        case Role::input:
+          from = fmt::format("inputs[{}]", t.position);
+          break;
+        case Role::output:
+          from = fmt::format("outputs[{}]", t.position);
+          break;
+        case Role::intermediate:
+          from = fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
+          break;
       }
       arguments += fmt::format("{}({}*){}", i ? ", " : "", type, from);
     }
-    out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y, k.grid.z, k.block.x,
-             k.block.y, k.block.z, k.shared_bytes, arguments);
+    out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y,
+             k.grid.z, k.block.x, k.block.y, k.block.z, k.shared_bytes, arguments);
     out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
   }
   out.line("return cudaSuccess;");

@@ -15,7 +15,12 @@ constexpr double lowest = -3.4028234663852886e38;
 }
 
 KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out)
-    : plan_(plan), program_(program), block_(plan.program), names_(names), out_(out), uses_(plan.program.nodes.size(), 0) {
+    : plan_(plan),
+      program_(program),
+      block_(plan.program),
+      names_(names),
+      out_(out),
+      uses_(plan.program.nodes.size(), 0) {
   std::set<std::string> taken;
   for (const Buffer& b : plan.buffers) {
     std::string name = b.name;
@@ -46,12 +51,19 @@ void KernelText::signature() {
   }
   for (int t : reads)
     if (!writes.count(t))
-      parameters += fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
+      parameters +=
+          fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ",
+                      type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   for (int t : writes)
-    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ", type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
-  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z, plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, plan_.stages, plan_.stages > 1 ? "s" : "") : "");
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name, parameters);
+    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ",
+                              type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
+  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
+            plan_.shared_bytes,
+            looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, plan_.stages,
+                                   plan_.stages > 1 ? "s" : "")
+                     : "");
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name,
+            parameters);
 }
 
 std::string KernelText::thread_index() const {
@@ -79,7 +91,10 @@ void KernelText::declarations() {
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& b = plan_.buffers[i];
-    out_.line("const auto {} = shared_tile<{}>(\"{}\", {}, {}, {});", tiles_[i], type_name(b.dtype), printable(b.name), b.offset,
+    const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}>", type_name(b.dtype), b.stages)
+                             : b.partials > 1 ? fmt::format("sums<{}, {}>", type_name(b.dtype), b.partials)
+                                              : fmt::format("tile<{}>", type_name(b.dtype));
+    out_.line("const auto {} = shared_{}(\"{}\", {}, {}, {});", tiles_[i], kind, printable(b.name), b.offset,
               b.bytes / graph::bytes(b.dtype), buffer_layout(b));
   }
 }
@@ -131,7 +146,8 @@ void KernelText::states() {
       } else {
         fill(fmt::format("acc{}", t.node), steps(*c), c->vector, start);
         for (int i : block_.consumers(t.node))
-          if (block_.nodes[i].kind == NodeKind::running_diff) fill(fmt::format("acc{}", i), steps(*c), c->vector, "0.0f");
+          if (block_.nodes[i].kind == NodeKind::running_diff)
+            fill(fmt::format("acc{}", i), steps(*c), c->vector, "0.0f");
       }
     } else if (t.kind == TaskKind::reduce && n.carried) {
       sum_declaration(t);
@@ -237,9 +253,9 @@ void KernelText::phase(const std::vector<int>& tasks) {
   const auto in_nest = [&](const Task& t) {
     const ContextKind kind = plan_.contexts[t.context].kind;
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
-    return kind != ContextKind::lanes && (t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand ||
-                                          t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate ||
-                                          t.kind == TaskKind::reduce);
+    return kind != ContextKind::lanes &&
+           (t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand ||
+            t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce);
   };
   const auto declare = [&](const Task& t) {
     if (t.kind == TaskKind::reduce && !block_.nodes[t.node].carried) sum_declaration(t);
@@ -247,7 +263,8 @@ void KernelText::phase(const std::vector<int>& tasks) {
   // The tasks right behind task i that share its loop nest; i moves to the last of them.
   const auto gather = [&](std::size_t& i, std::vector<int>& together) {
     const int context = plan_.tasks[tasks[i]].context;
-    while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == context && in_nest(plan_.tasks[tasks[i + 1]])) {
+    while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == context &&
+           in_nest(plan_.tasks[tasks[i + 1]])) {
       declare(plan_.tasks[tasks[++i]]);
       together.push_back(tasks[i]);
     }
@@ -272,11 +289,20 @@ void KernelText::phase(const std::vector<int>& tasks) {
       continue;
     }
     switch (t.kind) {
-      case TaskKind::mma: mma(t); break;
-      case TaskKind::reduce: lanes_nest(t); break;
-      case TaskKind::finish: finish(t); break;
-      case TaskKind::to_global: staged_store(t); break;
-      default: break;
+      case TaskKind::mma:
+        mma(t);
+        break;
+      case TaskKind::reduce:
+        lanes_nest(t);
+        break;
+      case TaskKind::finish:
+        finish(t);
+        break;
+      case TaskKind::to_global:
+        staged_store(t);
+        break;
+      default:
+        break;
     }
   }
 }

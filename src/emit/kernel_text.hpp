@@ -18,18 +18,21 @@ namespace zellige::emit {
 
 /// The coordinate at which a nest evaluates, dimension by dimension, as text. `inner` runs over `vector` neighbours.
 struct Point {
-  std::vector<std::string> at;        // of the first of the neighbours
-  std::vector<std::int64_t> limit;    // > 0: reads in this dimension are clamped below it, the nest passes it
+  std::vector<std::string> at;      // of the first of the neighbours
+  std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it, the nest passes it
   int inner = 0;
   int vector = 1;
-  std::int64_t shift = 0;             // of at[inner] from a multiple of `vector`: slices and concatenations move it
-  int context = -1;                   // whose registers `pair` and `state` index
-  std::string index;                  // of this chunk in those registers
-  bool own = true;                    // the nest's own coordinate: what its registers hold is at hand
+  std::int64_t shift = 0;  // of at[inner] from a multiple of `vector`: slices and concatenations move it
+  int context = -1;        // whose registers `pair` and `state` index
+  std::string index;       // of this chunk in those registers
+  bool own = true;         // the nest's own coordinate: what its registers hold is at hand
 };
 
 /// A node's value: text for one of the neighbours ("t3[v]"), or one value for all.
-struct Value { std::string text; bool vector = false; };
+struct Value {
+  std::string text;
+  bool vector = false;
+};
 
 class KernelText {
  public:
@@ -61,10 +64,12 @@ class KernelText {
 
   // evaluate_text.cpp
   void mma(const Task&);
-  void nest(const std::vector<int>& tasks);          // tasks of one context
+  void nest(const std::vector<int>& tasks);  // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
   bool has_room(const Task&, std::int64_t columns) const;
+  const plan::Shape& written(const Task&) const;
+  std::string inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);
@@ -87,7 +92,7 @@ class KernelText {
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
-  std::string store_value(const Value&, int vector);   // a Vec<float, vector> holding it
+  std::string store_value(const Value&, int vector);  // a Vec<float, vector> holding it
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   int piece(const Buffer&, const Point&) const;
@@ -98,7 +103,7 @@ class KernelText {
   int used_warps(const Context&) const;
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
-  int steps(const Context&) const;                      // chunks a thread of a sweep
+  int steps(const Context&) const;  // chunks a thread of a sweep
   bool looped() const { return block_.loop > 1; }
 
   const plan::KernelPlan& plan_;
@@ -106,15 +111,15 @@ class KernelText {
   const plan::BlockProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;                      // the buffers' names in the text
-  std::vector<int> uses_;                               // how often each node is an operand
-  std::unordered_map<std::string, Value> known_;        // values at hand in the open scopes, by node and coordinate
-  std::vector<std::string> order_;                      // of their computation: a scope that closes takes its own along
-  std::string guard_;                                   // the condition that is open in a nest, and what was known before it
+  std::vector<std::string> tiles_;                // the buffers' names in the text
+  std::vector<int> uses_;                         // how often each node is an operand
+  std::unordered_map<std::string, Value> known_;  // values at hand in the open scopes, by node and coordinate
+  std::vector<std::string> order_;  // of their computation: a scope that closes takes its own along
+  std::string guard_;               // the condition that is open in a nest, and what was known before it
   std::size_t guarded_ = 0;
   int counter_ = 0;
-  int spilled_ = -1;                                    // node on its way from registers to its buffer
-  plan::Section section_ = plan::Section::after;        // being emitted
+  int spilled_ = -1;                              // node on its way from registers to its buffer
+  plan::Section section_ = plan::Section::after;  // being emitted
 };
 
 }  // namespace zellige::emit

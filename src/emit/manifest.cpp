@@ -41,7 +41,8 @@ std::string to_json(const Manifest& m) {
     j["shared_bytes"] = k.shared_bytes;
     j["arguments"] = Json::array();
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
-      j["arguments"].push_back({{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+      j["arguments"].push_back(
+          {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
     root["kernels"].push_back(std::move(j));
   }
   return root.dump(2) + "\n";

@@ -16,25 +16,25 @@ struct TensorPlace {
   std::string name;
   graph::DType dtype{};
   graph::Shape shape;
-  graph::Strides strides;      // in elements; padding included
+  graph::Strides strides;  // in elements; padding included
   Role role{};
-  int position = -1;           // input and output: which argument of the caller
-  std::int64_t offset = -1;    // intermediate: byte offset in the workspace, a multiple of 256
-  std::int64_t bytes = 0;      // of storage, from its first element to its last
+  int position = -1;         // input and output: which argument of the caller
+  std::int64_t offset = -1;  // intermediate: byte offset in the workspace, a multiple of 256
+  std::int64_t bytes = 0;    // of storage, from its first element to its last
 };
 
 /// One launch. The kernel takes one pointer a tensor, in the order of `tensors`.
 struct KernelLaunch {
-  std::string name;            // the extern "C" name of the __global__ function
+  std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;  // dynamic
-  std::vector<int> tensors;    // indices into Manifest::tensors
-  std::vector<bool> writes;    // parallel to tensors
+  std::vector<int> tensors;       // indices into Manifest::tensors
+  std::vector<bool> writes;       // parallel to tensors
 };
 
 struct Manifest {
-  std::string name;            // of the program; a C identifier
-  std::string target;          // sm_80, sm_86, sm_89, sm_90a
+  std::string name;    // of the program; a C identifier
+  std::string target;  // sm_80, sm_86, sm_89, sm_90a
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for

@@ -16,7 +16,10 @@ void KernelText::lanes_nest(const Task& task) {
   const std::int64_t mine = (outputs + groups - 1) / groups, steps = (chunks + group - 1) / group;
   const bool product = n.kind == NodeKind::matmul;
   const std::size_t outer = mark();
-  out_.line("// {} of {}: {} thread{} a sum", product ? "products" : n.op == OpKind::reduction_max ? "maxima" : "sums",
+  out_.line("// {} of {}: {} thread{} a sum",
+            product                         ? "products"
+            : n.op == OpKind::reduction_max ? "maxima"
+                                            : "sums",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = groups * group < threads();
   if (some) out_.open("if (tid < {}) {{", groups * group);
@@ -65,10 +68,13 @@ void KernelText::lanes_nest(const Task& task) {
     if (!guard.empty()) out_.open("if ({}) {{", guard);
     const Value x = value(n.in[0], p);
     const std::string sum = fmt::format("sum{}[i]", task.node);
-    const std::string loop = c.vector > 1 ? fmt::format("for (int v = 0; v < {}; ++v) ", c.vector) : "{ const int v = 0; (void)v; ";
+    const std::string loop = c.vector > 1 ? fmt::format("for (int v = 0; v < {}; ++v) ", c.vector)
+                                          : "{ const int v = 0; (void)v; ";
     const char* end = c.vector > 1 ? "" : " }";
-    if (n.op == OpKind::reduction_max) out_.line("{}{} = zellige::max({}, {});{}", loop, sum, sum, x.text, end);
-    else out_.line("{}{} += {};{}", loop, sum, x.text, end);
+    if (n.op == OpKind::reduction_max)
+      out_.line("{}{} = zellige::max({}, {});{}", loop, sum, sum, x.text, end);
+    else
+      out_.line("{}{} += {};{}", loop, sum, x.text, end);
     if (!guard.empty()) out_.close();
   }
   if (tail) out_.close();
@@ -111,7 +117,8 @@ void KernelText::finish(const Task& task) {
     at[rank - 2] = "at.m";
     std::string inside = "lane % 4 == 0";
     if (batch % c.warps.b != 0) inside += fmt::format(" && at.b < {}", batch);
-    if (c.domain[rank - 2] % 16 != 0 || (c.domain[rank - 2] + 15) / 16 % c.warps.m != 0) inside += fmt::format(" && at.m < {}", c.domain[rank - 2]);
+    if (c.domain[rank - 2] % 16 != 0 || (c.domain[rank - 2] + 15) / 16 % c.warps.m != 0)
+      inside += fmt::format(" && at.m < {}", c.domain[rank - 2]);
     out_.line("if ({}) write<1>({}, x);", inside, address(at, type + "::warp_n(warp)"));
     out_.close();
     if (some) out_.close();
@@ -128,7 +135,8 @@ void KernelText::finish(const Task& task) {
   if (c.lanes > 1)
     out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[i], {})}};", max ? "max" : "sum", c.lanes, task.node,
               c.splits > 1 ? fmt::format("tid / {}", c.lanes) : "o");
-  else out_.line("const Vec<float, 1> x{{sum{}[i]}};", task.node);
+  else
+    out_.line("const Vec<float, 1> x{{sum{}[i]}};", task.node);
   std::string inside = c.lanes > 1 ? fmt::format("tid % {} == 0", c.lanes) : "";
   if (outputs % groups != 0) inside += fmt::format("{}o < {}", inside.empty() ? "" : " && ", outputs);
   std::vector<std::string> at(c.domain.size(), "0");
@@ -139,8 +147,10 @@ void KernelText::finish(const Task& task) {
     at[d] = index;
   }
   const std::string to = address(at, fmt::format("tid / {} % {}", c.lanes, c.splits));
-  if (inside.empty()) out_.line("write<1>({}, x);", to);
-  else out_.line("if ({}) write<1>({}, x);", inside, to);
+  if (inside.empty())
+    out_.line("write<1>({}, x);", to);
+  else
+    out_.line("if ({}) write<1>({}, x);", inside, to);
   out_.close();
   if (some) out_.close();
 }
@@ -152,7 +162,8 @@ void KernelText::staged_store(const Task& task) {
   plan::Shape chunks = c.domain;
   chunks[c.inner] /= c.vector;
   const std::int64_t total = graph::size(chunks), count = (total + threads() - 1) / threads();
-  out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total, c.vector * graph::bytes(n.dtype));
+  out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total,
+            c.vector * graph::bytes(n.dtype));
   out_.line("#pragma unroll{}", count > 16 ? " 4" : "");
   out_.open("for (int i = 0; i < {}; ++i) {{", count);
   out_.line("const int c = tid + i * {};", threads());
@@ -171,11 +182,16 @@ void KernelText::staged_store(const Task& task) {
     const std::string global_at = position(n, static_cast<int>(d), "it", at[d]);
     from += (d ? ", " : "") + at[d];
     to += (d ? ", " : "") + global_at;
-    if (n.splits[d].overhang) guard += fmt::format("{}{} < {}", guard.empty() ? "" : " && ", global_at, n.splits[d].extent + n.splits[d].offset);
+    if (n.splits[d].overhang)
+      guard += fmt::format("{}{} < {}", guard.empty() ? "" : " && ", global_at,
+                           n.splits[d].extent + n.splits[d].offset);
   }
-  const std::string move = fmt::format("store({}({}), load<{}>({}({})));", global(n.tensor), to, c.vector, tile(task.buffer), from);
-  if (guard.empty()) out_.line("{}", move);
-  else out_.line("if ({}) {}", guard, move);
+  const std::string move = fmt::format("store({}({}), load<{}>({}({})));", global(n.tensor), to, c.vector,
+                                       tile(task.buffer), from);
+  if (guard.empty())
+    out_.line("{}", move);
+  else
+    out_.line("if ({}) {}", guard, move);
   if (ragged) out_.close();
   out_.close();
 }

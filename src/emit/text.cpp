@@ -9,9 +9,12 @@ namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
   switch (dtype) {
-    case graph::DType::f16: return "half_t";
-    case graph::DType::bf16: return "bfloat16_t";
-    case graph::DType::f32: return "float";
+    case graph::DType::f16:
+      return "half_t";
+    case graph::DType::bf16:
+      return "bfloat16_t";
+    case graph::DType::f32:
+      return "float";
   }
   return "?";
 }
@@ -23,7 +26,10 @@ std::string float_literal(double value) {
   std::string text = fmt::format("{:.9g}", f);
   for (int digits = 1; digits < 9; ++digits) {
     const std::string shorter = fmt::format("{:.{}g}", f, digits);
-    if (std::strtof(shorter.c_str(), nullptr) == f) { text = shorter; break; }
+    if (std::strtof(shorter.c_str(), nullptr) == f) {
+      text = shorter;
+      break;
+    }
   }
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   text += "f";
@@ -51,7 +57,8 @@ std::string buffer_layout(const plan::Buffer& b) {
   }
   const std::string layout = layout_text(shape, strides);
   if (b.swizzle.B == 0) return layout;
-  return fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout);
+  return fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S,
+                     layout);
 }
 
 std::string plus(const std::string& a, std::int64_t b) {

@@ -12,7 +12,8 @@ class Text {
  public:
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
+    text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') +
+             fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   template <class... Args>
   void open(fmt::format_string<Args...> format, Args&&... args) {
@@ -32,14 +33,15 @@ class Text {
   int depth_ = 0;
 };
 
-std::string type_name(graph::DType);                       // half_t
-std::string float_literal(double);                         // 0.25f; exact to float
+std::string type_name(graph::DType);  // half_t
+std::string float_literal(double);    // 0.25f; exact to float
 /// The type that counts to `last`.
 const char* index_type(std::int64_t last);
-std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>{}
-std::string buffer_layout(const plan::Buffer&);            // with partials and swizzle
-std::string plus(const std::string& a, std::int64_t b);    // "a + b", "a", or "b"
-std::string times(const std::string& a, std::int64_t b);   // "a * b", or "a"
+std::string layout_text(const graph::Shape&,
+                        const graph::Strides&);           // Layout<Shape<Int<2>, ..>, Stride<..>>{}
+std::string buffer_layout(const plan::Buffer&);           // with partials and swizzle
+std::string plus(const std::string& a, std::int64_t b);   // "a + b", "a", or "b"
+std::string times(const std::string& a, std::int64_t b);  // "a * b", or "a"
 /// "c / 12 % 8": digit `d` of a mixed-radix number whose lower digits have product `below`; top digits need no remainder.
 std::string digit(const std::string& c, std::int64_t below, std::int64_t extent, bool top);
 

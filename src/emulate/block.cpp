@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "emulate/cluster.hpp"
-#include "zellige/emulate/arrangement.hpp"
 #include "graph/error.hpp"
+#include "zellige/emulate/arrangement.hpp"
 
 namespace zellige::emulate {
 
@@ -102,7 +102,8 @@ void Block::begin(std::uint64_t linear_index) {
 Fiber* Block::next_at_random() {
   const auto any = [&](std::uint32_t bits) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    for (unsigned skip = unsigned((random_ >> 32) % unsigned(std::popcount(bits))); skip; --skip) bits &= bits - 1;
+    for (unsigned skip = unsigned((random_ >> 32) % unsigned(std::popcount(bits))); skip; --skip)
+      bits &= bits - 1;
     return unsigned(std::countr_zero(bits));
   };
   Warp& w = warp_[any(ready_warps_)];
@@ -197,7 +198,8 @@ const Region* Block::arranged(const Region& from, const Arrangement& a, const Pa
         shadow.disagrees[i] |= std::uint64_t(1) << o, shadow.disagrees[o] |= std::uint64_t(1) << i;
   }
   for (const auto& r : regions_)
-    if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i) return r.get();
+    if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i)
+      return r.get();
   auto region = std::make_unique<Region>(from);
   region->arrangement = std::uint16_t(i);
   if (of) region->part_bytes = of->bytes, region->stages = of->stages;

@@ -66,7 +66,7 @@ struct Barrier {
   std::uint32_t warps = 0;  // with a thread waiting
   std::uint32_t waiting[32] = {};
   std::uint32_t come[32] = {};  // waiting or not
-  Clock heard{};  // from threads that arrived without waiting
+  Clock heard{};                // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };
@@ -141,7 +141,7 @@ class Block {
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
   void fence(Fiber&);   // what it knows of is visible to the asynchronous proxy
   void release(Warp&);  // what its threads have done so far can be told; what follows has a new time
-  void share(Warp&, std::uint32_t lanes);  // what these know, all do
+  void share(Warp&, std::uint32_t lanes);         // what these know, all do
   void common(unsigned warpgroup, Clock&) const;  // what all threads of a warpgroup know
   void arrive_at_registers();
 

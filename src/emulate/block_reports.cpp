@@ -31,9 +31,10 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
 
 void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
   report(f, Finding::Kind::stale, r.name, site,
-         fmt::format("shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and has read a "
-                     "later one since",
-                     r.name, spell(thread), spell_block(linear), spell(p.thread)),
+         fmt::format(
+             "shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and has read a "
+             "later one since",
+             r.name, spell(thread), spell_block(linear), spell(p.thread)),
          p.site);
 }
 
@@ -47,8 +48,9 @@ void Block::check_parts() {
       const Region& r = *tile.region;
       if (!p.fill || p.read || !findings.fresh(Finding::Kind::unread, r.name, p.site)) continue;
       RawFinding raw{Finding::Kind::unread, r.name, "", {{p.site}}, linear};
-      raw.text = fmt::format("{} {} of shared tensor {}: {} of {} began to fill it at \1 and nobody has read it",
-                             r.stages ? "stage" : "part", i, r.name, spell(p.thread), spell_block(linear));
+      raw.text =
+          fmt::format("{} {} of shared tensor {}: {} of {} began to fill it at \1 and nobody has read it",
+                      r.stages ? "stage" : "part", i, r.name, spell(p.thread), spell_block(linear));
       findings.add(std::move(raw));
       break;
     }
@@ -63,8 +65,8 @@ void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned
                      : use == Use::multiplies ? "multiplies at \1 by"
                                               : "accumulates at \1 on";
   RawFinding raw{kind, "", "", {walk(f, site)}, linear};
-  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
-                         spell(f.index), spell_block(linear), deed, value,
+  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written",
+                         declared ? " \x0e" : "", spell(f.index), spell_block(linear), deed, value,
                          use == Use::multiplies && !declared ? " of an operand" : "");
   raw.registers = true;
   if (declared) {
@@ -102,7 +104,8 @@ const char* name_of(AsyncOp::Kind kind) {
 
 // "Swizzle<3,4,3> of bytes at strides 2, 128"
 static std::string spell(const Arrangement& a) {
-  std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift) : "bytes at strides";
+  std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift)
+                            : "bytes at strides";
   for (int i = 0; i < a.count; ++i) text += fmt::format("{}{}", i ? ", " : " ", a.strides[i]);
   return text;
 }
@@ -118,7 +121,8 @@ std::string Block::against(const Clash& c, unsigned thread) const {
     case Clash::What::other_tensor:
       return fmt::format(", which {} last wrote as tensor {} at \2", who, region_names[c.region]);
     case Clash::What::other_layout:
-      return fmt::format("; {} wrote them at \2 through another layout, {}", who, emulate::spell(*arrangements_[c.region]));
+      return fmt::format("; {} wrote them at \2 through another layout, {}", who,
+                         emulate::spell(*arrangements_[c.region]));
     case Clash::What::in_flight:
       return fmt::format("; the cp.async that {} issued at \2 is still in flight", who);
     case Clash::What::unfenced:
@@ -151,11 +155,12 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
-                                 ? Finding::Kind::uninitialised_read
-                             : c.what == What::other_layout ? Finding::Kind::layout
-                             : c.what == What::unfenced     ? Finding::Kind::fence
-                                                        : Finding::Kind::race;
+  const Finding::Kind kind =
+      c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
+          ? Finding::Kind::uninitialised_read
+      : c.what == What::other_layout ? Finding::Kind::layout
+      : c.what == What::unfenced     ? Finding::Kind::fence
+                                     : Finding::Kind::race;
   if (!findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});
@@ -165,7 +170,8 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
                          r.space == Space::shared ? "shared" : "global", r.name,
                          &there == this ? "" : " of " + spell_block(there.linear), spell(thread),
                          spell_block(linear), verb, from, to, there.against(c, first_thread + thread));
-  if (c.what == What::other_layout) raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
+  if (c.what == What::other_layout)
+    raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
   findings.add(std::move(raw));
 }
 

@@ -38,7 +38,8 @@ void Buffer::mark_initialised(std::size_t offset, std::size_t bytes) {
 
 void Buffer::forget(std::size_t offset, std::size_t bytes) {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    fail("tensor {}: bytes {}..{} cannot be forgotten, the tensor has {}", name_, offset, offset + bytes, bytes_);
+    fail("tensor {}: bytes {}..{} cannot be forgotten, the tensor has {}", name_, offset, offset + bytes,
+         bytes_);
   if (!flags_) fail("tensor {}: it was initialised for good and cannot be forgotten", name_);
   for (std::size_t i = offset; i < offset + bytes; ++i)
     if (std::exchange(flags_[i], std::uint8_t(0))) data_[i] = 0xFF;

@@ -53,7 +53,7 @@ struct Fiber : Thread {
   // How often it has come to what all lanes of a warp come to together (.sync.aligned): wgmma_fence, wgmma_commit,
   // wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};
-  Site together_at{};  // the last one
+  Site together_at{};                   // the last one
   std::shared_ptr<InFlight> in_flight;  // null until the first bulk store or wgmma
 };
 

@@ -24,7 +24,8 @@ std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers,
 
 /// What is declared on that line, as the source spells it: "acc4" of `Fragment<1, 16, 64> acc4;`. "" where the line
 /// is not to be had or declares nothing.
-std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers, const std::string& source_file);
+std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers,
+                          const std::string& source_file);
 std::string declared_name(std::string_view line);
 
 }  // namespace zellige::emulate

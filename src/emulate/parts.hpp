@@ -17,7 +17,7 @@ class PartsRead {
     std::uint32_t fill = 0;  // which filling of the tile this is, from 1; 0: none yet
     bool read = false;
     std::uint32_t read_epoch = 0;  // of the latest read
-    std::uint16_t thread = 0;  // that filled it first
+    std::uint16_t thread = 0;      // that filled it first
     std::uintptr_t site = 0;
   };
   struct Tile {
@@ -31,7 +31,8 @@ class PartsRead {
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
   /// Threads that no barrier parts from the readers still fill what those have read.
-  void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch, std::uintptr_t site) {
+  void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
+              std::uintptr_t site) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;

@@ -201,8 +201,7 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
     if (cell.region == 0) return {What::unwritten};
     if (cell.in_flight) return {What::in_flight, cell.writer, 0, cell.write_site};
     if (!a.after(cell.write_epoch, cell.writer)) return {What::written, cell.writer, 0, cell.write_site};
-    if (!a.fenced(cell.write_epoch, cell.writer))
-      return {What::unfenced, cell.writer, 0, cell.write_site};
+    if (!a.fenced(cell.write_epoch, cell.writer)) return {What::unfenced, cell.writer, 0, cell.write_site};
     return {};
   });
 }

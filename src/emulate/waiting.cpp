@@ -109,8 +109,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   }
   if (b.come[w] >> f.lane & 1)
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
-                       spell_block(linear), spell(f.index), id, expected));
+           fmt::format(
+               "in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
+               spell_block(linear), spell(f.index), id, expected));
   b.come[w] |= 1u << f.lane;
   ++b.arrived;
   return b;

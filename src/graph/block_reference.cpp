@@ -22,15 +22,17 @@ struct Program {
   const std::vector<Array*>& outputs;
   const Errors& errors;
   const ReferenceOptions& options;
-  int op;  // index into KernelGraph::ops
+  int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
-                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options, int op) {
-  Program p{block, inputs, outputs, errors, options, op, varies(block), std::vector<bool>(block.tensors.size(), false)};
+                     const std::vector<Array*>& outputs, const Errors& errors,
+                     const ReferenceOptions& options, int op) {
+  Program p{block,   inputs, outputs,       errors,
+            options, op,     varies(block), std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::matmul)
       for (int t : op.inputs) p.operand[t] = true;
@@ -155,7 +157,8 @@ class Worker {
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
-    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
+    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to,
+              carried ? p_.block.loop : 1);
   }
 
   void check_exponent(const BlockOp& op) {
@@ -169,7 +172,8 @@ class Worker {
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
-      const Magnitude m = magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
+      const Magnitude m =
+          magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
       if (m.within(p_.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
@@ -180,7 +184,9 @@ class Worker {
     const auto count = static_cast<std::int64_t>(values.size());
     if (errors()) {
       const DType dtype = p_.block.tensors[t].dtype;
-      if (sampling()) own_.rounded[t].assign(values.size(), 0), noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
+      if (sampling())
+        own_.rounded[t].assign(values.size(), 0),
+            noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
       bound_.rounded[t] = bound_.tiles[t].values;
       if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
     }
@@ -201,8 +207,8 @@ class Worker {
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())
-        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
-                    n * sizeof(double));
+        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t,
+                    p_.errors.in[op.kernel_tensor]->values.data() + w, n * sizeof(double));
     });
   }
 
@@ -215,8 +221,8 @@ class Worker {
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
       if (errors())
-        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, bound_.tiles[op.inputs[0]].values.data() + t,
-                    n * sizeof(double));
+        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w,
+                    bound_.tiles[op.inputs[0]].values.data() + t, n * sizeof(double));
     });
   }
 
@@ -240,7 +246,8 @@ class Worker {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
     difference = state;
-    fold_max_error(uncertain(op.inputs[0], bound_), op.attributes.dim, operand(op.outputs[0]), {states_[index].shape, state.data()});
+    fold_max_error(uncertain(op.inputs[0], bound_), op.attributes.dim, operand(op.outputs[0]),
+                   {states_[index].shape, state.data()});
     bound_.tiles[op.outputs[0]].values = state;
     for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
   }
@@ -282,15 +289,15 @@ class Worker {
     const bool added = op.kind == OpKind::accum || op.kind == OpKind::accum_rescale ||
                        op.kind == OpKind::accum_red_sum_rescale;  // element by element
     if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
-    if (op.kind == OpKind::accum_max)
-      return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
+    if (op.kind == OpKind::accum_max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
     if (!first && added && op.kind != OpKind::accum)
       rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (added)
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + sum_error(p_.block.loop) * std::fabs(x.at.values[i]);
     else
-      fold_error(x, last, op.kind == OpKind::accum_red_rms, x.at.shape[last] / state.shape[last] * p_.block.loop, to);
+      fold_error(x, last, op.kind == OpKind::accum_red_rms,
+                 x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
   void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
@@ -299,8 +306,8 @@ class Worker {
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(e.begin(), e.end(), 0.0);
       const int last = static_cast<int>(state.shape.size()) - 1;
-      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
-                 {p_.block.tensors[op.outputs[0]].shape, e.data()});
+      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false,
+                 state.shape[last], {p_.block.tensors[op.outputs[0]].shape, e.data()});
     } else {
       e = side.states[index].values;
     }
@@ -334,7 +341,8 @@ class Worker {
   std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
   std::vector<Array> states_;  // accumulators and running maxima, by operator
-  Side bound_, own_;  // how far rounding may have moved values (rounding.hpp), and the part of the operator just computed
+  Side bound_,
+      own_;  // how far rounding may have moved values (rounding.hpp), and the part of the operator just computed
   Noise noise_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;

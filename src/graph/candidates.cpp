@@ -119,8 +119,7 @@ class Characters {
 };
 
 Candidates::Candidates(const std::string& path)
-    : source_(path == "-" ? "stdin" : path),
-      stem_(path == "-" ? "stdin" : graph_name(path)) {
+    : source_(path == "-" ? "stdin" : path), stem_(path == "-" ? "stdin" : graph_name(path)) {
   const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("{}: expected a graph file that can be read, found: {}", source_, std::strerror(errno));
   in_ = std::make_unique<Characters>(fd, source_);

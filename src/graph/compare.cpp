@@ -62,7 +62,9 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       const bool same = std::isinf(expected.values[i]) && found.values[i] == expected.values[i];
       const double error = same ? 0 : std::fabs(found.values[i] - expected.values[i]);
       difference += error * error;
-      const double bound = allowed.element * std::max({std::isinf(expected.values[i]) ? 0 : std::fabs(expected.values[i]), rms, floor});
+      const double bound =
+          allowed.element *
+          std::max({std::isinf(expected.values[i]) ? 0 : std::fabs(expected.values[i]), rms, floor});
       const double r = ratio(error, bound);
       c.wrong += !(r <= 1);
       if (r > c.worst) {
@@ -71,7 +73,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       }
       if (!errors) continue;
       const double explained = errors->values[i];
-      const bool anything = explained == std::numeric_limits<double>::infinity();  // a divisor that may be 0, say
+      const bool anything =
+          explained == std::numeric_limits<double>::infinity();  // a divisor that may be 0, say
       if (!anything && error > explained) excess += (error - explained) * (error - explained);
       if (!anything && error != error) excess = error;
       const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
@@ -88,17 +91,22 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.correct = c.norm_error <= allowed.norm && c.worst <= 1 && c.wrong == 0;
   if (!errors) return c;
   c.error = errors->values[worst_at];
-  c.explained = !c.correct && c.of_error <= 1 && ratio(std::sqrt(excess), std::sqrt(total)) <= allowed.norm / 4;
+  c.explained =
+      !c.correct && c.of_error <= 1 && ratio(std::sqrt(excess), std::sqrt(total)) <= allowed.norm / 4;
   return c;
 }
 
 std::string to_string(const Comparison& c) {
   std::string past;
-  if (c.explained)
-    past = fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
+  if (c.explained && c.wrong == 0)
+    past = ", the norm past what is allowed; rounding alone moves it as far";
+  else if (c.explained)
+    past =
+        fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
   else if (c.wrong)
     past = fmt::format(", {} elements wrong", c.wrong);
-  if (c.wrong && c.of_error > 1) past += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
+  if (c.wrong && c.of_error > 1)
+    past += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
   return fmt::format(
       "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
       c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, past);

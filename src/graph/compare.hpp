@@ -32,13 +32,16 @@ struct Comparison {
   double found = 0, expected = 0, allowed = 0;
   std::int64_t wrong = 0;  // how many elements are past what is allowed
   bool explained = false;  // not correct, and rounding alone explains it
-  double of_error = 0;     // the greatest |found - expected| among those elements as a multiple of what rounding explains
-  double error = 0;        // what it explains at `at`
+  double of_error =
+      0;  // the greatest |found - expected| among those elements as a multiple of what rounding explains
+  double error = 0;  // what it explains at `at`
 };
 
 /// Throws Error if the shapes differ. `errors`: how far rounding alone may move each element; nullptr: nobody has found out.
-Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr);
-inline Comparison compare(const Array& found, const Array& expected, DType dtype, const Array* errors = nullptr) {
+Comparison compare(const Array& found, const Array& expected, const Tolerance&,
+                   const Array* errors = nullptr);
+inline Comparison compare(const Array& found, const Array& expected, DType dtype,
+                          const Array* errors = nullptr) {
   return compare(found, expected, tolerance(dtype), errors);
 }
 

@@ -40,7 +40,8 @@ void with_unary(OpKind kind, const Attributes& a, const Use& use) {
     case OpKind::sigmoid:
       return use([](double x) { return 1 / (1 + std::exp(-x)); });
     case OpKind::gelu:
-      return use([](double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); });  // 1 + erf would cancel
+      return use(
+          [](double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); });  // 1 + erf would cancel
     case OpKind::relu:
       return use([](double x) { return x < 0 ? 0.0 : x; });
     case OpKind::clamp:

@@ -25,19 +25,38 @@ std::string_view name(DType);
 
 /// The operators of both levels. Which level admits which is a table in ops.hpp.
 enum class OpKind : std::uint8_t {
-  input, output, custom,
-  matmul,                                                                    // over the last two dimensions
-  exp, square, sqrt, mul_scalar, silu, sigmoid, gelu, relu, clamp, log,      // elementwise, one operand
-  add, sub, mul, div, pow,                                                   // elementwise, a dimension of 1 broadcasts
-  reduction,                                                                 // sum over `dim`, down to `to` elements (1 keeps the dimension)
-  reduction_max,                                                             // block: (new running maximum, old minus new)
-  rms_norm,                                                                  // x / sqrt(mean of squares over the last dimension)
-  concat, split,                                                             // along `dim`
-  accum,                                                                     // sum over iterations
-  accum_red_sum, accum_red_mean, accum_red_rms,                              // ... then over the last dimension
-  accum_redtox_sum,                                                          // ... then the last dimension strided down to `to`
-  accum_max,                                                                 // maximum over iterations
-  accum_rescale, accum_red_sum_rescale,                                      // acc = acc * r + x; the second then sums the last dimension
+  input,
+  output,
+  custom,
+  matmul,  // over the last two dimensions
+  exp,
+  square,
+  sqrt,
+  mul_scalar,
+  silu,
+  sigmoid,
+  gelu,
+  relu,
+  clamp,
+  log,  // elementwise, one operand
+  add,
+  sub,
+  mul,
+  div,
+  pow,            // elementwise, a dimension of 1 broadcasts
+  reduction,      // sum over `dim`, down to `to` elements (1 keeps the dimension)
+  reduction_max,  // block: (new running maximum, old minus new)
+  rms_norm,       // x / sqrt(mean of squares over the last dimension)
+  concat,
+  split,  // along `dim`
+  accum,  // sum over iterations
+  accum_red_sum,
+  accum_red_mean,
+  accum_red_rms,     // ... then over the last dimension
+  accum_redtox_sum,  // ... then the last dimension strided down to `to`
+  accum_max,         // maximum over iterations
+  accum_rescale,
+  accum_red_sum_rescale,  // acc = acc * r + x; the second then sums the last dimension
 };
 std::string_view name(OpKind);
 
@@ -69,21 +88,22 @@ struct Dim3 {
 
 /// Attributes of an operator; each kind reads only its own.
 struct Attributes {
-  double scalar = 1;              // mul_scalar
-  double lo = 0, hi = 0;          // clamp
-  int dim = -1;                   // reduction, reduction_max, concat, split: which dimension
-  std::int64_t to = 1;            // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
+  double scalar = 1;      // mul_scalar
+  double lo = 0, hi = 0;  // clamp
+  int dim = -1;           // reduction, reduction_max, concat, split: which dimension
+  std::int64_t to =
+      1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
   std::vector<std::int64_t> sizes{};  // split: the size of each part along `dim`
   bool operator==(const Attributes&) const = default;
 };
 
 struct BlockOp {
   OpKind kind{};
-  std::vector<int> inputs, outputs;       // indices into BlockGraph::tensors
+  std::vector<int> inputs, outputs;  // indices into BlockGraph::tensors
   Attributes attributes;
-  int kernel_tensor = -1;                 // input: index into KernelOp::inputs; output: into KernelOp::outputs
-  std::array<int, 3> map{-1, -1, -1};     // input and output: which dimension grid axis x, y, z splits; -1: none
-  int loop_dim = -1;                      // input: which dimension the loop splits further; -1: loaded once, before it
+  int kernel_tensor = -1;              // input: index into KernelOp::inputs; output: into KernelOp::outputs
+  std::array<int, 3> map{-1, -1, -1};  // input and output: which dimension grid axis x, y, z splits; -1: none
+  int loop_dim = -1;  // input: which dimension the loop splits further; -1: loaded once, before it
 };
 
 /// Runs once a block; what lies before the accumulators runs once an iteration.
@@ -91,12 +111,12 @@ struct BlockGraph {
   Dim3 grid, block;
   std::int64_t loop = 1;
   std::vector<BlockTensor> tensors;
-  std::vector<BlockOp> ops;               // in a topological order
+  std::vector<BlockOp> ops;  // in a topological order
 };
 
 struct KernelOp {
   OpKind kind{};
-  std::vector<int> inputs, outputs;       // indices into KernelGraph::tensors
+  std::vector<int> inputs, outputs;  // indices into KernelGraph::tensors
   Attributes attributes;
   std::shared_ptr<const BlockGraph> block;  // custom only
 };
@@ -104,13 +124,13 @@ struct KernelOp {
 struct KernelGraph {
   std::string name;
   std::vector<KernelTensor> tensors;
-  std::vector<KernelOp> ops;              // without input and output operators: `inputs` and `outputs` say it
-  std::vector<int> inputs, outputs;       // indices into tensors, in the caller's order
+  std::vector<KernelOp> ops;         // without input and output operators: `inputs` and `outputs` say it
+  std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
 };
 
 /// Row-major strides of a shape.
 Strides row_major(const Shape&);
 std::int64_t size(const Shape&);
-std::string to_string(const Shape&);      // "(2, 4096)"
+std::string to_string(const Shape&);  // "(2, 4096)"
 
 }  // namespace zellige::graph

@@ -50,17 +50,20 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a) {
 }
 
 /// A grid's or block's extents; along one axis or another makes no difference, since lowering may number both along x.
-void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t most, std::string_view unit) {
+void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t most,
+                   std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)
     if (d[axis] < 1 || d[axis] > most)
-      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, most, unit, "xyz"[axis], d[axis]);
+      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, most, unit, "xyz"[axis],
+              d[axis]);
 }
 
 void check_launch(const Where& where, const BlockGraph& b) {
   check_extents(where, "grid", b.grid, max_blocks, "blocks");
   check_extents(where, "block", b.block, max_threads, "threads");
   if (b.grid.x > max_blocks / b.grid.y || b.grid.x * b.grid.y > max_blocks / b.grid.z)
-    fail_at(where, "expected a grid of at most {} blocks, found {} x {} x {}", max_blocks, b.grid.x, b.grid.y, b.grid.z);
+    fail_at(where, "expected a grid of at most {} blocks, found {} x {} x {}", max_blocks, b.grid.x, b.grid.y,
+            b.grid.z);
   if (b.block.count() < min_threads || b.block.count() > max_threads)
     fail_at(where, "expected a block of {} to {} threads, found {} ({} x {} x {})", min_threads, max_threads,
             b.block.count(), b.block.x, b.block.y, b.block.z);

@@ -26,7 +26,13 @@ std::int64_t inverse(std::int64_t a, std::int64_t m) {
 class TwoModes {
  public:
   TwoModes(std::int64_t a, std::int64_t X, std::int64_t b, std::int64_t Y)
-      : a_(a), X_(X), b_(b), Y_(Y), g_(std::gcd(a, b)), step_(b / g_), inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
+      : a_(a),
+        X_(X),
+        b_(b),
+        Y_(Y),
+        g_(std::gcd(a, b)),
+        step_(b / g_),
+        inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
 
   std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
     if (c == 0) {
@@ -36,7 +42,8 @@ class TwoModes {
     if (c % g_ != 0) return {};
     // x is known modulo step_, and where y stays within its extent.
     std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
-    const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)), high = std::min(X_, floor_div(c + b_ * Y_, a_));
+    const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)),
+                       high = std::min(X_, floor_div(c + b_ * Y_, a_));
     x0 += ceil_div(low - x0, step_) * step_;
     if (x0 > high) return {};
     return std::pair{x0, (c - a_ * x0) / b_};
@@ -46,16 +53,22 @@ class TwoModes {
   std::int64_t a_, X_, b_, Y_, g_, step_, inverse_;
 };
 
-struct Mode { std::int64_t extent, stride; std::size_t dim; };
+struct Mode {
+  std::int64_t extent, stride;
+  std::size_t dim;
+};
 
 /// Walks the differences of all modes but the last two.
 class Walk {
  public:
   explicit Walk(std::vector<Mode> modes)
-      : modes_(std::move(modes)), reach_(modes_.size() + 1, 0), d_(modes_.size(), 0),
+      : modes_(std::move(modes)),
+        reach_(modes_.size() + 1, 0),
+        d_(modes_.size(), 0),
         last_(modes_[modes_.size() - 2].stride, modes_[modes_.size() - 2].extent - 1, modes_.back().stride,
               modes_.back().extent - 1) {
-    for (std::size_t k = modes_.size(); k-- > 0;) reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
+    for (std::size_t k = modes_.size(); k-- > 0;)
+      reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
   /// Is there a d whose modes from k on reach -sum? The first that is not 0 may be taken as positive.
@@ -78,7 +91,8 @@ class Walk {
 
   std::pair<Shape, Shape> coordinates(std::size_t rank) const {
     std::pair<Shape, Shape> both{Shape(rank, 0), Shape(rank, 0)};
-    for (std::size_t k = 0; k < modes_.size(); ++k) (d_[k] > 0 ? both.first : both.second)[modes_[k].dim] = std::abs(d_[k]);
+    for (std::size_t k = 0; k < modes_.size(); ++k)
+      (d_[k] > 0 ? both.first : both.second)[modes_[k].dim] = std::abs(d_[k]);
     return both;
   }
 

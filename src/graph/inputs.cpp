@@ -116,7 +116,8 @@ class Search {
       for (double v : a.values)
         if (v != v) return false;
     return std::ranges::all_of(g_.outputs, [&](int t) {
-      return r.tensors[t].values.empty() || std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+      return r.tensors[t].values.empty() ||
+             std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
     });
   }
 
@@ -179,7 +180,8 @@ class Search {
 
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest) : std::string("is not finite");
+      return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest)
+                      : std::string("is not finite");
     };
     const Reference& r = result_.reference;
     for (const BlockOperand& o : r.operands)

@@ -65,7 +65,8 @@ DType read_dtype(const Where& where, const std::string& what, const Json& j) {
 }
 
 Strides read_strides(const Where& where, const Json& j) {
-  return integers(where, "strides", j, -(std::int64_t{1} << 40), std::int64_t{1} << 40);  // validate() judges them
+  return integers(where, "strides", j, -(std::int64_t{1} << 40),
+                  std::int64_t{1} << 40);  // validate() judges them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int least) {

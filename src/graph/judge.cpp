@@ -15,12 +15,17 @@ void Judge::sample() {
     ReferenceOptions options;
     options.errors = true, options.sample = static_cast<std::uint64_t>(i);
     const Reference moved = run(graph_, inputs_, options);
-    for (std::size_t t = 0; t < moved.tensors.size(); ++t)
+    norms_.resize(moved.tensors.size());
+    for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
+      const double norm =
+          graph::compare(moved.tensors[t], reference_.tensors[t], graph_.tensors[t].dtype).norm_error;
+      norms_[t] = std::max(norms_[t], norm);
       for (std::size_t e = 0; e < moved.tensors[t].values.size(); ++e) {
         const double off = 4 * std::fabs(moved.tensors[t].values[e] - reference_.tensors[t].values[e]);
         double& most = sampled_[t].values[e];
         if (!(off <= most)) most = off == off ? off : std::numeric_limits<double>::infinity();
       }
+    }
   }
   for (std::size_t t = 0; t < sampled_.size(); ++t)
     for (std::size_t e = 0; e < sampled_[t].values.size(); ++e)
@@ -40,7 +45,10 @@ Comparison Judge::compare(int tensor, const Array& found) {
   c = graph::compare(found, expected, dtype, &bounds_[tensor]);
   if (!c.explained) return c;
   if (sampled_.empty()) sample();
-  return graph::compare(found, expected, dtype, &sampled_[tensor]);
+  c = graph::compare(found, expected, dtype, &sampled_[tensor]);
+  // No element shows it, all together do: then all together are held to the samples.
+  c.explained = c.explained || (c.wrong == 0 && c.norm_error <= 2 * norms_[tensor]);
+  return c;
 }
 
 }  // namespace zellige::graph

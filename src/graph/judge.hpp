@@ -8,7 +8,8 @@
 //
 //   the bound    how far each element may lie from the reference at most (rounding.hpp), one more run of the reference
 //   the samples  how far it does lie in runs that rounding has moved at random; what rounds the same way everywhere
-//                cancels there (softmax, x - 0.999 x), which no bound sees. Four times the greatest of them counts.
+//                cancels there (softmax, x - 0.999 x), which no bound sees. Four times the greatest of them counts;
+//                where each element is within the tolerance and only the norm is not, twice the samples' greatest norm.
 #pragma once
 #include "graph/compare.hpp"
 #include "graph/reference.hpp"
@@ -32,6 +33,7 @@ class Judge {
   const std::vector<Array>& inputs_;
   const Reference& reference_;
   std::vector<Array> bounds_, sampled_;  // by tensor, once they are asked for
+  std::vector<double> norms_;            // the greatest relative norm of a sample's difference
 };
 
 }  // namespace zellige::graph

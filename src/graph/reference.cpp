@@ -20,7 +20,8 @@ constexpr std::int64_t chunk = 1 << 16;
 
 /// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, int threads) {
-  if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
+  if (noise)
+    noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
   std::vector<Magnitude> parts(chunks);
   parallel_for(chunks, threads, [&](std::int64_t c, int) {
@@ -58,12 +59,14 @@ void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
   });
 }
 
-void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
-               const std::vector<const Array*>& from, const std::vector<Array*>& to, int threads) {
+void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+               const std::vector<Array*>& out, const std::vector<const Array*>& from,
+               const std::vector<Array*>& to, int threads) {
   std::vector<Uncertain> operands;
   std::vector<Operand> results;
   std::vector<double*> errors;
-  for (std::size_t i = 0; i < in.size(); ++i) operands.push_back({{in[i]->shape, in[i]->values.data()}, from[i]->values.data()});
+  for (std::size_t i = 0; i < in.size(); ++i)
+    operands.push_back({{in[i]->shape, in[i]->values.data()}, from[i]->values.data()});
   for (std::size_t i = 0; i < out.size(); ++i) {
     results.push_back({out[i]->shape, out[i]->values.data()});
     errors.push_back(to[i]->values.data());
@@ -72,8 +75,8 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
 }
 
 /// Moves the results by errors of the operator's own: a kernel's, drawn at random.
-void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out, Noise& noise,
-             int threads) {
+void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+             const std::vector<Array*>& out, Noise& noise, int threads) {
   std::vector<Array> none, own;
   std::vector<const Array*> from;
   std::vector<Array*> to;
@@ -189,8 +192,10 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     }
     for (int t : op.outputs) {
       if (stopped) break;
-      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr, options.sample ? &noise : nullptr, options.round, threads);
-      if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit)) r.magnitudes[t].finite = false;
+      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
+                               options.sample ? &noise : nullptr, options.round, threads);
+      if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit))
+        r.magnitudes[t].finite = false;
       stopped = options.stops_at(r.magnitudes[t]);
     }
     r.stopped = stopped;

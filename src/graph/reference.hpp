@@ -26,8 +26,10 @@ struct ReferenceOptions {
   // Arguments of exp: past 4, one unit in the last place of an f16 argument moves exp by more than `compare` allows, and
   // a comparison would judge the rounding of the argument, not the kernel. Past it counts as past `limit`.
   double exp_limit = std::numeric_limits<double>::infinity();
-  bool errors = false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
-  std::uint64_t sample = 0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
+  bool errors =
+      false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
+  std::uint64_t sample =
+      0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
 
   bool stops_at(const Magnitude& m) const {
     return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
@@ -45,7 +47,7 @@ struct Reference {
   std::vector<Magnitude> magnitudes;  // likewise, the inputs included
   std::vector<BlockOperand> operands;
   std::vector<Array> errors;  // by tensor: how far a right kernel may lie from it; empty unless asked for
-  bool stopped = false;  // a magnitude went past the limit: what comes later was not computed
+  bool stopped = false;       // a magnitude went past the limit: what comes later was not computed
 
   bool within(double limit) const;  // is every magnitude finite and at most `limit`?
 };

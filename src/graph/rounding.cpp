@@ -13,8 +13,8 @@
 namespace zellige::graph {
 namespace {
 
-constexpr double u = 0x1p-24;       // half a unit in the last place of float32
-constexpr double tiny = 0x1p-125;   // what is below may be flushed to zero
+constexpr double u = 0x1p-24;      // half a unit in the last place of float32
+constexpr double tiny = 0x1p-125;  // what is below may be flushed to zero
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// An infinite error where the arithmetic of errors has no number: anything may come out there.
@@ -54,7 +54,8 @@ void unary(OpKind kind, const Attributes& a, const Uncertain& x, const Operand& 
     const double v = x.at.values[i], e = x.error[i], f = y.values[i];
     double spread = 0;
     if (e > 0)
-      spread = std::max(known(std::fabs(apply(kind, a, v + e) - f)), known(std::fabs(apply(kind, a, v - e) - f)));
+      spread =
+          std::max(known(std::fabs(apply(kind, a, v + e) - f)), known(std::fabs(apply(kind, a, v - e) - f)));
     error[i] = known(spread + own_error(kind, v, f));
   }
 }
@@ -76,7 +77,8 @@ double binary(OpKind kind, double x, double ex, double y, double ey, double z) {
       double spread = 0;
       if (ex + ey > 0)
         for (double a : {x - ex, x + ex})
-          for (double b : {y - ey, y + ey}) spread = std::max(spread, known(std::fabs(apply(kind, a, b) - z)));
+          for (double b : {y - ey, y + ey})
+            spread = std::max(spread, known(std::fabs(apply(kind, a, b) - z)));
       return spread + 16 * r + tiny;
     }
   }
@@ -103,10 +105,13 @@ void binary(OpKind kind, const Uncertain& x, const Uncertain& y, const Operand& 
 
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
 /// order has others, about as large where the terms are not arranged to cancel late.
-double own_sum_error(double share, double most, double squares) { return share * (most + std::sqrt(squares)); }
+double own_sum_error(double share, double most, double squares) {
+  return share * (most + std::sqrt(squares));
+}
 
 /// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats, int threads) {
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
+            int threads) {
   const std::size_t r = a.at.shape.size();
   const std::int64_t m = a.at.shape[r - 2], k = a.at.shape[r - 1], n = b.at.shape[r - 1];
   const std::int64_t batch = size(a.at.shape) / (m * k), terms = k * repeats;
@@ -114,12 +119,15 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
   const auto all = static_cast<std::size_t>(batch * m * k), others = static_cast<std::size_t>(batch * k * n);
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
-  for (std::size_t i = 0; i < all; ++i) magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
+  for (std::size_t i = 0; i < all; ++i)
+    magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
   for (std::size_t i = 0; i < others; ++i) {
     reach[i] = std::fabs(b.at.values[i]) + b.error[i];
     other_squares[i] = b.at.values[i] * b.at.values[i];
   }
-  const auto none = [](const double* e, std::size_t count) { return std::all_of(e, e + count, [](double x) { return x == 0; }); };
+  const auto none = [](const double* e, std::size_t count) {
+    return std::all_of(e, e + count, [](double x) { return x == 0; });
+  };
   const bool exact_a = none(a.error, all), exact_b = none(b.error, others);
   constexpr std::int64_t rows = 128;
   const std::int64_t down = (m + rows - 1) / rows, step = std::max<std::int64_t>(4, (k + 15) / 16);
@@ -134,7 +142,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     };
     for (std::int64_t at = 0; at < k; at += step) {  // the partial sums, every few terms
       product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
-      for (std::size_t j = 0; j < part.size(); ++j) sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
+      for (std::size_t j = 0; j < part.size(); ++j)
+        sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
     }
     product(squares.data() + from_a, other_squares.data() + from_b, k);
     for (std::size_t j = 0; j < part.size(); ++j) to[j] = own_sum_error(share, most[j], part[j]) + tiny;
@@ -156,7 +165,8 @@ void rms_norm(const Uncertain& x, double* error) {
     fold_error({{row_shape, v}, e}, 1, true, n, {one, &off});
     mean_error({one, &squares}, static_cast<double>(n), true, &off);
     const double rms = std::sqrt(squares / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i) error[row * n + i] = known(binary(OpKind::div, v[i], e[i], rms, off, v[i] / rms));
+    for (std::int64_t i = 0; i < n; ++i)
+      error[row * n + i] = known(binary(OpKind::div, v[i], e[i], rms, off, v[i] / rms));
   }
 }
 
@@ -186,10 +196,12 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
 }
 
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
-  const auto n = static_cast<std::size_t>(size(before.shape)), terms = static_cast<std::size_t>(size(x.at.shape));
+  const auto n = static_cast<std::size_t>(size(before.shape)),
+             terms = static_cast<std::size_t>(size(x.at.shape));
   std::vector<double> y(before.values, before.values + n), high(n), low(n), up(terms), down(terms);
   for (std::size_t i = 0; i < n; ++i) high[i] = y[i] + error.values[i], low[i] = y[i] - error.values[i];
-  for (std::size_t i = 0; i < terms; ++i) up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
+  for (std::size_t i = 0; i < terms; ++i)
+    up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
   fold_max(x.at, dim, {before.shape, y.data()});
   fold_max({x.at.shape, up.data()}, dim, {before.shape, high.data()});
   fold_max({x.at.shape, down.data()}, dim, {before.shape, low.data()});
@@ -250,16 +262,20 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double y = round_to(f, x[i]), low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
+    const double y = round_to(f, x[i]), low = round_to(f, x[i] - error[i]),
+                 high = round_to(f, x[i] + error[i]);
     const std::uint64_t side = next() % 3;
     // By one step at most: a value that moves further than that does so by itself.
     const double step = std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
-    x[i] = side == 1 && low < y ? round_to(f, std::max(low, y - step)) : side == 2 && high > y ? round_to(f, std::min(high, y + step)) : y;
+    x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
+           : side == 2 && high > y ? round_to(f, std::min(high, y + step))
+                                   : y;
   }
 }
 
 void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
-               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats, int threads) {
+               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats,
+               int threads) {
   const Uncertain& x = in[0];
   if (is_unary(kind)) {
     unary(kind, attributes, x, out[0], errors[0]);

@@ -22,8 +22,9 @@ struct Uncertain {
 
 /// The errors of an operator's results `out` (evaluate's operators); `repeats`: the iterations over which a matmul or a
 /// reduction is carried on. A kernel-level matmul takes as many threads as it is given.
-void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in, const std::vector<Operand>& out,
-               const std::vector<double*>& errors, std::int64_t repeats = 1, int threads = 1);
+void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
+               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
+               int threads = 1);
 
 /// Adds to `error` what fold() of x leaves, as a part of sums of `terms` terms.
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);

@@ -35,8 +35,8 @@ void check_strides(const Where& where, const KernelTensor& t) {
     fail_at(where,
             "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
             "elements {} and {} both lie at {}",
-            t.name, to_string(t.strides), to_string(t.shape), to_string(shared->first), to_string(shared->second),
-            address);
+            t.name, to_string(t.strides), to_string(t.shape), to_string(shared->first),
+            to_string(shared->second), address);
   }
 }
 

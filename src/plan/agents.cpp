@@ -16,8 +16,8 @@ class Builder {
     agent_.warps = (plan_.program.threads() + 31) / 32;
     if (!plan_.loop_copies.empty()) {
       for (int t : plan_.loop_copies)
-        schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer, plan_.stages, 0, 0,
-                                      Synchronisation::cp_async_group});
+        schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer,
+                                      plan_.stages, 0, 0, Synchronisation::cp_async_group});
     }
     const bool looped = plan_.program.loop > 1;
     if (looped) loop();
@@ -41,7 +41,9 @@ class Builder {
     const Task& task = plan_.tasks[t];
     const bool async = task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async;
     Step& s = step(async ? StepKind::copy : StepKind::work,
-                   fmt::format("{} {}", name(task.kind), task.buffer >= 0 ? plan_.buffers[task.buffer].name : plan_.program.nodes[task.node].name));
+                   fmt::format("{} {}", name(task.kind),
+                               task.buffer >= 0 ? plan_.buffers[task.buffer].name
+                                                : plan_.program.nodes[task.node].name));
     for (int b : task.reads) {
       bool same = false;
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
@@ -49,7 +51,8 @@ class Builder {
     }
     // A context gives each element to the same thread in every iteration.
     if (task.buffer >= 0 && task.kind != TaskKind::to_global) s.writes.push_back({task.buffer, lag, true});
-    if (task.kind == TaskKind::copy_in && plan_.tasks[t].section == Section::inside && plan_.stages > 1) s.guard_lag = lag;
+    if (task.kind == TaskKind::copy_in && plan_.tasks[t].section == Section::inside && plan_.stages > 1)
+      s.guard_lag = lag;
   }
 
   void loop() {

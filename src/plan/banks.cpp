@@ -34,7 +34,8 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   std::vector<std::int64_t> words;
   std::vector<int> load(banks);
   for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
-    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 && first + 2 * per_phase <= lanes &&
+    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 &&
+                     first + 2 * per_phase <= lanes &&
                      agree_in_pairs(access.address, first, first + 2 * per_phase);
     phases = two ? 2 : 1;
     words.clear();

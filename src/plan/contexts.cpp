@@ -35,7 +35,8 @@ Sweep walk_sweep(const Context& c, int threads, int limit) {
   std::int64_t total = 1;
   for (auto e : chunks) total *= e;
   for (std::int64_t first = 0; first < total; first += 32) {
-    if (first % threads + 32 > threads && threads % 32 != 0 && first % threads % 32 != 0) continue;  // straddles warps
+    if (first % threads + 32 > threads && threads % 32 != 0 && first % threads % 32 != 0)
+      continue;  // straddles warps
     if (static_cast<int>(result.accesses.size()) >= limit) break;
     WarpAccess access;
     for (int lane = 0; lane < 32; ++lane) {
@@ -107,9 +108,12 @@ Sweep walk_lanes(const Context& c, int threads, int limit) {
 
 Sweep walk(const Context& c, int threads, int limit) {
   switch (c.kind) {
-    case ContextKind::sweep: return walk_sweep(c, threads, limit);
-    case ContextKind::fragment: return walk_fragment(c, limit);
-    case ContextKind::lanes: return walk_lanes(c, threads, limit);
+    case ContextKind::sweep:
+      return walk_sweep(c, threads, limit);
+    case ContextKind::fragment:
+      return walk_fragment(c, limit);
+    case ContextKind::lanes:
+      return walk_lanes(c, threads, limit);
   }
   return {};
 }
@@ -157,14 +161,15 @@ std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
 std::string print(const Context& c) {
   switch (c.kind) {
     case ContextKind::fragment:
-      return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), c.warps.b,
-                         c.warps.m, c.warps.n, c.slices > 1 ? fmt::format(", {} slices of N", c.slices) : "");
+      return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain),
+                         c.warps.b, c.warps.m, c.warps.n,
+                         c.slices > 1 ? fmt::format(", {} slices of N", c.slices) : "");
     case ContextKind::sweep:
       return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector, c.inner);
     case ContextKind::lanes:
       return fmt::format("{} lanes{} an output of {}, {} summands each, by {}", c.lanes,
-                         c.splits > 1 ? fmt::format(" in each of {} warps", c.splits) : "", to_string(c.domain), c.length,
-                         c.vector);
+                         c.splits > 1 ? fmt::format(" in each of {} warps", c.splits) : "",
+                         to_string(c.domain), c.length, c.vector);
   }
   return "";
 }

@@ -8,8 +8,13 @@ namespace zellige::plan {
 
 /// One instruction of one warp: where each of its 32 lanes starts; an empty coordinate is an idle lane. Each lane covers
 /// `vector` elements along dimension `inner`.
-struct WarpAccess { std::vector<Shape> lanes; };
-struct Sweep { std::vector<WarpAccess> accesses; int inner = 0, vector = 1; };
+struct WarpAccess {
+  std::vector<Shape> lanes;
+};
+struct Sweep {
+  std::vector<WarpAccess> accesses;
+  int inner = 0, vector = 1;
+};
 
 /// How a context walks its domain; for `lanes`, the *operand* of the reduction. At most `limit` accesses, spread over warps.
 Sweep walk(const Context&, int threads, int limit = 1 << 30);

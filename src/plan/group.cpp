@@ -1,42 +1,22 @@
 #include "plan/group.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "plan/contexts.hpp"
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
+#include "plan/leaves.hpp"
 
 namespace zellige::plan {
 namespace {
 
-bool inlined(NodeKind kind) { return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat; }
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-int floor_power(std::int64_t n) { int p = 1; while (p * 2 <= n) p *= 2; return p; }
+int floor_power(std::int64_t n) {
+  int p = 1;
+  while (p * 2 <= n) p *= 2;
+  return p;
+}
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
-
-/// In the order of a walk from operand to operand that comes to each value once at its own coordinates and once at others.
-struct Collection {
-  const BlockProgram& p;
-  const Shape& domain;
-  std::set<std::pair<int, bool>> seen{};
-  std::vector<Leaf> leaves{};
-
-  void visit(int node, bool identity) {
-    std::vector<std::pair<int, bool>> open{{node, identity}};
-    while (!open.empty()) {
-      const auto [at, same] = open.back();
-      open.pop_back();
-      const Node& n = p.nodes[at];
-      const bool own = same && (inlined(n.kind) || n.shape == domain);
-      if (!seen.insert({at, own}).second) continue;
-      if (!inlined(n.kind)) leaves.push_back({at, own});
-      else
-        for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
-          open.push_back({*in, own && n.kind == NodeKind::map && p.nodes[*in].shape == domain});
-    }
-  }
-};
 
 class Grouping {
  public:
@@ -66,7 +46,9 @@ class Grouping {
     }
   }
 
-  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).tensor_core; }
+  bool tensor_core(int i) const {
+    return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).tensor_core;
+  }
 
   int context(Context c) {
     for (std::size_t i = 0; i < plan_.contexts.size(); ++i)
@@ -75,11 +57,15 @@ class Grouping {
     return static_cast<int>(plan_.contexts.size()) - 1;
   }
 
-  int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner, std::string suffix = "") {
+  int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner,
+             std::string suffix = "") {
     Buffer b;
     b.name = (node(id).name.empty() ? fmt::format("t{}", id) : node(id).name) + suffix;
     for (const Buffer& other : plan_.buffers)
-      if (other.name == b.name) { b.name += fmt::format("_{}", id); break; }
+      if (other.name == b.name) {
+        b.name += fmt::format("_{}", id);
+        break;
+      }
     b.node = id, b.dtype = dtype, b.shape = shape, b.padded = padded, b.partials = partials, b.inner = inner;
     plan_.buffers.push_back(std::move(b));
     return static_cast<int>(plan_.buffers.size()) - 1;
@@ -129,9 +115,15 @@ class Grouping {
   void place(int i) {
     const Node& n = node(i);
     switch (n.kind) {
-      case NodeKind::matmul: place_matmul(i); break;
-      case NodeKind::reduce: place_reduce(i, n.in[0]); break;
-      case NodeKind::accumulate: place_accumulate(i); break;
+      case NodeKind::matmul:
+        place_matmul(i);
+        break;
+      case NodeKind::reduce:
+        place_reduce(i, n.in[0]);
+        break;
+      case NodeKind::accumulate:
+        place_accumulate(i);
+        break;
       case NodeKind::running_max: {
         const int c = plain_sweep(n.shape, last(n.shape));
         plan_.context_of[i] = c;
@@ -143,9 +135,14 @@ class Grouping {
         plan_.context_of[i] = plan_.context_of.at(n.in[0]);
         producer_[i] = producer_.at(n.in[0]);
         break;
-      case NodeKind::round: place_round(i); break;
-      case NodeKind::store: place_store(i); break;
-      default: break;  // loads at the end, elementwise nodes nowhere
+      case NodeKind::round:
+        place_round(i);
+        break;
+      case NodeKind::store:
+        place_store(i);
+        break;
+      default:
+        break;  // loads at the end, elementwise nodes nowhere
     }
   }
 
@@ -161,8 +158,10 @@ class Grouping {
     const int mma = task(TaskKind::mma, n.section, i, id);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
-      if (node(operand).kind == NodeKind::load) read_load(operand, mma, false);
-      else reads_.push_back({mma, operand, true});
+      if (node(operand).kind == NodeKind::load)
+        read_load(operand, mma, false);
+      else
+        reads_.push_back({mma, operand, true});
     }
     producer_[i] = mma;
     plan_.context_of[i] = id;
@@ -207,11 +206,14 @@ class Grouping {
     const std::int64_t outputs = graph::size(n.shape), threads = program_.warps() * 32;
     const bool contiguous = !product && n.dim == last(node(operand).shape) && n.to == 1;
     if (contiguous)
-      for (c.vector = 8; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4); c.vector /= 2) {}
+      for (c.vector = 8; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
+           c.vector /= 2) {
+      }
     const std::int64_t steps = c.length / c.vector;
     while (c.lanes < 32 && outputs * c.lanes < threads && c.lanes * 2 <= steps) c.lanes *= 2;
     if (c.lanes == 32 && outputs * 64 <= threads)
-      c.splits = std::min({8, floor_power(threads / (outputs * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+      c.splits = std::min(
+          {8, floor_power(threads / (outputs * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
     const int id = context(c);
     const int b = buffer(i, DType::f32, n.shape, n.shape, c.splits, last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
@@ -219,8 +221,10 @@ class Grouping {
 
   void finish_reduce(int i, int operand, int context, int b, Section section) {
     const int t = task(TaskKind::reduce, node(i).section, i, context);
-    if (operand >= 0) evaluate(t, operand);
-    else for (int in : node(i).in) evaluate(t, in);
+    if (operand >= 0)
+      evaluate(t, operand);
+    else
+      for (int in : node(i).in) evaluate(t, in);
     const int f = task(TaskKind::finish, section, i, context, b);
     plan_.tasks[f].after_same.push_back(t);
     plan_.buffer_of[i] = b;
@@ -274,10 +278,12 @@ class Grouping {
     const Node& n = node(i);
     int chained = -1;
     for (int reader : program_.consumers(i))
-      if (tensor_core(reader) && plan_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i) chained = reader;
+      if (tensor_core(reader) && plan_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
+        chained = reader;
     int c = register_context(n.in[0], n.shape, n.section);
     if (chained >= 0) {
-      const int t = task(TaskKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
+      const int t =
+          task(TaskKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
       evaluate(t, n.in[0]);
       plan_.context_of[i] = plan_.tasks[t].context;
       producer_[i] = t;
@@ -297,7 +303,8 @@ class Grouping {
     const Node& n = node(i);
     const int inner = innermost_of(n);
     Copy copy = widest_copy(n, tensor(n), inner);
-    while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
+    while (copy.vector > 1 &&
+           (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
       copy.vector /= 2, copy.bytes /= 2;
     copy.async = false;
     plan_.copies[i] = copy;
@@ -320,9 +327,10 @@ class Grouping {
 
   /// Records what task t reads when it evaluates value x in its context, spilling what lies in other registers.
   void evaluate(int t, int x) {
-    const Shape domain = plan_.tasks[t].kind == TaskKind::reduce && node(plan_.tasks[t].node).kind == NodeKind::matmul
-                             ? Shape{}
-                             : node(x).shape;
+    const Shape domain =
+        plan_.tasks[t].kind == TaskKind::reduce && node(plan_.tasks[t].node).kind == NodeKind::matmul
+            ? Shape{}
+            : node(x).shape;
     for (const Leaf& leaf : leaves(program_, x, domain)) {
       const int c = plan_.tasks[t].context;
       if (node(leaf.node).kind == NodeKind::load) {
@@ -342,7 +350,8 @@ class Grouping {
 
   void place_loads() {
     std::int64_t total = 0;
-    for (const auto& [load, reads] : load_reads_) total += graph::size(node(load).shape) * graph::bytes(node(load).dtype);
+    for (const auto& [load, reads] : load_reads_)
+      total += graph::size(node(load).shape) * graph::bytes(node(load).dtype);
     const bool too_big = total > target_.shared_per_block / 2;
     for (const auto& [load, reads] : load_reads_) {
       const Node& n = node(load);
@@ -356,7 +365,8 @@ class Grouping {
           const bool along = c.kind == ContextKind::sweep   ? c.inner == gmem_inner
                              : c.kind == ContextKind::lanes ? c.reduce_dim == gmem_inner && c.to == 1
                                                             : false;
-          direct = direct && along && (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
+          direct = direct && along &&
+                   (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
                    c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == 16;
         }
       }
@@ -371,7 +381,8 @@ class Grouping {
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.buffers[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;
-      const int t = task(TaskKind::copy_in, n.section, load, context(copy_context(tensor(n), padded, inner, copy)), b);
+      const int t =
+          task(TaskKind::copy_in, n.section, load, context(copy_context(tensor(n), padded, inner, copy)), b);
       plan_.buffer_of[load] = b;
       writer_[b] = t;
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
@@ -385,13 +396,16 @@ class Grouping {
     const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
     if (cw.kind != ContextKind::sweep || cr.kind == ContextKind::fragment) return false;
     const Shape& shape = plan_.buffers[b].shape;
-    if (cr.kind == ContextKind::sweep && cr.domain != shape && cr.domain != plan_.buffers[b].padded) return false;
-    if (cr.kind == ContextKind::lanes && (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
+    if (cr.kind == ContextKind::sweep && cr.domain != shape && cr.domain != plan_.buffers[b].padded)
+      return false;
+    if (cr.kind == ContextKind::lanes &&
+        (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
       return false;
     if (cr.kind == ContextKind::lanes && node(node(reader.node).in[0]).shape != shape) return false;
     for (int operand : operands_of(reader))
       for (const Leaf& leaf : leaves(program_, operand, shape))
-        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity) return false;
+        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity)
+          return false;
     const auto key = std::make_tuple(writer.context, reader.context, b);
     if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
     // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
@@ -408,14 +422,16 @@ class Grouping {
   /// What task t evaluates; a spill only its own node, from registers.
   std::vector<int> operands_of(const Task& t) const {
     const Node& n = node(t.node);
-    const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+    const bool spills =
+        t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
     return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
   }
 
   void connect() {
     const auto shared = [&](int t, int b) {
       Task& reader = plan_.tasks[t];
-      if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end()) reader.reads.push_back(b);
+      if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end())
+        reader.reads.push_back(b);
       const int w = writer_.at(b);
       if (w == t) return;
       auto& list = same_thread(w, t, b) ? reader.after_same : reader.after;
@@ -424,8 +440,10 @@ class Grouping {
     for (const auto& [t, b] : buffer_reads_) shared(t, b);
     for (const auto& [t, value, in_registers] : reads_) {
       const bool registers = in_registers && producer_.count(value);
-      if (registers) plan_.tasks[t].after_same.push_back(producer_.at(value));
-      else shared(t, plan_.buffer_of.at(value));
+      if (registers)
+        plan_.tasks[t].after_same.push_back(producer_.at(value));
+      else
+        shared(t, plan_.buffer_of.at(value));
     }
     for (int i = 0; i < static_cast<int>(plan_.tasks.size()); ++i) {
       auto& same = plan_.tasks[i].after_same;
@@ -435,7 +453,10 @@ class Grouping {
     }
   }
 
-  struct Read { int task, value; bool in_registers; };
+  struct Read {
+    int task, value;
+    bool in_registers;
+  };
 
   KernelPlan& plan_;
   const BlockProgram& program_;
@@ -452,26 +473,6 @@ class Grouping {
 };
 
 }  // namespace
-
-std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
-  Collection all{program, domain};
-  all.visit(node, true);
-  return std::move(all.leaves);
-}
-
-std::string_view name(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::copy_in: return "copy in";
-    case TaskKind::mma: return "mma";
-    case TaskKind::to_shared: return "to shared";
-    case TaskKind::to_operand: return "to operand";
-    case TaskKind::to_global: return "to global";
-    case TaskKind::accumulate: return "accumulate";
-    case TaskKind::reduce: return "reduce";
-    case TaskKind::finish: return "finish";
-  }
-  return "?";
-}
 
 void group(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads) {
   Grouping(plan, whole, target, loads).run();

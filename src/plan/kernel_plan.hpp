@@ -25,9 +25,10 @@ struct WarpLayout {
 };
 
 struct MatmulChoice {
-  bool tensor_core = true;      // mma.sync; else float32 products on the ordinary units
+  bool tensor_core = true;  // mma.sync; else float32 products on the ordinary units
   WarpLayout warps;
-  int a_from = -1;              // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
+  int a_from =
+      -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
 };
 
@@ -37,47 +38,49 @@ struct MatmulChoice {
 enum class ContextKind : std::uint8_t { fragment, sweep, lanes };
 struct Context {
   ContextKind kind{};
-  Shape domain;                 // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
-  WarpLayout warps;             // fragment
-  int slices = 1;               // fragment: N is computed in this many slices, one after another
-  int inner = 0, vector = 1;    // sweep: of `domain`; lanes: vector along the reduced dimension
-  std::vector<int> order;       // sweep: dimensions, fastest first; order[0] == inner
-  int reduce_dim = -1;          // lanes
+  Shape domain;               // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
+  WarpLayout warps;           // fragment
+  int slices = 1;             // fragment: N is computed in this many slices, one after another
+  int inner = 0, vector = 1;  // sweep: of `domain`; lanes: vector along the reduced dimension
+  std::vector<int> order;     // sweep: dimensions, fastest first; order[0] == inner
+  int reduce_dim = -1;        // lanes
   std::int64_t to = 1, length = 1;  // lanes: outputs a line, and summands an output
   int lanes = 1, splits = 1;
   bool operator==(const Context&) const = default;
 };
 
-struct Swizzle { int B = 0, M = 0, S = 0; };
+struct Swizzle {
+  int B = 0, M = 0, S = 0;
+};
 
 struct Buffer {
   std::string name;
   int node = -1;
   DType dtype = DType::f32;
-  Shape shape;                  // of the tile, without padding
-  Shape padded;                 // what is written; beyond `shape`: zeros
-  int partials = 1;             // float32 sums that its readers add; an outermost dimension where > 1
-  int stages = 1;               // of the software pipeline
+  Shape shape;       // of the tile, without padding
+  Shape padded;      // what is written; beyond `shape`: zeros
+  int partials = 1;  // float32 sums that its readers add; an outermost dimension where > 1
+  int stages = 1;    // of the software pipeline
   bool matmul_operand = false;
-  int inner = 0;                // the dimension of stride 1
-  Strides strides;              // in elements
+  int inner = 0;    // the dimension of stride 1
+  Strides strides;  // in elements
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
-  std::int64_t elements = 0;    // of one stage, partials included
-  std::int64_t bytes = 0;       // of all stages
-  std::int64_t offset = -1;     // in shared memory
+  std::int64_t elements = 0;  // of one stage, partials included
+  std::int64_t bytes = 0;     // of all stages
+  std::int64_t offset = -1;   // in shared memory
   std::string swizzle_reason;
 };
 
 enum class TaskKind : std::uint8_t {
-  copy_in,      // a load's tile, global to shared
-  mma,          // a matmul, into accumulators
-  to_shared,    // a node's value into its buffer
-  to_operand,   // a round node into A fragments
-  to_global,    // a store
-  accumulate,   // an accumulate, running_max: its state
-  reduce,       // a reduction's thread-local partial sums
-  finish,       // across lanes, into the reduction's buffer
+  copy_in,     // a load's tile, global to shared
+  mma,         // a matmul, into accumulators
+  to_shared,   // a node's value into its buffer
+  to_operand,  // a round node into A fragments
+  to_global,   // a store
+  accumulate,  // an accumulate, running_max: its state
+  reduce,      // a reduction's thread-local partial sums
+  finish,      // across lanes, into the reduction's buffer
 };
 std::string_view name(TaskKind);
 
@@ -94,26 +97,26 @@ struct Task {
 
 /// How a tile crosses between global and shared memory, or registers.
 struct Copy {
-  int vector = 1;               // elements an access
-  int bytes = 2;                // of an access
-  bool async = false;           // cp.async
+  int vector = 1;      // elements an access
+  int bytes = 2;       // of an access
+  bool async = false;  // cp.async
 };
 
 struct KernelPlan {
   BlockProgram program;
-  std::map<int, MatmulChoice> matmuls;      // by node
+  std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;             // node -> buffer
-  std::map<int, int> context_of;            // node whose value stays in registers -> context
-  std::map<int, int> inner;                 // node -> the dimension of stride 1 of its tile
-  std::map<int, bool> direct;               // loads read from global memory where they are used
-  std::map<int, Copy> copies;               // by load and store node
-  std::set<int> wide;                       // tensors whose offsets pass 32 bits
-  std::set<int> far;                        // load and store nodes with coordinates that do
+  std::map<int, int> buffer_of;                         // node -> buffer
+  std::map<int, int> context_of;                        // node whose value stays in registers -> context
+  std::map<int, int> inner;                             // node -> the dimension of stride 1 of its tile
+  std::map<int, bool> direct;                           // loads read from global memory where they are used
+  std::map<int, Copy> copies;                           // by load and store node
+  std::set<int> wide;                                   // tensors whose offsets pass 32 bits
+  std::set<int> far;                                    // load and store nodes with coordinates that do
   std::vector<std::vector<int>> before, inside, after;  // phases; a barrier lies between two of one section
-  std::vector<int> loop_copies;             // copy_in tasks of the loop, `stages` deep in flight
+  std::vector<int> loop_copies;                         // copy_in tasks of the loop, `stages` deep in flight
   int stages = 1;
   bool before_barrier = false;  // between what is loaded once and the loop
   bool top_barrier = false;     // at the start of each iteration
@@ -124,6 +127,10 @@ struct KernelPlan {
 };
 
 /// Which element of a context's domain: for printing, proofs, bank counts. One entry a (thread, value) pair.
-struct Element { int thread; int value; Shape at; };
+struct Element {
+  int thread;
+  int value;
+  Shape at;
+};
 
 }  // namespace zellige::plan

@@ -70,7 +70,8 @@ class Resolution {
       if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;
       const int v = variable(n.shape);
       tile_variable_[{index, i}] = v;
-      const double elements = static_cast<double>(graph::size(n.shape)) * static_cast<double>(p.grid.count()) *
+      const double elements = static_cast<double>(graph::size(n.shape)) *
+                              static_cast<double>(p.grid.count()) *
                               static_cast<double>(n.section == Section::inside ? p.loop : 1);
       // A copy of an element costs 8 sixteenths of a chunk's; fragments and sweeps run along the last dimension.
       if (n.kind != NodeKind::round) agree(v, n, elements);
@@ -115,6 +116,8 @@ Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
   return strides;
 }
 
-void resolve_layouts(Program& program, std::vector<KernelPlan>& kernels) { Resolution(program, kernels).run(); }
+void resolve_layouts(Program& program, std::vector<KernelPlan>& kernels) {
+  Resolution(program, kernels).run();
+}
 
 }  // namespace zellige::plan

@@ -26,7 +26,8 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
     if (op.kind == OpKind::custom) {
       program.kernels.push_back(lower_block(graph, op, name, target));
     } else {
-      for (BlockProgram& kernel : lower_kernel(graph, op, name, target)) program.kernels.push_back(std::move(kernel));
+      for (BlockProgram& kernel : lower_kernel(graph, op, name, target))
+        program.kernels.push_back(std::move(kernel));
     }
   }
   return program;

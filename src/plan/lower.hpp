@@ -12,7 +12,7 @@ Program lower(const graph::KernelGraph&, const target::Target&);
 /// A custom operator's block graph (lower_block.cpp) and one pre-defined operator (lower_kernel.cpp).
 BlockProgram lower_block(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
                          const target::Target&);
-std::vector<BlockProgram> lower_kernel(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
-                                       const target::Target&);
+std::vector<BlockProgram> lower_kernel(const graph::KernelGraph&, const graph::KernelOp&,
+                                       const std::string& name, const target::Target&);
 
 }  // namespace zellige::plan

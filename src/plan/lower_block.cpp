@@ -5,7 +5,8 @@
 namespace zellige::plan {
 namespace {
 
-constexpr double lowest = -3.4028234663852886e38;  // the lowest finite float32: where a running maximum starts
+constexpr double lowest =
+    -3.4028234663852886e38;  // the lowest finite float32: where a running maximum starts
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
@@ -13,12 +14,16 @@ class BlockLowering {
  public:
   BlockLowering(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name,
                 const target::Target& target)
-      : graph_(graph), op_(op), block_(*op.block), value_(block_.tensors.size(), -1),
+      : graph_(graph),
+        op_(op),
+        block_(*op.block),
+        value_(block_.tensors.size(), -1),
         flat_(block_.grid.y > target.grid_y || block_.grid.z > target.grid_z) {
     program_.name = name;
     program_.grid = flat_ ? graph::Dim3{block_.grid.count(), 1, 1} : block_.grid;
     program_.block = block_.block;
-    if (block_.block.z > target.block_z) program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
+    if (block_.block.z > target.block_z)
+      program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
     program_.loop = block_.loop;
   }
 

@@ -15,25 +15,33 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 /// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
 class KernelLowering {
  public:
-  KernelLowering(const KernelGraph& graph, const KernelOp& op, const std::string& name, const target::Target& target)
+  KernelLowering(const KernelGraph& graph, const KernelOp& op, const std::string& name,
+                 const target::Target& target)
       : graph_(graph), op_(op), name_(name), target_(target) {}
 
   std::vector<BlockProgram> run() {
     switch (op_.kind) {
-      case OpKind::matmul: return {matmul()};
+      case OpKind::matmul:
+        return {matmul()};
       case OpKind::reduction:
-      case OpKind::rms_norm: return {rows()};
+      case OpKind::rms_norm:
+        return {rows()};
       case OpKind::concat:
-      case OpKind::split: return pieces();
+      case OpKind::split:
+        return pieces();
       case OpKind::custom:
       case OpKind::input:
-      case OpKind::output: fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
-      default: return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
+      case OpKind::output:
+        fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
+      default:
+        return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
     }
   }
 
  private:
-  struct MatmulTile { int m, n, k, threads; };
+  struct MatmulTile {
+    int m, n, k, threads;
+  };
 
   const Shape& shape(int tensor) const { return graph_.tensors[tensor].shape; }
 
@@ -102,13 +110,15 @@ class KernelLowering {
     const auto consider = [&](MatmulTile t) {
       const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
       const double waves = std::max(1.0, tiles / target_.multiprocessors);
-      const double products = static_cast<double>(t.m) * t.n / 512;        // cycles a step of k
-      const double traffic = static_cast<double>(t.m + t.n) * 2 / 32;      // cycles a step of k, from L2
+      const double products = static_cast<double>(t.m) * t.n / 512;    // cycles a step of k
+      const double traffic = static_cast<double>(t.m + t.n) * 2 / 32;  // cycles a step of k, from L2
       const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
       if (best.m == 0 || cost < least) best = t, least = cost;
     };
-    if (simt) for (MatmulTile t : simt_table) consider(t);
-    else for (MatmulTile t : table) consider(t);
+    if (simt)
+      for (MatmulTile t : simt_table) consider(t);
+    else
+      for (MatmulTile t : table) consider(t);
     return best;
   }
 
@@ -158,7 +168,10 @@ class KernelLowering {
       tile[d] = std::min(extent[d], elements);
       // Prefer a tile that divides, where one of at least half the size does.
       for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
-        if (extent[d] % t == 0) { tile[d] = t; break; }
+        if (extent[d] % t == 0) {
+          tile[d] = t;
+          break;
+        }
       elements = std::max<std::int64_t>(1, elements / tile[d]);
     }
     return tile;
@@ -171,8 +184,8 @@ class KernelLowering {
   }
 
   /// out[.., from_out + i, ..] = f(in[.., from_in + i, ..]) over `extent` (the output's own where empty).
-  BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim, std::pair<std::int64_t, std::int64_t> from,
-                           Shape extent) const {
+  BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
+                           std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
     const bool copy = !extent.empty();
     if (!copy) extent = shape(output);
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);

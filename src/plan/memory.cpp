@@ -26,7 +26,8 @@ std::int64_t pack_buffers(KernelPlan& plan) {
     Lifetime life{plan.buffers[b].bytes, 1 << 20, 0, 128};
     for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
       const Task& task = plan.tasks[t];
-      const bool reads = std::find(task.reads.begin(), task.reads.end(), static_cast<int>(b)) != task.reads.end();
+      const bool reads =
+          std::find(task.reads.begin(), task.reads.end(), static_cast<int>(b)) != task.reads.end();
       if (!reads && task.buffer != static_cast<int>(b)) continue;
       life.begin = std::min<std::int64_t>(life.begin, at[t]);
       life.end = std::max<std::int64_t>(life.end, at[t] + 1);
@@ -43,7 +44,8 @@ std::int64_t pack_buffers(KernelPlan& plan) {
 
 bool place_buffers(KernelPlan& plan, const target::Target& target) {
   plan.shared_bytes = pack_buffers(plan);
-  if (plan.shared_bytes > target.shared_per_block && !plan.after_barrier && plan.program.loop > 1 && !plan.after.empty()) {
+  if (plan.shared_bytes > target.shared_per_block && !plan.after_barrier && plan.program.loop > 1 &&
+      !plan.after.empty()) {
     plan.after_barrier = true;  // one more barrier lets what follows the loop reuse the loop's buffers
     plan.shared_bytes = pack_buffers(plan);
     plan.notes.push_back("a barrier behind the loop lets its shared memory be used again");
@@ -53,8 +55,10 @@ bool place_buffers(KernelPlan& plan, const target::Target& target) {
 
 void require_buffers(KernelPlan& plan, const target::Target& target) {
   if (!place_buffers(plan, target))
-    fail("{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer loop would fit",
-         plan.program.name, plan.shared_bytes, target.name, target.shared_per_block);
+    fail(
+        "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer loop "
+        "would fit",
+        plan.program.name, plan.shared_bytes, target.name, target.shared_per_block);
 }
 
 DevicePlacement place_tensors(const Program& program) {
@@ -68,7 +72,8 @@ DevicePlacement place_tensors(const Program& program) {
     for (const Node& node : program.kernels[k].nodes) {
       if (node.tensor < 0) continue;
       Lifetime& life = used[node.tensor];
-      life.begin = std::min(life.begin, static_cast<std::int64_t>(k)), life.end = static_cast<std::int64_t>(k) + 1;
+      life.begin = std::min(life.begin, static_cast<std::int64_t>(k)),
+      life.end = static_cast<std::int64_t>(k) + 1;
     }
   std::vector<bool> callers(n, false);  // memory, not the workspace
   for (const auto* list : {&program.inputs, &program.outputs})
@@ -76,7 +81,8 @@ DevicePlacement place_tensors(const Program& program) {
   for (int t = 0; t < n; ++t) {
     const auto& tensor = program.tensors[t];
     std::int64_t elements = 1;
-    for (std::size_t d = 0; d < tensor.shape.size(); ++d) elements += (tensor.shape[d] - 1) * tensor.strides[d];
+    for (std::size_t d = 0; d < tensor.shape.size(); ++d)
+      elements += (tensor.shape[d] - 1) * tensor.strides[d];
     result.bytes[t] = elements * graph::bytes(tensor.dtype);
     if (callers[t]) continue;
     Lifetime life = used[t];

@@ -11,7 +11,10 @@ namespace zellige::plan {
 bool place_buffers(KernelPlan&, const target::Target&);
 void require_buffers(KernelPlan&, const target::Target&);
 
-struct DevicePlacement { std::vector<std::int64_t> offset, bytes; std::int64_t total = 0; };  // offset -1: a caller's tensor
+struct DevicePlacement {
+  std::vector<std::int64_t> offset, bytes;
+  std::int64_t total = 0;
+};  // offset -1: a caller's tensor
 DevicePlacement place_tensors(const Program&);
 
 }  // namespace zellige::plan

@@ -41,8 +41,9 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   };
   std::vector<Edge> edges;
   for (const Lifetime& o : objects) edges.push_back({o.begin, true, &o}), edges.push_back({o.end, false, &o});
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge& a, const Edge& b) { return std::pair(a.time, a.begins) < std::pair(b.time, b.begins); });
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return std::pair(a.time, a.begins) < std::pair(b.time, b.begins);
+  });
   i64 bound = 0, sum = 0;  // the live sum is largest where some object begins
   std::multiset<i64> slack;
   for (const auto& [time, begins, object] : edges) {
@@ -71,8 +72,10 @@ i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset
   const auto release = [&](i64 from, i64 to) {
     auto behind = gaps.lower_bound(from);
     if (behind != gaps.end() && behind->first == to) to = behind->second, behind = gaps.erase(behind);
-    if (behind != gaps.begin() && std::prev(behind)->second == from) std::prev(behind)->second = to;
-    else gaps.emplace(from, to);
+    if (behind != gaps.begin() && std::prev(behind)->second == from)
+      std::prev(behind)->second = to;
+    else
+      gaps.emplace(from, to);
   };
   i64 peak = 0;
   for (int i : order) {
@@ -222,7 +225,8 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
   best.optimal = best.peak == best.lower_bound;
-  if (best.optimal || 1 + static_cast<i64>(n) * n / 256 > effort) return best;  // the search has not one step to spend
+  if (best.optimal || 1 + static_cast<i64>(n) * n / 256 > effort)
+    return best;  // the search has not one step to spend
 
   Search search{
       objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};

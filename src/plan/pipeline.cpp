@@ -14,8 +14,10 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
   std::vector<Work> problem;
   for (int t : tasks) {
     Work work;
-    for (int a : plan.tasks[t].after) if (local[a] >= 0) work.after.push_back(local[a]);
-    for (int a : plan.tasks[t].after_same) if (local[a] >= 0) work.after_same.push_back(local[a]);
+    for (int a : plan.tasks[t].after)
+      if (local[a] >= 0) work.after.push_back(local[a]);
+    for (int a : plan.tasks[t].after_same)
+      if (local[a] >= 0) work.after_same.push_back(local[a]);
     const int b = plan.tasks[t].kind == TaskKind::to_global ? -1 : plan.tasks[t].buffer;
     work.produces = b >= 0 ? plan.buffers[b].bytes : 0;
     problem.push_back(std::move(work));
@@ -26,7 +28,8 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, so that they travel while the rest of the phase works.
-    std::stable_partition(global.begin(), global.end(), [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    std::stable_partition(global.begin(), global.end(),
+                          [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
     result.push_back(std::move(global));
   }
   return result;
@@ -35,7 +38,8 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
 void start_copies(KernelPlan& plan) {
   std::vector<int> first;
   for (auto& phase : plan.after) {
-    const auto rest = std::stable_partition(phase.begin(), phase.end(), [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    const auto rest = std::stable_partition(phase.begin(), phase.end(),
+                                            [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
@@ -45,14 +49,16 @@ void start_copies(KernelPlan& plan) {
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
 constexpr int most_stages = 8;
 
-int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes, std::int64_t other_bytes) {
+int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
+          std::int64_t other_bytes) {
   const BlockProgram& p = plan.program;
-  const std::int64_t blocks = std::clamp<std::int64_t>(
-      (p.grid.count() + target.multiprocessors - 1) / target.multiprocessors, 1,
-      std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((p.grid.count() + target.multiprocessors - 1) / target.multiprocessors, 1,
+                               std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
   const auto fits = [&](int stages, std::int64_t resident) {
     const std::int64_t bytes = stages * stage_bytes + other_bytes + target.shared_reserved_per_block;
-    return bytes * resident <= target.shared_per_multiprocessor && stages * stage_bytes + other_bytes <= target.shared_per_block;
+    return bytes * resident <= target.shared_per_multiprocessor &&
+           stages * stage_bytes + other_bytes <= target.shared_per_block;
   };
   const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
   int best = 1;
@@ -70,9 +76,12 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
   std::vector<int> before, copies, inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
-    if (task.section == Section::before) before.push_back(t);
-    else if (task.section == Section::after) after.push_back(t);
-    else (task.kind == TaskKind::copy_in ? copies : inside).push_back(t);
+    if (task.section == Section::before)
+      before.push_back(t);
+    else if (task.section == Section::after)
+      after.push_back(t);
+    else
+      (task.kind == TaskKind::copy_in ? copies : inside).push_back(t);
   }
   plan.before = {before};
   plan.inside = phases(plan, inside);
@@ -81,7 +90,9 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
   plan.loop_copies = copies;
 
   std::int64_t stage_bytes = 0, other_bytes = 0;
-  for (int t : copies) stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_stride * graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
+  for (int t : copies)
+    stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_stride *
+                   graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   plan.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
@@ -102,9 +113,10 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
   plan.before_barrier = !plan.top_barrier && !before.empty() && copies_cross;
   std::vector<int> first = plan.after.empty() ? std::vector<int>{} : plan.after.front();
   const bool loaded_once_known = plan.top_barrier || plan.before_barrier;  // to every thread
-  plan.after_barrier = plan.program.loop > 1 && owed(first, [&](const Task& w) {
-    return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
-  });
+  plan.after_barrier =
+      plan.program.loop > 1 && owed(first, [&](const Task& w) {
+        return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
+      });
 }
 
 }  // namespace zellige::plan

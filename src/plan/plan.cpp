@@ -4,11 +4,11 @@
 #include "plan/bounds.hpp"
 #include "plan/contexts.hpp"
 #include "plan/group.hpp"
+#include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/select.hpp"
-#include "plan/index_width.hpp"
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
@@ -24,7 +24,8 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
   const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
   for (int axis = 0; axis < 3; ++axis)
     if (p.grid[axis] > limit[axis])
-      fail("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name, limit[axis]);
+      fail("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name,
+           limit[axis]);
 }
 
 }  // namespace
@@ -71,20 +72,26 @@ std::string print(const KernelPlan& plan, const Program& program) {
   std::string out = print(plan.program, program);
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
-    if (!m.tensor_core) { out += "ordinary float32 products\n"; continue; }
-    out += fmt::format("mma.sync, warps {}x{}x{} over batch, M, N and {} over K{}\n", m.warps.b, m.warps.m, m.warps.n,
-                       m.warps.k, m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
+    if (!m.tensor_core) {
+      out += "ordinary float32 products\n";
+      continue;
+    }
+    out += fmt::format("mma.sync, warps {}x{}x{} over batch, M, N and {} over K{}\n", m.warps.b, m.warps.m,
+                       m.warps.n, m.warps.k,
+                       m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
   for (const Buffer& b : plan.buffers) {
-    out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype), to_string(b.padded),
-                       b.offset, b.bytes, to_string(b.strides));
+    out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype),
+                       to_string(b.padded), b.offset, b.bytes, to_string(b.strides));
     if (b.swizzle.B > 0) out += fmt::format(", Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
     if (b.partials > 1) out += fmt::format(", {} partial sums", b.partials);
     if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
     out += "\n";
   }
   for (const auto& [load, direct] : plan.direct)
-    if (direct) out += fmt::format("  %{} {}: read from global memory where it is used\n", load, plan.program.nodes[load].name);
+    if (direct)
+      out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
+                         plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   const auto phase_lines = [&](const char* where, const std::vector<std::vector<int>>& phases) {
     for (std::size_t i = 0; i < phases.size(); ++i)

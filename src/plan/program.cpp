@@ -4,26 +4,40 @@ namespace zellige::plan {
 
 std::string_view name(NodeKind kind) {
   switch (kind) {
-    case NodeKind::load: return "load";
-    case NodeKind::map: return "map";
-    case NodeKind::round: return "round";
-    case NodeKind::matmul: return "matmul";
-    case NodeKind::reduce: return "reduce";
-    case NodeKind::accumulate: return "accumulate";
-    case NodeKind::running_max: return "running_max";
-    case NodeKind::running_diff: return "running_diff";
-    case NodeKind::slice: return "slice";
-    case NodeKind::concat: return "concat";
-    case NodeKind::store: return "store";
+    case NodeKind::load:
+      return "load";
+    case NodeKind::map:
+      return "map";
+    case NodeKind::round:
+      return "round";
+    case NodeKind::matmul:
+      return "matmul";
+    case NodeKind::reduce:
+      return "reduce";
+    case NodeKind::accumulate:
+      return "accumulate";
+    case NodeKind::running_max:
+      return "running_max";
+    case NodeKind::running_diff:
+      return "running_diff";
+    case NodeKind::slice:
+      return "slice";
+    case NodeKind::concat:
+      return "concat";
+    case NodeKind::store:
+      return "store";
   }
   return "?";
 }
 
 std::string_view name(Section section) {
   switch (section) {
-    case Section::before: return "before";
-    case Section::inside: return "inside";
-    case Section::after: return "after";
+    case Section::before:
+      return "before";
+    case Section::inside:
+      return "inside";
+    case Section::after:
+      return "after";
   }
   return "?";
 }
@@ -45,7 +59,8 @@ std::string print(const BlockProgram& program, const Program& whole) {
   for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
     const Node& n = program.nodes[i];
     std::string what(name(n.kind));
-    if (n.kind == NodeKind::map || n.kind == NodeKind::accumulate) what = fmt::format("{} {}", what, name(n.op));
+    if (n.kind == NodeKind::map || n.kind == NodeKind::accumulate)
+      what = fmt::format("{} {}", what, name(n.op));
     if (n.kind == NodeKind::reduce)
       what = fmt::format("{} {} of dimension {} to {}", n.carried ? "carried reduce" : "reduce",
                          n.op == OpKind::reduction_max ? "max" : "sum", n.dim, n.to);

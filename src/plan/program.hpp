@@ -19,17 +19,17 @@ using graph::Strides;
 using graph::to_string;
 
 enum class NodeKind : std::uint8_t {
-  load,         // a tile of a kernel-level tensor
-  map,          // an elementwise function `op` of its operands; a dimension of 1 broadcasts
-  round,        // its operand in the storage type
-  matmul,       // over the last two dimensions, float32 accumulators
-  reduce,       // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop
-  accumulate,   // over the loop: sum, max, or acc * in[1] + in[0]
-  running_max,  // over the loop so far, this iteration included; starts at the lowest finite value
-  running_diff, // of a running_max: old minus new; 0 in the first iteration
-  slice,        // x[.., start + i, ..] along `dim`
-  concat,       // along `dim`
-  store,        // to a kernel-level tensor
+  load,    // a tile of a kernel-level tensor
+  map,     // an elementwise function `op` of its operands; a dimension of 1 broadcasts
+  round,   // its operand in the storage type
+  matmul,  // over the last two dimensions, float32 accumulators
+  reduce,  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop
+  accumulate,    // over the loop: sum, max, or acc * in[1] + in[0]
+  running_max,   // over the loop so far, this iteration included; starts at the lowest finite value
+  running_diff,  // of a running_max: old minus new; 0 in the first iteration
+  slice,         // x[.., start + i, ..] along `dim`
+  concat,        // along `dim`
+  store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
 
@@ -39,47 +39,51 @@ std::string_view name(Section);
 /// How one dimension of a kernel-level tensor is cut into tiles: this block's tile starts at
 /// offset + (((blockIdx[axis] / div) % mod) * (loop ? range : 1) + (loop ? iteration : 0)) * tile.
 struct Split {
-  int axis = -1;               // 0, 1, 2; -1: every block starts at 0
+  int axis = -1;                  // 0, 1, 2; -1: every block starts at 0
   std::int64_t div = 1, mod = 0;  // mod 0: no remainder is taken
   bool loop = false;
-  std::int64_t tile = 1;       // extent of the tile
-  std::int64_t extent = 1;     // of the tensor, from offset: what lies past it is neither read nor written
+  std::int64_t tile = 1;    // extent of the tile
+  std::int64_t extent = 1;  // of the tensor, from offset: what lies past it is neither read nor written
   std::int64_t offset = 0;
-  bool overhang = false;       // the last tile may pass `extent`
+  bool overhang = false;  // the last tile may pass `extent`
 };
 
 struct Node {
   NodeKind kind{};
-  OpKind op{};                 // map, reduce (reduction or reduction_max), accumulate
+  OpKind op{};  // map, reduce (reduction or reduction_max), accumulate
   std::vector<int> in;
   Shape shape;
   DType dtype = DType::f32;
   Section section = Section::inside;
   double scalar = 1, lo = 0, hi = 0;  // map
-  int dim = 0;                 // reduce, slice, concat
-  std::int64_t to = 1;         // reduce
-  std::int64_t start = 0;      // slice
-  bool carried = false;        // reduce and matmul: summed over the loop's iterations too
-  int tensor = -1;             // load, store: index into KernelGraph::tensors
-  std::vector<Split> splits;   // load, store: one a dimension
-  std::string name;            // for the reader of plan and kernel
+  int dim = 0;                        // reduce, slice, concat
+  std::int64_t to = 1;                // reduce
+  std::int64_t start = 0;             // slice
+  bool carried = false;               // reduce and matmul: summed over the loop's iterations too
+  int tensor = -1;                    // load, store: index into KernelGraph::tensors
+  std::vector<Split> splits;          // load, store: one a dimension
+  std::string name;                   // for the reader of plan and kernel
 };
 
 struct BlockProgram {
   std::string name;
   graph::Dim3 grid, block;
   std::int64_t loop = 1;
-  std::vector<Node> nodes;     // in a topological order
+  std::vector<Node> nodes;  // in a topological order
   int threads() const { return static_cast<int>(block.count()); }
   int warps() const { return threads() / 32; }
-  int add(Node node) { nodes.push_back(std::move(node)); return static_cast<int>(nodes.size()) - 1; }
+  int add(Node node) {
+    nodes.push_back(std::move(node));
+    return static_cast<int>(nodes.size()) - 1;
+  }
   std::vector<int> consumers(int node) const;
 };
 
 /// A graph's tensors in device memory and its kernels in launch order.
 struct Program {
   std::string name;
-  std::vector<graph::KernelTensor> tensors;  // strides of intermediates and of open outputs filled in by place()
+  std::vector<graph::KernelTensor>
+      tensors;  // strides of intermediates and of open outputs filled in by place()
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
 };

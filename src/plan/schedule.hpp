@@ -22,7 +22,7 @@ std::string_view name(Synchronisation);
 
 struct Channel {
   std::string name;
-  int tensor = -1;             // index into Schedule::tensors
+  int tensor = -1;  // index into Schedule::tensors
   int stages = 1;
   int producer = -1, consumer = -1;  // agents; the same for cp.async
   Synchronisation by{};
@@ -36,16 +36,17 @@ struct SharedTensor {
 };
 
 enum class StepKind : std::uint8_t {
-  work,            // reads and writes tensors with ordinary instructions of all the agent's threads
-  copy,            // starts an asynchronous copy into `writes` (through `channel`)
-  commit,          // closes the cp.async or wgmma group of what was started since the last commit
-  wait_group,      // at most `pending` groups of this agent are still under way
-  barrier,         // __syncthreads among all agents that name it, or bar.sync `id`
-  acquire,         // consumer waits until its channel's next stage is full; producer: until it is empty
-  release,         // consumer gives the stage back
-  async_work,      // started like wgmma: reads operands and writes registers until a wait_group
-  fence_proxy,     // ordinary writes become visible to the asynchronous proxy
-  loop_begin, loop_end,
+  work,         // reads and writes tensors with ordinary instructions of all the agent's threads
+  copy,         // starts an asynchronous copy into `writes` (through `channel`)
+  commit,       // closes the cp.async or wgmma group of what was started since the last commit
+  wait_group,   // at most `pending` groups of this agent are still under way
+  barrier,      // __syncthreads among all agents that name it, or bar.sync `id`
+  acquire,      // consumer waits until its channel's next stage is full; producer: until it is empty
+  release,      // consumer gives the stage back
+  async_work,   // started like wgmma: reads operands and writes registers until a wait_group
+  fence_proxy,  // ordinary writes become visible to the asynchronous proxy
+  loop_begin,
+  loop_end,
 };
 std::string_view name(StepKind);
 
@@ -58,19 +59,19 @@ struct Access {
 
 struct Step {
   StepKind kind{};
-  std::string what;              // for the reader
+  std::string what;  // for the reader
   std::vector<Access> reads, writes;
   int channel = -1;
-  int pending = 0;               // wait_group
-  int id = 0;                    // barrier: 0 is __syncthreads
-  std::int64_t trips = 1;        // loop_begin
-  int guard_lag = 0;             // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+  int pending = 0;         // wait_group
+  int id = 0;              // barrier: 0 is __syncthreads
+  std::int64_t trips = 1;  // loop_begin
+  int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
 };
 
 struct Agent {
   std::string name;
   int warps = 1;
-  int registers = 0;             // a thread; 0: the compiler's choice
+  int registers = 0;  // a thread; 0: the compiler's choice
   std::vector<Step> steps;
 };
 

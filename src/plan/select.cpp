@@ -9,7 +9,9 @@ namespace {
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// What one warp does under a layout: mma.sync and ldmatrix instructions a pass over K.
-struct Work { std::int64_t mma, ldmatrix; };
+struct Work {
+  std::int64_t mma, ldmatrix;
+};
 Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(ceil_div(c.m, 16), w.m);
   const std::int64_t n8 = ceil_div(c.n, 8), units = ceil_div(n8, 2), n = ceil_div(units, w.n);
@@ -21,17 +23,19 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
   return 8.0 * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0) +
-         4.0 * static_cast<double>(one.ldmatrix) * w.count() + 30.0 * static_cast<double>(ceil_div(ceil_div(c.k, 16), w.k));
+         4.0 * static_cast<double>(one.ldmatrix) * w.count() +
+         30.0 * static_cast<double>(ceil_div(ceil_div(c.k, 16), w.k));
 }
 
-constexpr std::int64_t most_registers = 128;   // for accumulators; beyond, the compiler spills
+constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace
 
 std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
   const std::int64_t n8 = ceil_div(c.n, 8);
-  return ceil_div(c.batch, w.b) * ceil_div(ceil_div(c.m, 16), w.m) * ceil_div(ceil_div(n8, 2), w.n) * (n8 > 1 ? 8 : 4);
+  return ceil_div(c.batch, w.b) * ceil_div(ceil_div(c.m, 16), w.m) * ceil_div(ceil_div(n8, 2), w.n) *
+         (n8 > 1 ? 8 : 4);
 }
 
 namespace {
@@ -69,11 +73,14 @@ class Selection {
   }
 
   /// Partial products over K may be left to the readers only once a kernel, not once an iteration.
-  bool may_split_k(const Node& n) const { return n.carried || program_.loop == 1 || n.section == Section::after; }
+  bool may_split_k(const Node& n) const {
+    return n.carried || program_.loop == 1 || n.section == Section::after;
+  }
 
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
-    const double partials = w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
+    const double partials =
+        w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
     return passes * cycles(c, w, a_in_registers) + partials + spill;
   }
@@ -83,7 +90,8 @@ class Selection {
     const int warps = std::max(1, program_.warps());
     for (int b = 1; b <= warps && b <= c.batch; ++b)
       for (int m = 1; b * m <= warps && m <= ceil_div(c.m, 16); ++m)
-        for (int n = 1; b * m * n <= warps && n <= std::max<std::int64_t>(1, ceil_div(ceil_div(c.n, 8), 2)); ++n)
+        for (int n = 1; b * m * n <= warps && n <= std::max<std::int64_t>(1, ceil_div(ceil_div(c.n, 8), 2));
+             ++n)
           for (int k = 1; b * m * n * k <= warps && k <= ceil_div(c.k, 16) && (k == 1 || split_k); ++k) {
             if (k > 1 && k * c.batch * c.m * c.n * 4 > most_partial_bytes) continue;
             visit(WarpLayout{b, m, n, k});
@@ -102,7 +110,8 @@ class Selection {
     alone_[id] = least;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
-      if (other < id && o.tensor_core && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch && o.m == c.m && o.n == c.n)
+      if (other < id && o.tensor_core && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch &&
+          o.m == c.m && o.n == c.n)
         c.warps = o.warps;
   }
 
@@ -128,12 +137,16 @@ class Selection {
     const int operand = n.in[0];
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may = from >= 0 && program_.nodes[from].section == n.section && plan_.matmuls.at(from).n % 16 == 0;
+    const bool may =
+        from >= 0 && program_.nodes[from].section == n.section && plan_.matmuls.at(from).n % 16 == 0;
     return may && !next_.count(from) ? from : -1;
   }
 
   /// Matmuls that stay in registers from the first to the last, and the layouts that let them.
-  struct Chain { double price = -1; std::vector<WarpLayout> warps; };
+  struct Chain {
+    double price = -1;
+    std::vector<WarpLayout> warps;
+  };
 
   /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's along K, and
   /// what splits K leaves partial sums, which no third product can take: three and more split batch and M alone.
@@ -158,7 +171,8 @@ class Selection {
   /// What it costs that a linked operand goes from its producer to `id` through shared memory.
   double crossing(int id) const {
     const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
-    const double passes = program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double passes =
+        program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
@@ -173,8 +187,13 @@ class Selection {
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
-    struct Cut { double price = 0; std::size_t first = 0; Chain chain; };
-    std::vector<Cut> best(ids.size() + 1);  // of the first so many matmuls; where the last of their chains begins
+    struct Cut {
+      double price = 0;
+      std::size_t first = 0;
+      Chain chain;
+    };
+    std::vector<Cut> best(ids.size() +
+                          1);  // of the first so many matmuls; where the last of their chains begins
     for (std::size_t end = 1; end <= ids.size(); ++end) {
       best[end] = {best[end - 1].price + apart(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {

@@ -15,12 +15,14 @@ int slices_for(const MatmulChoice& m) {
   if (registers <= most_registers || m.n % 16 != 0) return 1;
   const std::int64_t units = m.n / 16;
   for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
-    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers) return static_cast<int>(s);
+    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers)
+      return static_cast<int>(s);
   return 1;
 }
 
 bool leaves_at_once(const Task& t) {
-  return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce || (t.kind == TaskKind::to_global && t.buffer < 0);
+  return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce ||
+         (t.kind == TaskKind::to_global && t.buffer < 0);
 }
 
 void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
@@ -65,8 +67,8 @@ void slice_fragments(KernelPlan& plan) {
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {
         const Task& task = plan.tasks[t];
-        if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried && plan.matmuls.at(task.node).a_from < 0 &&
-            plan.contexts[task.context].slices == 1)
+        if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried &&
+            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].slices == 1)
           slice_phase(plan, phase, t);
       }
 }

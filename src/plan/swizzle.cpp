@@ -67,7 +67,8 @@ class Arrangement {
     std::int64_t row = 0;
     for (int d = 0; d < rank(); ++d)
       if (d != buffer_.inner) row = row * buffer_.padded[d] + std::min(at[d], buffer_.padded[d] - 1);
-    return {static_cast<int>(row), static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
+    return {static_cast<int>(row),
+            static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
   }
 
   std::vector<AccessPattern> patterns() const {
@@ -76,8 +77,10 @@ class Arrangement {
       const bool reads = std::find(t.reads.begin(), t.reads.end(), index_) != t.reads.end();
       const bool writes = t.buffer == index_ && t.kind != TaskKind::to_global;
       if (!reads && !writes) continue;
-      if (t.kind == TaskKind::mma) fragments(result);
-      else result.push_back(swept(t));
+      if (t.kind == TaskKind::mma)
+        fragments(result);
+      else
+        result.push_back(swept(t));
     }
     return result;
   }
@@ -98,8 +101,7 @@ class Arrangement {
     p.bytes = std::min(16, along ? size * sweep.vector : size);
     for (const WarpAccess& access : sweep.accesses) {
       std::vector<std::pair<int, int>> lanes;
-      for (const Shape& at : access.lanes)
-        lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
+      for (const Shape& at : access.lanes) lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
       p.instances.push_back(std::move(lanes));
     }
     return p;

@@ -38,8 +38,15 @@ const Compiler& compiler() {
 // (emulate/registers.hpp), which a constructor of g++ must not take for dead.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
-    std::vector<std::string> f = {"-std=c++20", "-O1", "-g1",     "-fno-omit-frame-pointer",
-                                  "-fPIC",      "-w",  "-shared", "-DZELLIGE_EMULATE", "-ftrivial-auto-var-init=pattern"};
+    std::vector<std::string> f = {"-std=c++20",
+                                  "-O1",
+                                  "-g1",
+                                  "-fno-omit-frame-pointer",
+                                  "-fPIC",
+                                  "-w",
+                                  "-shared",
+                                  "-DZELLIGE_EMULATE",
+                                  "-ftrivial-auto-var-init=pattern"};
     if (compiler().version.find("clang") == std::string::npos) f.push_back("-fno-lifetime-dse");
     return f;
   }();

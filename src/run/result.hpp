@@ -13,12 +13,12 @@
 namespace zellige::run {
 
 enum class Status : std::uint8_t {
-  correct,    // every kernel-level tensor agrees with the reference
-  borderline, // one is past the tolerance, by no more than rounding alone explains (graph/rounding.hpp)
-  wrong,      // one does not, or the emulator found something
-  refused,    // the input or the machine is at fault; `reason` says how
-  failed,     // Zellige is at fault, or something ended the process that ran it: there is nothing to compare
-  reference,  // only the reference ran, as asked
+  correct,     // every kernel-level tensor agrees with the reference
+  borderline,  // one is past the tolerance, by no more than rounding alone explains (graph/rounding.hpp)
+  wrong,       // one does not, or the emulator found something
+  refused,     // the input or the machine is at fault; `reason` says how
+  failed,      // Zellige is at fault, or something ended the process that ran it: there is nothing to compare
+  reference,   // only the reference ran, as asked
 };
 std::string_view name(Status);
 
@@ -32,7 +32,8 @@ struct TensorResult {
   double worst = 0;       // the largest |out - ref| over its bound: 1 is still correct
   std::string fault;      // "" where correct
   std::int64_t past = 0;  // elements past their bound
-  double of_error = 0;    // of those, the largest |out - ref| over what rounding alone explains: up to 1 is borderline
+  double of_error =
+      0;  // of those, the largest |out - ref| over what rounding alone explains: up to 1 is borderline
 };
 
 struct KernelResult {

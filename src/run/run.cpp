@@ -114,10 +114,10 @@ void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std
     const graph::Array found{t.shape, unpack(t, storage[i])};
     const graph::Comparison c = judge.compare(at, found);
     r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape,
-                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c),
-                         c.wrong, c.of_error});
+                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c), c.wrong, c.of_error});
     const Status status = c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
-    if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty())) continue;
+    if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
+      continue;
     r.status = status;
     r.reason = fmt::format("{}: tensor {}: {}", g.name, t.name, graph::to_string(c));
   }

@@ -52,10 +52,12 @@ void check_workspace(const emit::Manifest& m) {
   std::multimap<int, std::int64_t> leave;  // by last kernel
   for (const int t : order) {
     const emit::TensorPlace& x = m.tensors[t];
-    for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin())) alive.erase(leave.begin()->second);
+    for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin()))
+      alive.erase(leave.begin()->second);
     const auto behind = alive.lower_bound(x.offset);
     int other = -1;
-    if (behind != alive.end() && behind->first < x.offset + std::max<std::int64_t>(x.bytes, 1)) other = behind->second;
+    if (behind != alive.end() && behind->first < x.offset + std::max<std::int64_t>(x.bytes, 1))
+      other = behind->second;
     if (behind != alive.begin()) {
       const emit::TensorPlace& before = m.tensors[std::prev(behind)->second];
       if (before.offset + before.bytes > x.offset) other = std::prev(behind)->second;

@@ -195,7 +195,8 @@ void arithmetic_is_rounded_once() {
     ASSERT_TRUE(same(h, x * (y * z)));
     h = 0.1f, ++h;
     ASSERT_TRUE(same(h, float(T(0.1f)) + 1));
-    static_assert(std::is_same_v<decltype(true ? a : 0.0f), float> && std::is_same_v<decltype(a * 2.0f), float>);
+    static_assert(std::is_same_v<decltype(true ? a : 0.0f), float> &&
+                  std::is_same_v<decltype(a * 2.0f), float>);
     ASSERT_EQ(a < b, x < y);
   }
 }

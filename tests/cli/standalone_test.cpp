@@ -118,9 +118,9 @@ int main() {
     write_whole(path("host.cpp"), host);
     const auto f = zellige::run::run_process(
         {"sh", "-c",
-         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") +
-             " -DENTRY=" + manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) +
-             " -o " + path("host") + " " + path("host.cpp") + " && " + path("host")});
+         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") + " -DENTRY=launch_" +
+             manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) + " -o " +
+             path("host") + " " + path("host.cpp") + " && " + path("host")});
     EXPECT_EQ(f.status, 0) << example;
     EXPECT_EQ(f.output, "0") << example;
   }

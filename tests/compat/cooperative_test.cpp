@@ -24,7 +24,8 @@ void product_is_right(float alpha, float beta) {
   Tensor sC = make_tensor(c.data(), Layout<Shape<Int<M>, Int<N>>>{});
   auto const twice = [](float x) { return 2 * x; };
   auto const more = [](float x) { return x + 1; };
-  for (unsigned t = 0; t < threads; ++t) cooperative_gemm(t, mma, alpha, sA, sB, beta, sC, twice, identity{}, more, more);
+  for (unsigned t = 0; t < threads; ++t)
+    cooperative_gemm(t, mma, alpha, sA, sB, beta, sC, twice, identity{}, more, more);
   for (int m = 0; m < M; ++m) {
     for (int n = 0; n < N; ++n) {
       float sum = 0;
@@ -70,7 +71,8 @@ TEST(CompatCooperative, CopiesTakeAPolicy) {
 TEST(CompatNumbers, OrdersAndTuplesOfNumbers) {
   EXPECT_TRUE(lex_leq(make_coord(1, 2), make_coord(1, 2)) && lex_geq(make_coord(1, 2), make_coord(1, 2)));
   EXPECT_TRUE(lex_gtr(make_coord(2, 0), make_coord(1, 9)) && !colex_gtr(make_coord(2, 0), make_coord(1, 9)));
-  EXPECT_TRUE(colex_leq(make_coord(2, 0), make_coord(1, 9)) && !colex_geq(make_coord(2, 0), make_coord(1, 9)));
+  EXPECT_TRUE(colex_leq(make_coord(2, 0), make_coord(1, 9)) &&
+              !colex_geq(make_coord(2, 0), make_coord(1, 9)));
   std::vector<int> const a = {6, 3, 4};
   EXPECT_EQ(make_int_tuple<5>(a, 3, 0), make_tuple(6, 3, 4, 0, 0));
   using Mixed = tuple<_1, tuple<int, int, _3>, int, _2>;
@@ -89,8 +91,10 @@ TEST(CompatNumbers, LayoutsOfLayouts) {
   EXPECT_EQ(tile_unzip(logical_divide(l, make_tile(_2{}, _3{})), make_tile(_2{}, _3{})),
             zipped_divide(l, make_tile(_2{}, _3{})));
   auto const atom = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
-  EXPECT_EQ(tile_to_shape(atom, Layout<Shape<_16, _32>, Stride<_32, _1>>{}), tile_to_shape(atom, Shape<_16, _32>{}));
-  static_assert(is_composed_layout<remove_cvref_t<decltype(atom)>>::value && !is_composed_layout<Layout<_4, _1>>::value);
+  EXPECT_EQ(tile_to_shape(atom, Layout<Shape<_16, _32>, Stride<_32, _1>>{}),
+            tile_to_shape(atom, Shape<_16, _32>{}));
+  static_assert(is_composed_layout<remove_cvref_t<decltype(atom)>>::value &&
+                !is_composed_layout<Layout<_4, _1>>::value);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const unit = ZELLIGE_SOURCE_DIR "/tests/compat/members.cu";
   std::string const ptx = testing::TempDir() + "zellige_compat_members.ptx";
-  Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
+  Said const said =
+      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
   ASSERT_EQ(said.status, 0) << said.text;
   std::stringstream all, source;
   all << std::ifstream(ptx).rdbuf();
@@ -65,15 +66,16 @@ TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
 TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   for (std::string const header : {"cute/arch/mma_sm100_umma.hpp", "cute/arch/tmem_allocator_sm100.hpp",
                                    "cute/atom/mma_traits_sm120.hpp", "cute/arch/mma_sm90_gmma_sparse.hpp"}) {
-    std::string const unit =
-        file_of("other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
+    std::string const unit = file_of(
+        "other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
     Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_EQ(alone.status, 0) << header << ": " << alone.text;
     std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_behind";
     std::filesystem::create_directories((root / header).parent_path());
     std::ofstream(root / header) << "#error CUTLASS's own " << header << "\n";
     Said const behind = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
-    EXPECT_NE(behind.text.find("CUTLASS's own " + header), std::string::npos) << header << ": " << behind.text;
+    EXPECT_NE(behind.text.find("CUTLASS's own " + header), std::string::npos)
+        << header << ": " << behind.text;
     std::filesystem::remove_all(root);
   }
 }

@@ -113,11 +113,13 @@ void modes_do_not_matter(Policy const& policy, S const& from_layout, D const& to
 }
 template <class Policy>
 void modes_do_not_matter(Policy const& policy) {
-  auto const all = make_tuple(Layout<_64>{}, Layout<Shape<_8, _8>>{}, Layout<Shape<Shape<_8>, Shape<_4, _2>>>{},
-                              Layout<Shape<_4, _16>, Stride<_16, _1>>{}, Layout<Shape<_16, _4>, Stride<_1, _32>>{},
-                              Layout<Shape<_2, Shape<_2, _4>, _4>, Stride<_1, Stride<_2, _16>, _4>>{},
-                              make_layout(make_shape(16, 4)), make_layout(make_shape(4, 4, 4), make_stride(4, 1, 32)));
-  for_each(all, [&](auto const& a) { for_each(all, [&](auto const& b) { modes_do_not_matter(policy, a, b); }); });
+  auto const all =
+      make_tuple(Layout<_64>{}, Layout<Shape<_8, _8>>{}, Layout<Shape<Shape<_8>, Shape<_4, _2>>>{},
+                 Layout<Shape<_4, _16>, Stride<_16, _1>>{}, Layout<Shape<_16, _4>, Stride<_1, _32>>{},
+                 Layout<Shape<_2, Shape<_2, _4>, _4>, Stride<_1, Stride<_2, _16>, _4>>{},
+                 make_layout(make_shape(16, 4)), make_layout(make_shape(4, 4, 4), make_stride(4, 1, 32)));
+  for_each(all,
+           [&](auto const& a) { for_each(all, [&](auto const& b) { modes_do_not_matter(policy, a, b); }); });
 }
 TEST(Copy, ModesDoNotMatter) {
   modes_do_not_matter(AutoVectorizingCopyWithAssumedAlignment<32>{});
@@ -143,7 +145,8 @@ TEST(CopyIf, APredicateThatRepeatsAValueSaysItOfAll) {
     auto pred = make_tensor<bool>(Layout<Shape<_1, _2>, Stride<_1, _0>>{});
     pred(0, 0) = holds;
     Tensor dst = make_tensor(to.data(), Layout<Shape<_1, _4>>{});
-    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}), dst);
+    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}),
+            dst);
     EXPECT_EQ(to, holds ? from : std::vector<float>(4, 0));
   }
 }

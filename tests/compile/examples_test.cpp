@@ -24,18 +24,23 @@ std::vector<Example> const examples = {
      "auto sA = make_tensor(make_smem_ptr(a), Layout<Shape<_32, _16>, Stride<_16, _1>>{});"
      "auto sB = make_tensor(make_smem_ptr(b), Layout<Shape<_32, _16>, Stride<_16, _1>>{});"
      "auto gC = make_tensor(make_gmem_ptr(c), Layout<Shape<_32, _32>, Stride<_32, _1>>{});"
-     "auto slice = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{})"
-     ".get_slice(threadIdx.x); Tensor rA = slice.partition_fragment_A(sA); Tensor rB = slice.partition_fragment_B(sB);",
+     "auto slice = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, "
+     "_32, _16>{})"
+     ".get_slice(threadIdx.x); Tensor rA = slice.partition_fragment_A(sA); Tensor rB = "
+     "slice.partition_fragment_B(sB);",
      5},
     {"atom/wgmma.hpp", "unsigned long long a = 0, b = 0; uint32_t a_registers[4] = {};", 8},
     {"layout/algebra.hpp", "", 3},
     {"layout/mixed_bits.hpp", "unsigned i = 2;", 1},
     {"layout/modes.hpp", "", 2},
     {"layout/tuple_modes.hpp", "int x = 7;", 5},
-    {"tensor/partition.hpp", "float p[512 * 512]; auto a = make_tensor(p, make_shape(512, 512)); int bx = 1, by = 2, tid = 3;", 3},
+    {"tensor/partition.hpp",
+     "float p[512 * 512]; auto a = make_tensor(p, make_shape(512, 512)); int bx = 1, by = 2, tid = 3;", 3},
     {"tensor/tensor.hpp", "float memory[32]; float* p = memory; int m = 4, n = 8;", 2},
     {"tensor/zip.hpp",
-     "float p[32]; int q[32]; auto a = make_tensor(p, make_shape(4, 8)), c = a; auto b = make_tensor(q, make_shape(4, 8)); (void)c;", 2},
+     "float p[32]; int q[32]; auto a = make_tensor(p, make_shape(4, 8)), c = a; auto b = make_tensor(q, "
+     "make_shape(4, 8)); (void)c;",
+     2},
 };
 
 /// The statements of the header's opening example, one text: comments stay, `X  is  Y` becomes X.
@@ -73,7 +78,8 @@ TEST(OpeningExamples, AreCode) {
   // One unit for all: the headers are read once.
   std::string text =
       "#include <zellige/emulate/device.hpp>\n#include <zellige/atom.hpp>\n#include <zellige/tensor.hpp>\n"
-      "#include <zellige/atom/fence.hpp>\n#include <zellige/atom/griddepcontrol.hpp>\n#include <zellige/atom/tma.hpp>\n"
+      "#include <zellige/atom/fence.hpp>\n#include <zellige/atom/griddepcontrol.hpp>\n#include "
+      "<zellige/atom/tma.hpp>\n"
       "#include <zellige/atom/smem_descriptor.hpp>\n#include <zellige/atom/wgmma.hpp>\n"
       "#include <zellige/atom/tiled_mma.hpp>\n#include <zellige/atom/mma_call.hpp>\n"
       "#include <zellige/atom/make_tma_descriptor.hpp>\n#include <zellige/layout/mixed_bits.hpp>\n"
@@ -82,7 +88,8 @@ TEST(OpeningExamples, AreCode) {
   for (Example const& e : examples) {
     Statements const found = statements_of(e.header);
     EXPECT_GE(found.count, e.statements) << e.header << "\n" << found.text;
-    text += "void example" + std::to_string(i++) + "() {  // " + e.header + "\n" + e.before + "\n" + found.text + "}\n";
+    text += "void example" + std::to_string(i++) + "() {  // " + e.header + "\n" + e.before + "\n" +
+            found.text + "}\n";
   }
   Compiled const c = run(host + "-DZELLIGE_EMULATE -fsyntax-only", "examples.cpp", text);
   EXPECT_EQ(c.errors, 0) << c.output << text;

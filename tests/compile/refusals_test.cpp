@@ -90,9 +90,10 @@ TEST(Refusals, AtCompileTime) {
   }
   EXPECT_GE(count, 100);
   // g++ says every error of a unit, and with each from where it came; others may stop.
-  Compiled const c = run("g++ -std=c++20 -fsyntax-only -w -fmax-errors=0 -fno-diagnostics-show-caret -DZELLIGE_EMULATE" +
-                             include_flag,
-                         "refusals.cpp", text);
+  Compiled const c =
+      run("g++ -std=c++20 -fsyntax-only -w -fmax-errors=0 -fno-diagnostics-show-caret -DZELLIGE_EMULATE" +
+              include_flag,
+          "refusals.cpp", text);
   auto const found = errors_by_line(c.output);
   for (Row const& r : rows()) {
     if (r.refused != "compile time") continue;
@@ -102,21 +103,23 @@ TEST(Refusals, AtCompileTime) {
       continue;
     }
     EXPECT_NE(errors->second[0].find(r.said), std::string::npos)
-        << "docs/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << errors->second[0] << "\n  not " << r.said;
+        << "docs/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << errors->second[0]
+        << "\n  not " << r.said;
     EXPECT_FALSE(r.said.empty()) << r.line;
     EXPECT_LE(errors->second.size(), 3u) << "docs/refusals.md:" << r.line << ": " << r.mistake;
   }
 }
 
 TEST(Refusals, AtRunTime) {
-  std::string text = "#include <zellige/atom/copy_call.hpp>\n#include <zellige/atom/tma_copy.hpp>\n"
-                     "#include <zellige/tensor/cooperative.hpp>\nusing namespace zellige;\n"
-                     "#include <cstdio>\ntemplate <class F> void mistake(int line, F f) {\n"
-                               "  try { f(); std::printf(\"%d nothing\\n\", line); }\n"
-                               "  catch (std::exception const& e) { std::printf(\"%d %s\\n\", line, e.what()); }\n}\n"
-                               "alignas(1024) float memory[8192];\nint main() {\n"
-                               "  [[maybe_unused]] float* p = memory;\n  [[maybe_unused]] int n = 2;\n"
-                               "  [[maybe_unused]] half_t* h = reinterpret_cast<half_t*>(memory);\n";
+  std::string text =
+      "#include <zellige/atom/copy_call.hpp>\n#include <zellige/atom/tma_copy.hpp>\n"
+      "#include <zellige/tensor/cooperative.hpp>\nusing namespace zellige;\n"
+      "#include <cstdio>\ntemplate <class F> void mistake(int line, F f) {\n"
+      "  try { f(); std::printf(\"%d nothing\\n\", line); }\n"
+      "  catch (std::exception const& e) { std::printf(\"%d %s\\n\", line, e.what()); }\n}\n"
+      "alignas(1024) float memory[8192];\nint main() {\n"
+      "  [[maybe_unused]] float* p = memory;\n  [[maybe_unused]] int n = 2;\n"
+      "  [[maybe_unused]] half_t* h = reinterpret_cast<half_t*>(memory);\n";
   std::map<int, Row> expected;
   for (Row const& r : rows()) {
     if (r.refused != "run time") continue;

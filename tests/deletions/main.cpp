@@ -59,11 +59,13 @@ class Subject {
     handle_ = dlopen(library.file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) fail("{}: does not load: {}", g.name, dlerror());
     deleted_ = static_cast<int*>(dlsym(handle_, "zellige_deleted"));
-    if (!deleted_) fail("{}: the emitted text has no line \"using namespace zellige;\" to put the switch behind", g.name);
+    if (!deleted_)
+      fail("{}: the emitted text has no line \"using namespace zellige;\" to put the switch behind", g.name);
     const graph::RandomInputs inputs = graph::random_inputs(g, 1);
     for (const emit::TensorPlace& t : m.tensors) {
       const bool input = t.role == emit::Role::input;
-      values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : Bytes{});
+      values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
+                              : Bytes{});
     }
     for (std::size_t k = 0; k < m.kernels.size(); ++k) whole(k);
   }
@@ -108,9 +110,13 @@ class Subject {
     const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
     Launched l;
     l.buffers.reserve(kernel.tensors.size());
-    emulate::LaunchConfig config{.grid = narrow(grid), .block = narrow(kernel.block),
-                                 .shared_bytes = static_cast<unsigned>(kernel.shared_bytes), .arguments = {},
-                                 .writes = kernel.writes, .source_file = source_, .workers = workers};
+    emulate::LaunchConfig config{.grid = narrow(grid),
+                                 .block = narrow(kernel.block),
+                                 .shared_bytes = static_cast<unsigned>(kernel.shared_bytes),
+                                 .arguments = {},
+                                 .writes = kernel.writes,
+                                 .source_file = source_,
+                                 .workers = workers};
     for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
       const std::size_t t = static_cast<std::size_t>(kernel.tensors[a]);
       const emit::TensorPlace& place = program_.manifest.tensors[t];
@@ -133,7 +139,8 @@ class Subject {
     const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
     *deleted_ = -1;
     Launched l = launch(k, kernel.grid, 0);
-    if (!l.report.findings.empty()) fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
+    if (!l.report.findings.empty())
+      fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
     for (std::size_t a = 0; a < l.buffers.size(); ++a) {
       if (!kernel.writes[a]) continue;
       const std::byte* from = reinterpret_cast<const std::byte*>(l.buffers[a].data());
@@ -176,15 +183,18 @@ void examine(const std::string& file, const Options& o, const run::Cache& cache,
     ++c.all;
     ++(how == '!' ? c.reported : how == '~' ? c.wrong : c.unseen);
     if (how == '!' && !o.verbose) continue;
-    const std::string what = how == '!' ? seen[i].substr(1) : how == '~' ? "ONLY WRONG NUMBERS: " + seen[i].substr(1) : "NOT SEEN";
+    const std::string what = how == '!'   ? seen[i].substr(1)
+                             : how == '~' ? "ONLY WRONG NUMBERS: " + seen[i].substr(1)
+                                          : "NOT SEEN";
     fmt::print("  {}:{} {} {}\n      {}\n", s.kernel, s.line, name(s.kind), s.text, what);
   }
   std::map<Kind, int> kinds;
   for (const Site& s : sites) ++kinds[s.kind];
   std::string of;
   for (const auto& [kind, n] : kinds) of += fmt::format("{}{} {}", of.empty() ? "" : ", ", n, name(kind));
-  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name, c.all,
-             c.reported, c.wrong, c.unseen, of, std::chrono::duration<double>(Clock::now() - start).count());
+  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name,
+             c.all, c.reported, c.wrong, c.unseen, of,
+             std::chrono::duration<double>(Clock::now() - start).count());
   std::fflush(stdout);
   total.all += c.all, total.reported += c.reported, total.wrong += c.wrong, total.unseen += c.unseen;
 }

@@ -23,21 +23,28 @@ struct Bug {
   const char* kind;
   const char* from;  // a regular expression; ECMAScript
   const char* to;
-  bool named;        // the emulator has a rule for it, or the machine has
-  int graphs = 3;    // planted at its first place in so many graphs
+  bool named;      // the emulator has a rule for it, or the machine has
+  int graphs = 3;  // planted at its first place in so many graphs
 };
 
 const Bug bugs[] = {
     {"accumulators not cleared", R"(acc(\d+)\.clear\(\);)", "", true, 4},
     {"accumulators not cleared", R"(acc(\d+)\.fill\(0\.0f\);)", "", true},
-    {"running result not started", R"(  for \(int v = 0; v < \d+; \+\+v\) acc\d+\[i\]\[v\] = [^;]*;\n)", "  ;\n", true},
+    {"running result not started", R"(  for \(int v = 0; v < \d+; \+\+v\) acc\d+\[i\]\[v\] = [^;]*;\n)",
+     "  ;\n", true},
     {"running result not started", R"(for \(int i = 0; [^;]*; \+\+i\) sum\d+\[i\] = [^;]*;)", ";", true, 4},
     {"element of a fragment not filled", R"(op(\d+)\.put\(i, )", "if (i != 1) op$1.put(i, ", true},
-    {"element of a fragment not filled", R"((\n *)(for \(int v = 0; v < \d+; \+\+v\)) r(\d+)\[v\] = )", "$1$2 if (v != 1) r$3[v] = ", true, 4},
-    {"element of a fragment not filled", R"(\{ const int v = 0; r(\d+)\[v\] = )", "{ const int v = 0; if (tid != 0) r$1[v] = ", true},
-    {"swizzle of one side only", R"((view\(s\w+, )composition\(Swizzle<\d, \d, \d>\{\}, (Layout<.*?>>\{\})\))", "$1$2", true, 5},
-    {"swizzle of one side only", R"((view\(s\w+(?:\.shift\([^)]*\))?, composition\(Swizzle<)(\d), 3, 3)", "$011, 3, 4", true, 5},
-    {"stride of one side only", R"((view\(s\w+(?:\.shift\([^)]*\))?, [^{]*(?:\{\}, [^{]*)?Stride<[^{]*, Int<)(\d+)(>, Int<1>>>\{\}))", "$01$028$3", true, 4},
+    {"element of a fragment not filled", R"((\n *)(for \(int v = 0; v < \d+; \+\+v\)) r(\d+)\[v\] = )",
+     "$1$2 if (v != 1) r$3[v] = ", true, 4},
+    {"element of a fragment not filled", R"(\{ const int v = 0; r(\d+)\[v\] = )",
+     "{ const int v = 0; if (tid != 0) r$1[v] = ", true},
+    {"swizzle of one side only",
+     R"((view\(s\w+, )composition\(Swizzle<\d, \d, \d>\{\}, (Layout<.*?>>\{\})\))", "$1$2", true, 5},
+    {"swizzle of one side only", R"((view\(s\w+(?:\.shift\([^)]*\))?, composition\(Swizzle<)(\d), 3, 3)",
+     "$011, 3, 4", true, 5},
+    {"stride of one side only",
+     R"((view\(s\w+(?:\.shift\([^)]*\))?, [^{]*(?:\{\}, [^{]*)?Stride<[^{]*, Int<)(\d+)(>, Int<1>>>\{\}))",
+     "$01$028$3", true, 4},
     {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<2>", true},
     {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<8>", true},
     {"wrong number of lanes", R"((sum|max)_lanes<(?:8|16|32)>)", "$1_lanes<2>", true},
@@ -48,8 +55,9 @@ const Bug bugs[] = {
     {"a stage read again", R"(stage = stage \+ 1 == \d+ \? 0 : stage \+ 1;)", "", true, 4},
     {"a stage too early", R"(cp_async_wait<2>)", "cp_async_wait<3>", true},
     {"a stage too early", R"(\.shift\(stage \* (\d+)\))", ".shift((stage + 1) % 2 * $1)", true},
-    {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))", "$01$2 - 1", true, 4},
-    {"a tile in another's place", R"((shared_tile<\w+>\("\w+", )[1-9]\d*,)", "$010,", true, 4},
+    {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))",
+     "$01$2 - 1", true, 4},
+    {"a tile in another's place", R"((shared_\w+<[\w, ]+>\("\w+", )[1-9]\d*,)", "$010,", true, 4},
     {"too few warps", R"(if \(warp < (\d+)\) \{\n *multiply)", "if (warp < $1 - 1) {\n multiply", false},
     {"a product too short", R"(multiply<half_t, 64,)", "multiply<half_t, 48,", false},
     {"a block's offset", R"(\bbx \* (\d+))", "bx * $1 / 2", false},
@@ -70,8 +78,9 @@ std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m
   std::vector<Bytes> storage;
   const graph::RandomInputs inputs = graph::random_inputs(g, 1);
   for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
-                                                  : run::poisoned(t));
+    storage.push_back(t.role == emit::Role::input
+                          ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
+                          : run::poisoned(t));
   return storage;
 }
 
@@ -117,7 +126,8 @@ int run_all(const std::string& target, bool verbose) {
     int planted = 0;
     for (const Subject& s : all) {
       if (planted == bug.graphs) break;
-      const std::string text = std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
+      const std::string text =
+          std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
       if (text == s.program.source) continue;
       const std::string seen = judge(s, text, cache);
       if (seen[0] == '?') fail("{} in {}: {}", bug.kind, s.name, seen.substr(1));
@@ -126,8 +136,11 @@ int run_all(const std::string& target, bool verbose) {
       const bool as_it_should = seen[0] == '!' || (seen[0] == '~' && !bug.named);
       good = good && as_it_should;
       if (verbose || !as_it_should)
-        fmt::print("{}{} in {}, {}: {}\n", as_it_should ? "" : "NOT AS IT SHOULD BE: ", bug.kind, s.name, bug.from,
-                   seen[0] == '!' ? seen.substr(1) : seen[0] == '~' ? "other numbers" : "NOT SEEN");
+        fmt::print("{}{} in {}, {}: {}\n", as_it_should ? "" : "NOT AS IT SHOULD BE: ", bug.kind, s.name,
+                   bug.from,
+                   seen[0] == '!'   ? seen.substr(1)
+                   : seen[0] == '~' ? "other numbers"
+                                    : "NOT SEEN");
       std::fflush(stdout);
     }
   }

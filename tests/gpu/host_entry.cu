@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <vector>
 
-#define CHECK(call)                                                                     \
-  if (cudaError_t e = (call); e != cudaSuccess) {                                       \
-    std::printf("%s: %s\n", #call, cudaGetErrorString(e));                              \
-    return 1;                                                                           \
+#define CHECK(call)                                        \
+  if (cudaError_t e = (call); e != cudaSuccess) {          \
+    std::printf("%s: %s\n", #call, cudaGetErrorString(e)); \
+    return 1;                                              \
   }
 
 int main() {
@@ -14,7 +14,8 @@ int main() {
   std::vector<void*> inputs;
   for (int size : sizes) {
     std::vector<unsigned short> host(size);
-    for (int i = 0; i < size; ++i) host[i] = half_t(float((i * 2654435761u >> 16) % 2001) / 4000 - 0.25f).bits;
+    for (int i = 0; i < size; ++i)
+      host[i] = half_t(float((i * 2654435761u >> 16) % 2001) / 4000 - 0.25f).bits;
     void* device;
     CHECK(cudaMalloc(&device, size * 2));
     CHECK(cudaMemcpy(device, host.data(), size * 2, cudaMemcpyHostToDevice));
@@ -43,6 +44,7 @@ int main() {
   CHECK(cudaMemcpy(b.data(), replayed, bytes, cudaMemcpyDeviceToHost));
   int different = 0, poisoned = 0;
   for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i], poisoned += a[i] == 0xffff;
-  std::printf("host entry: captured and direct launch differ in %d of %zu elements, %d unwritten\n", different, a.size(), poisoned);
+  std::printf("host entry: captured and direct launch differ in %d of %zu elements, %d unwritten\n",
+              different, a.size(), poisoned);
   return different + poisoned > 0;
 }

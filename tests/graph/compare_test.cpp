@@ -106,13 +106,15 @@ TEST(Compare, ExplainedIsWithinTheErrors) {
   EXPECT_FALSE(c.correct);
   EXPECT_NEAR(c.of_error, 0.5, 1e-12);
   EXPECT_EQ(to_string(c),
-            "relative norm 0.000898, worst at (1, 1): found 1.26, expected 1.25, 244 of the 4.1e-05 allowed, 1 elements past "
+            "relative norm 0.000898, worst at (1, 1): found 1.26, expected 1.25, 244 of the 4.1e-05 allowed, "
+            "1 elements past "
             "that; rounding alone explains up to 0.02 there");
   found.values[9] += 0.02;  // past that
   c = compare(found, expected, t, &errors);
   EXPECT_FALSE(c.explained);
   EXPECT_EQ(to_string(c),
-            "relative norm 0.00269, worst at (1, 1): found 1.28, expected 1.25, 732 of the 4.1e-05 allowed, 1 elements wrong; "
+            "relative norm 0.00269, worst at (1, 1): found 1.28, expected 1.25, 732 of the 4.1e-05 allowed, "
+            "1 elements wrong; "
             "rounding alone explains no more than 0.02 there");
   found = expected;
   for (double& v : found.values) v *= 1 + 0.9 * t.norm;  // correct as it is

@@ -15,13 +15,21 @@
 namespace zellige::graph {
 
 enum class Order { forward, backward, pairs, lanes, shuffled };
-enum class Bug { none, missing_summand, wrong_index, factor, swapped_rows, half_of_the_partial_sums, stage_read_again };
+enum class Bug {
+  none,
+  missing_summand,
+  wrong_index,
+  factor,
+  swapped_rows,
+  half_of_the_partial_sums,
+  stage_read_again
+};
 
 struct Style {
   Order order = Order::forward;
   bool fast = false;  // exp as 2^(x log2 e), division as a product
   Bug bug = Bug::none;
-  int at = 0;         // the bug is in the operator of this number, counted over both levels
+  int at = 0;  // the bug is in the operator of this number, counted over both levels
   std::uint64_t seed = 1;
 };
 
@@ -34,7 +42,8 @@ class FloatRunner {
   /// Every kernel-level tensor. Sums that a bug could be in are counted in `sums`, operators in `operators`.
   std::vector<Array> run(const std::vector<Array>& inputs) {
     std::vector<Values> at(g_.tensors.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) at[g_.inputs[i]] = Values(inputs[i].values.begin(), inputs[i].values.end());
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      at[g_.inputs[i]] = Values(inputs[i].values.begin(), inputs[i].values.end());
     for (const KernelOp& op : g_.ops) {
       if (op.kind == OpKind::custom) {
         block(op, at);
@@ -47,7 +56,8 @@ class FloatRunner {
       for (int t : op.outputs) round(g_.tensors[t].dtype, at[t]);
     }
     std::vector<Array> result;
-    for (std::size_t t = 0; t < at.size(); ++t) result.push_back({g_.tensors[t].shape, {at[t].begin(), at[t].end()}});
+    for (std::size_t t = 0; t < at.size(); ++t)
+      result.push_back({g_.tensors[t].shape, {at[t].begin(), at[t].end()}});
     return result;
   }
 
@@ -94,39 +104,57 @@ class FloatRunner {
       hit = true;
       if (index % 2) t.resize(n - quarter);
     }
-    if (here(Bug::stage_read_again)) hit = true, std::copy_n(t.begin(), quarter, t.begin() + static_cast<std::ptrdiff_t>(quarter));
+    if (here(Bug::stage_read_again))
+      hit = true, std::copy_n(t.begin(), quarter, t.begin() + static_cast<std::ptrdiff_t>(quarter));
     return add(t);
   }
 
   float unary(OpKind kind, const Attributes& a, float x) const {
     const auto e = [&](float v) { return style_.fast ? std::exp2(v * 1.4426950408889634f) : std::exp(v); };
     switch (kind) {
-      case OpKind::exp: return e(x);
-      case OpKind::square: return x * x;
-      case OpKind::sqrt: return std::sqrt(x);
-      case OpKind::mul_scalar: return x * static_cast<float>(a.scalar);
-      case OpKind::sigmoid: return 1 / (1 + e(-x));
-      case OpKind::silu: return x * (1 / (1 + e(-x)));
-      case OpKind::gelu: return 0.5f * x * std::erfc(-0.70710678118654752f * x);
-      case OpKind::relu: return x > 0 ? x : 0;
-      case OpKind::clamp: return std::min(std::max(x, static_cast<float>(a.lo)), static_cast<float>(a.hi));
-      case OpKind::log: return std::log(x);
-      default: return NAN;
+      case OpKind::exp:
+        return e(x);
+      case OpKind::square:
+        return x * x;
+      case OpKind::sqrt:
+        return std::sqrt(x);
+      case OpKind::mul_scalar:
+        return x * static_cast<float>(a.scalar);
+      case OpKind::sigmoid:
+        return 1 / (1 + e(-x));
+      case OpKind::silu:
+        return x * (1 / (1 + e(-x)));
+      case OpKind::gelu:
+        return 0.5f * x * std::erfc(-0.70710678118654752f * x);
+      case OpKind::relu:
+        return x > 0 ? x : 0;
+      case OpKind::clamp:
+        return std::min(std::max(x, static_cast<float>(a.lo)), static_cast<float>(a.hi));
+      case OpKind::log:
+        return std::log(x);
+      default:
+        return NAN;
     }
   }
   float binary(OpKind kind, float x, float y) const {
     switch (kind) {
-      case OpKind::add: return x + y;
-      case OpKind::sub: return x - y;
-      case OpKind::mul: return x * y;
-      case OpKind::div: return style_.fast ? x * (1 / y) : x / y;
-      case OpKind::pow: return std::pow(x, y);
-      default: return NAN;
+      case OpKind::add:
+        return x + y;
+      case OpKind::sub:
+        return x - y;
+      case OpKind::mul:
+        return x * y;
+      case OpKind::div:
+        return style_.fast ? x * (1 / y) : x / y;
+      case OpKind::pow:
+        return std::pow(x, y);
+      default:
+        return NAN;
     }
   }
 
-  Values evaluate(OpKind kind, const Attributes& a, const std::vector<Shape>& shapes, const std::vector<const Values*>& in,
-                  const Shape& out) {
+  Values evaluate(OpKind kind, const Attributes& a, const std::vector<Shape>& shapes,
+                  const std::vector<const Values*>& in, const Shape& out) {
     const Values& x = *in[0];
     const std::int64_t rows = out[0], columns = out[1], inner = shapes[0][1];
     Values y(static_cast<std::size_t>(rows * columns));
@@ -152,7 +180,8 @@ class FloatRunner {
           to = sum(terms, index, next);
         } else if (kind == OpKind::reduction) {
           const std::int64_t n = shapes[0][a.dim];
-          for (std::int64_t k = 0; k < n; ++k) terms.push_back(a.dim == 0 ? at(x, shapes[0], k, j) : at(x, shapes[0], i, k));
+          for (std::int64_t k = 0; k < n; ++k)
+            terms.push_back(a.dim == 0 ? at(x, shapes[0], k, j) : at(x, shapes[0], i, k));
           to = sum(terms, index);
         } else if (kind == OpKind::rms_norm) {
           to = at(x, out, i, j) / rms;
@@ -171,7 +200,8 @@ class FloatRunner {
     const auto rows = static_cast<std::size_t>(shape[0]), columns = static_cast<std::size_t>(shape[1]);
     if (here(Bug::factor)) hit = true, y[y.size() / 2] *= 1.25f;
     if (here(Bug::swapped_rows) && rows > 1)
-      hit = true, std::swap_ranges(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(columns), y.begin() + static_cast<std::ptrdiff_t>((rows / 2) * columns));
+      hit = true, std::swap_ranges(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(columns),
+                                   y.begin() + static_cast<std::ptrdiff_t>((rows / 2) * columns));
     ++operators;
   }
 
@@ -184,19 +214,22 @@ class FloatRunner {
       operators = first_operator;
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
         const BlockOp& o = b.ops[i];
-        if (o.kind == OpKind::output || (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind))) continue;
+        if (o.kind == OpKind::output || (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind)))
+          continue;
         step(op, o, i, it, b.loop, at, whole, state);
       }
     }
     for (std::size_t i = 0; i < b.ops.size(); ++i) {
       const BlockOp& o = b.ops[i];
-      if (o.kind == OpKind::output) whole[op.outputs[o.kernel_tensor]] = at[o.inputs[0]];
-      else if (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind)) step(op, o, i, 0, 1, at, whole, state);
+      if (o.kind == OpKind::output)
+        whole[op.outputs[o.kernel_tensor]] = at[o.inputs[0]];
+      else if (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind))
+        step(op, o, i, 0, 1, at, whole, state);
     }
   }
 
-  void step(const KernelOp& op, const BlockOp& o, std::size_t i, std::int64_t it, std::int64_t loop, std::vector<Values>& at,
-            const std::vector<Values>& whole, std::map<std::size_t, Values>& state) {
+  void step(const KernelOp& op, const BlockOp& o, std::size_t i, std::int64_t it, std::int64_t loop,
+            std::vector<Values>& at, const std::vector<Values>& whole, std::map<std::size_t, Values>& state) {
     const BlockGraph& b = *op.block;
     const Shape& out = b.tensors[o.outputs[0]].shape;
     Values& y = at[o.outputs[0]];
@@ -207,7 +240,8 @@ class FloatRunner {
       y.resize(n);
       for (std::int64_t r = 0; r < out[0]; ++r)
         for (std::int64_t c = 0; c < out[1]; ++c)
-          y[r * out[1] + c] = from[(r + (o.loop_dim == 0 ? it * out[0] : 0)) * all[1] + c + (o.loop_dim == 1 ? it * out[1] : 0)];
+          y[r * out[1] + c] = from[(r + (o.loop_dim == 0 ? it * out[0] : 0)) * all[1] + c +
+                                   (o.loop_dim == 1 ? it * out[1] : 0)];
     } else if (o.kind == OpKind::reduction_max) {
       const Values& x = at[o.inputs[0]];
       const std::int64_t columns = b.tensors[o.inputs[0]].shape[1];
@@ -224,13 +258,17 @@ class FloatRunner {
       const std::int64_t columns = b.tensors[o.inputs[0]].shape[1];
       if (it == 0) acc.assign(x.size(), 0);
       if (o.kind == OpKind::accum_rescale || o.kind == OpKind::accum_red_sum_rescale)
-        for (std::size_t e = 0; e < x.size(); ++e) acc[e] *= at[o.inputs[1]][e / static_cast<std::size_t>(columns)];
-      for (std::size_t e = 0; e < x.size(); ++e) acc[e] += o.kind == OpKind::accum_red_rms ? x[e] * x[e] : x[e];
+        for (std::size_t e = 0; e < x.size(); ++e)
+          acc[e] *= at[o.inputs[1]][e / static_cast<std::size_t>(columns)];
+      for (std::size_t e = 0; e < x.size(); ++e)
+        acc[e] += o.kind == OpKind::accum_red_rms ? x[e] * x[e] : x[e];
       if (it + 1 < loop) return;
       y = acc;
       if (y.size() != n) {
         y.clear();
-        for (std::int64_t r = 0; r < out[0]; ++r) y.push_back(sum({acc.begin() + r * columns, acc.begin() + (r + 1) * columns}, static_cast<std::size_t>(r)));
+        for (std::int64_t r = 0; r < out[0]; ++r)
+          y.push_back(
+              sum({acc.begin() + r * columns, acc.begin() + (r + 1) * columns}, static_cast<std::size_t>(r)));
         if (o.kind == OpKind::accum_red_rms)
           for (float& v : y) v = std::sqrt(v * (1.0f / static_cast<float>(columns * loop)));
       }

@@ -125,10 +125,10 @@ TEST(Inputs, SayWhenNoScaleHelps) {
     random_inputs(b.build(), 1);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "graph g: expected a scale of 2^-12 to 1 at which random inputs keep every tensor finite, found none: "
-        "tensor Y is not finite; there is nothing to compare");
+    EXPECT_STREQ(e.what(),
+                 "graph g: expected a scale of 2^-12 to 1 at which random inputs keep every tensor finite, "
+                 "found none: "
+                 "tensor Y is not finite; there is nothing to compare");
   }
 }
 

@@ -17,10 +17,14 @@ constexpr DType dtypes[] = {DType::f16, DType::bf16, DType::f32};
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
-  std::int64_t between(std::int64_t a, std::int64_t b) { return a + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(b - a + 1)); }
+  std::int64_t between(std::int64_t a, std::int64_t b) {
+    return a + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(b - a + 1));
+  }
   double bell() { return std::normal_distribution<double>()(random_); }
   template <class T>
-  const T& pick(const std::vector<T>& v) { return v[random_() % v.size()]; }
+  const T& pick(const std::vector<T>& v) {
+    return v[random_() % v.size()];
+  }
 
  private:
   std::mt19937_64 random_;
@@ -38,17 +42,39 @@ Handle<L> formula(Draw& draw, Handle<L> x, Handle<L> y, Handle<L> one, bool wide
         v = e / reduction(e, 1);
         break;
       }
-      case 1: v = (v + y * 1000.0) - x * 1000.0; break;          // a sum that cancels
-      case 2: v = v - v * 0.9990234375; break;
-      case 3: v = (reduction(v, 1) - reduction(y, 1)) * one; break;
-      case 4: v = reduction(square(v), 1) * (1.0 / 32) - square(reduction(v, 1) * (1.0 / 32)) + y; break;  // a variance
-      case 5: v = y / (v - x * 0.75); break;                     // by what may be small
-      case 6: v = y / sqrt(square(v) + one * (wide ? 1e-6 : 1e-2)); break;  // a reciprocal root near 0
-      case 7: v = log(one + square(v) * (wide ? 1e-4 : 1e-1)); break;       // a logarithm near 1
-      case 8: v = rms_norm(v - reduction(v, 1) * (1.0 / 32)); break;
-      case 9: v = silu(v * 4.0) + gelu(v * -2.0); break;
-      case 10: v = sigmoid(v) * exp(clamp(y, -4, 4)); break;
-      default: v = pow(square(v) + one * 0.25, clamp(y, -3, 3)); break;
+      case 1:
+        v = (v + y * 1000.0) - x * 1000.0;
+        break;  // a sum that cancels
+      case 2:
+        v = v - v * 0.9990234375;
+        break;
+      case 3:
+        v = (reduction(v, 1) - reduction(y, 1)) * one;
+        break;
+      case 4:
+        v = reduction(square(v), 1) * (1.0 / 32) - square(reduction(v, 1) * (1.0 / 32)) + y;
+        break;  // a variance
+      case 5:
+        v = y / (v - x * 0.75);
+        break;  // by what may be small
+      case 6:
+        v = y / sqrt(square(v) + one * (wide ? 1e-6 : 1e-2));
+        break;  // a reciprocal root near 0
+      case 7:
+        v = log(one + square(v) * (wide ? 1e-4 : 1e-1));
+        break;  // a logarithm near 1
+      case 8:
+        v = rms_norm(v - reduction(v, 1) * (1.0 / 32));
+        break;
+      case 9:
+        v = silu(v * 4.0) + gelu(v * -2.0);
+        break;
+      case 10:
+        v = sigmoid(v) * exp(clamp(y, -4, 4));
+        break;
+      default:
+        v = pow(square(v) + one * 0.25, clamp(y, -3, 3));
+        break;
     }
   }
   return v;
@@ -63,7 +89,8 @@ Array values(Draw& draw, const Shape& shape, DType dtype) {
   Array a = make_array(shape);
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const double factor = std::exp2(static_cast<double>(draw.between(-4, 4)) / 2);
-    for (std::int64_t j = 0; j < shape[1]; ++j) a.values[i * shape[1] + j] = round_to(dtype, factor * draw.bell());
+    for (std::int64_t j = 0; j < shape[1]; ++j)
+      a.values[i * shape[1] + j] = round_to(dtype, factor * draw.bell());
   }
   return a;
 }
@@ -72,13 +99,18 @@ Array values(Draw& draw, const Shape& shape, DType dtype) {
 Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
   Draw draw(seed);
   const DType dtype = dtypes[draw.between(0, 2)];
-  const std::int64_t rows = draw.between(3, 12), columns = draw.pick(std::vector<std::int64_t>{8, 20, 32, 64, 96});
+  const std::int64_t rows = draw.between(3, 12),
+                     columns = draw.pick(std::vector<std::int64_t>{8, 20, 32, 64, 96});
   Builder b("g" + std::to_string(seed));
-  const Tensor X = b.input("X", {rows, columns}, dtype), Y = b.input("Y", {rows, columns}, dtype), O = b.input("O", {rows, columns}, dtype),
-               W = b.input("W", {columns, columns}, dtype);
+  const Tensor X = b.input("X", {rows, columns}, dtype), Y = b.input("Y", {rows, columns}, dtype),
+               O = b.input("O", {rows, columns}, dtype), W = b.input("W", {columns, columns}, dtype);
   switch (draw.between(0, 3)) {
-    case 0: b.output(formula(draw, X, Y, O, dtype == DType::f32)); break;
-    case 1: b.output(formula(draw, matmul(formula(draw, X, Y, O, false), W), Y, O, false)); break;
+    case 0:
+      b.output(formula(draw, X, Y, O, dtype == DType::f32));
+      break;
+    case 1:
+      b.output(formula(draw, matmul(formula(draw, X, Y, O, false), W), Y, O, false));
+      break;
     case 2:
       b.output(b.custom({.grid = {1}, .block = {32}}, [&](BlockBuilder& t) {
                   const Tile x = t.load(X), y = t.load(Y), o = t.load(O), w = t.load(W);
@@ -116,7 +148,8 @@ Verdict judge(const KernelGraph& g, Judge& by, const std::vector<Array>& found, 
     for (int t : op.outputs) {
       const Comparison c = by.compare(t, found[static_cast<std::size_t>(t)]);
       if (c.correct) continue;
-      if (why && (v == Verdict::correct || !c.explained)) *why = g.tensors[static_cast<std::size_t>(t)].name + ": " + to_string(c);
+      if (why && (v == Verdict::correct || !c.explained))
+        *why = g.tensors[static_cast<std::size_t>(t)].name + ": " + to_string(c);
       v = std::max(v, c.explained ? Verdict::borderline : Verdict::wrong);
     }
   return v;
@@ -135,8 +168,9 @@ bool finite(const Reference& r) {
   return !r.stopped;
 }
 
-const std::vector<Style> styles = {{Order::forward, false}, {Order::backward, true}, {Order::pairs, false},
-                                   {Order::lanes, true},    {Order::shuffled, false}, {Order::shuffled, true, Bug::none, 0, 7}};
+const std::vector<Style> styles = {{Order::forward, false},  {Order::backward, true},
+                                   {Order::pairs, false},    {Order::lanes, true},
+                                   {Order::shuffled, false}, {Order::shuffled, true, Bug::none, 0, 7}};
 
 TEST(Rounding, IsNeverCalledWrong) {
   int graphs = 0, runs = 0, borderline[3] = {};
@@ -154,7 +188,8 @@ TEST(Rounding, IsNeverCalledWrong) {
       borderline[static_cast<int>(d.graph.tensors[0].dtype)] += v == Verdict::borderline;
     }
   }
-  std::printf("%d graphs, %d runs; borderline: f16 %d, bf16 %d, f32 %d\n", graphs, runs, borderline[0], borderline[1], borderline[2]);
+  std::printf("%d graphs, %d runs; borderline: f16 %d, bf16 %d, f32 %d\n", graphs, runs, borderline[0],
+              borderline[1], borderline[2]);
   EXPECT_GT(graphs, 900);
   for (int n : borderline) EXPECT_GT(n, 5);  // else nothing was ill-conditioned
 }
@@ -167,7 +202,8 @@ std::vector<double> used(const Drawn& d, const Reference& r) {
     for (std::size_t t = 0; t < most.size(); ++t)
       if (!r.errors[t].values.empty() && !r.tensors[t].values.empty())
         for (std::size_t i = 0; i < found[t].values.size(); ++i) {
-          const double e = r.errors[t].values[i], off = std::fabs(found[t].values[i] - r.tensors[t].values[i]);
+          const double e = r.errors[t].values[i],
+                       off = std::fabs(found[t].values[i] - r.tensors[t].values[i]);
           if (e > 0 && off > 0) most[t] = std::max(most[t], off / e);
         }
   }
@@ -175,8 +211,10 @@ std::vector<double> used(const Drawn& d, const Reference& r) {
 }
 
 TEST(Rounding, BugsAreNeverBorderline) {
-  const char* names[] = {"none", "missing summand", "wrong index", "factor", "swapped rows", "half of the partial sums", "stage read again"};
-  int count[7][4] = {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
+  const char* names[] = {"none",         "missing summand",          "wrong index",     "factor",
+                         "swapped rows", "half of the partial sums", "stage read again"};
+  int count[7][4] =
+      {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
   std::vector<double> tight;
   for (std::uint64_t seed = 1; seed <= 900; ++seed) {
     std::vector<Drawn> d;
@@ -187,17 +225,20 @@ TEST(Rounding, BugsAreNeverBorderline) {
     }
     if (!finite(r[0]) || !finite(r[1]) || !finite(r[2])) continue;
     std::vector<Judge> by;
-    for (std::size_t input = 0; input < 3; ++input) by.emplace_back(d[input].graph, d[input].inputs, r[input]);
+    for (std::size_t input = 0; input < 3; ++input)
+      by.emplace_back(d[input].graph, d[input].inputs, r[input]);
     FloatRunner clean(d[0].graph, styles[0]);
     clean.run(d[0].inputs);
     for (double x : used(d[0], r[0]))
       if (x > 0) tight.push_back(x);
     for (int bug = 1; bug <= 6; ++bug) {
-      const Style style{Order::lanes, false, static_cast<Bug>(bug), static_cast<int>(seed % static_cast<unsigned>(clean.operators))};
+      const Style style{Order::lanes, false, static_cast<Bug>(bug),
+                        static_cast<int>(seed % static_cast<unsigned>(clean.operators))};
       Verdict v = Verdict::correct;
       std::string why;
       bool hit = false;
-      for (std::size_t input = 0; input < 3; ++input) {  // the rule of zellige run: borderline is tried again twice
+      for (std::size_t input = 0; input < 3;
+           ++input) {  // the rule of zellige run: borderline is tried again twice
         FloatRunner runner(d[input].graph, style);
         const std::vector<Array> found = runner.run(d[input].inputs);
         hit = runner.hit;
@@ -219,20 +260,26 @@ TEST(Rounding, BugsAreNeverBorderline) {
         for (int t : op.outputs) {
           Array allowed = r[0].errors[t];
           for (double& e : allowed.values) e *= 8 * share[t];
-          const Comparison c = compare(spoilt[t], r[0].tensors[t], {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
+          const Comparison c =
+              compare(spoilt[t], r[0].tensors[t],
+                      {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
           visible = visible || c.of_error > 1;
           most = std::max(most, c.of_error);
         }
       count[bug][3] += !visible;
-      if (visible) std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n", static_cast<int>(seed), names[bug], style.at, why.c_str(), most);
+      if (visible)
+        std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n",
+                    static_cast<int>(seed), names[bug], style.at, why.c_str(), most);
     }
   }
   std::sort(tight.begin(), tight.end());
-  std::printf("honest runs use %.2g of the errors in the median, %.2g at the 90th, %.2g at most, %.2g at the 10th percentile\n", tight[tight.size() / 2],
-              tight[tight.size() * 9 / 10], tight.back(), tight[tight.size() / 10]);
+  std::printf(
+      "honest runs use %.2g of the errors in the median, %.2g at the 90th, %.2g at most, %.2g at the 10th "
+      "percentile\n",
+      tight[tight.size() / 2], tight[tight.size() * 9 / 10], tight.back(), tight[tight.size() / 10]);
   for (int bug = 1; bug <= 6; ++bug)
-    std::printf("%-26s wrong %4d  within the tolerance %4d  borderline %3d, of which invisible %3d\n", names[bug], count[bug][0], count[bug][1], count[bug][2],
-                count[bug][3]);
+    std::printf("%-26s wrong %4d  within the tolerance %4d  borderline %3d, of which invisible %3d\n",
+                names[bug], count[bug][0], count[bug][1], count[bug][2], count[bug][3]);
   for (int bug = 1; bug <= 6; ++bug) {
     EXPECT_EQ(count[bug][2], count[bug][3]) << names[bug];
     EXPECT_GT(count[bug][0], 4 * count[bug][1]) << names[bug];

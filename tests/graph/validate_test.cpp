@@ -108,7 +108,8 @@ TEST(Validate, NamesAndStrides) {
   EXPECT_EQ(message([](KernelGraph& g) {
               g.tensors[0].strides = {64, 0};
             }),
-            "graph g: expected strides that give each element of tensor X an address of its own, found (64, 0) for (16, 64): "
+            "graph g: expected strides that give each element of tensor X an address of its own, found (64, "
+            "0) for (16, 64): "
             "elements (0, 0) and (0, 1) both lie at 0");
   EXPECT_EQ(message([](KernelGraph& g) {
               g.tensors[0].strides = {std::int64_t{1} << 39, 1};
@@ -126,7 +127,8 @@ TEST(Validate, MissingBlockGraph) {
 }
 
 TEST(Validate, ABlockMayHaveAnyShapeOf32To1024Threads) {
-  for (Dim3 d : {Dim3{32}, Dim3{1024}, Dim3{8, 8, 4}, Dim3{5, 7, 1}, Dim3{1, 1024, 1}, Dim3{4, 4, 64}, Dim3{1, 1, 128}, Dim3{1, 1, 1024}})
+  for (Dim3 d : {Dim3{32}, Dim3{1024}, Dim3{8, 8, 4}, Dim3{5, 7, 1}, Dim3{1, 1024, 1}, Dim3{4, 4, 64},
+                 Dim3{1, 1, 128}, Dim3{1, 1, 1024}})
     EXPECT_EQ(block_message([&](BlockGraph& b) { b.block = d; }), "") << d.x << " " << d.y << " " << d.z;
   EXPECT_EQ(block_message([](BlockGraph& b) {
               b.block = {1, 1, 2048};

@@ -14,7 +14,8 @@ template <auto Kernel>
 emulate::Report launch_hopper(unsigned blocks, unsigned threads, unsigned shared_bytes, unsigned cluster,
                               std::vector<emulate::Parameter> parameters) {
   emulate::LaunchConfig config;
-  config.grid = {blocks}, config.block = {threads}, config.shared_bytes = shared_bytes, config.cluster = {cluster, 1, 1};
+  config.grid = {blocks}, config.block = {threads}, config.shared_bytes = shared_bytes,
+  config.cluster = {cluster, 1, 1};
   config.parameters = std::move(parameters);
   return trial(kernel_entry<Kernel>, config);
 }

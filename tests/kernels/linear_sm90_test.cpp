@@ -13,8 +13,9 @@ void check(const LinearShape& s, unsigned blocks) {
       y("Y", std::size_t(s.rows) * s.n);
   x.random(1), w.random(2, 0.1f), v.random(3, 0.1f);
   const LinearTensors<L> t(s);
-  const auto report = launch_hopper<linear_sm90<L>>(blocks, L::threads, L::shared_bytes, 1,
-                                                    {never_written(map_of(t.w, w)), never_written(map_of(t.v, v)), map_of(t.x, x), y.out(), s});
+  const auto report = launch_hopper<linear_sm90<L>>(
+      blocks, L::threads, L::shared_bytes, 1,
+      {never_written(map_of(t.w, w)), never_written(map_of(t.v, v)), map_of(t.x, x), y.out(), s});
   EXPECT_EQ(all_messages(report), "");
   EXPECT_TRUE(report.complete);
   const auto product = [&](Device<E>& weights, int r, int n) {
@@ -35,13 +36,21 @@ void check(const LinearShape& s, unsigned blocks) {
   }
 }
 
-TEST(LinearSm90, ProductOfSixteenRows) { check<FewRows<half_t, Weights::nk, Work::product, 16, 2>>({16, 136, 320}, 2); }
-TEST(LinearSm90, ProductOfFiveRows) { check<FewRows<half_t, Weights::nk, Work::product, 8, 4>>({5, 64, 192}, 1); }
+TEST(LinearSm90, ProductOfSixteenRows) {
+  check<FewRows<half_t, Weights::nk, Work::product, 16, 2>>({16, 136, 320}, 2);
+}
+TEST(LinearSm90, ProductOfFiveRows) {
+  check<FewRows<half_t, Weights::nk, Work::product, 8, 4>>({5, 64, 192}, 1);
+}
 TEST(LinearSm90, OneRow) { check<FewRows<half_t, Weights::kn, Work::product, 8, 2>>({1, 72, 128}, 2); }
 TEST(LinearSm90, RmsNorm) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 16, 2>>({11, 72, 256}, 2); }
-TEST(LinearSm90, RmsNormOfTwoRows) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({2, 64, 512}, 1); }
+TEST(LinearSm90, RmsNormOfTwoRows) {
+  check<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({2, 64, 512}, 1);
+}
 TEST(LinearSm90, Gated) { check<FewRows<half_t, Weights::kn, Work::gated, 8, 2>>({8, 72, 256}, 2); }
-TEST(LinearSm90, GatedSixteenRows) { check<FewRows<half_t, Weights::kn, Work::gated, 16, 2>>({13, 32, 192}, 1); }
+TEST(LinearSm90, GatedSixteenRows) {
+  check<FewRows<half_t, Weights::kn, Work::gated, 16, 2>>({13, 32, 192}, 1);
+}
 
 }  // namespace
 }  // namespace zellige

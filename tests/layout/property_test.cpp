@@ -221,7 +221,8 @@ TEST(Laws, ZipExchangesTheModesOfModes) {
       a = empty(ValueKind::layout);
       for (int i = 0; i < rows; ++i) {
         Value row = empty(ValueKind::layout);
-        for (int j = 0; j < columns; ++j) row.add(mode(random.number(1 + random.below(9)), {random.number(random.below(9))}));
+        for (int j = 0; j < columns; ++j)
+          row.add(mode(random.number(1 + random.below(9)), {random.number(random.below(9))}));
         a.add(row);
       }
     }
@@ -253,7 +254,8 @@ TEST(Laws, MakeSwizzleXorsMaskIntoMask) {
       auto const lowest = [](int m) { return m == 0 ? 0 : __builtin_ctz(unsigned(m)); };
       for (int i = 0; i < 256; ++i) {
         int const want = i ^ ((i & y) >> lowest(y) << lowest(z));
-        ASSERT_EQ(evaluate(Op::swizzle_apply, "swizzle_apply", {s, number(i)}).root().s.v, want) << y << " " << z;
+        ASSERT_EQ(evaluate(Op::swizzle_apply, "swizzle_apply", {s, number(i)}).root().s.v, want)
+            << y << " " << z;
       }
     }
   }

@@ -87,7 +87,8 @@ TEST(Refusal, WhatAUserModuleHasNot) {
                                 "logical_product(p, _2{});", "max_alignment(p);"})
     expect(pixels + statement, {"strides_of_a_user_module_cannot_be_compared_or_divided", "Pixel"});
   for (char const* statement : {"composition(Layout<_64>{}, p);", "zipped_divide(Layout<_64>{}, p);"})
-    expect(pixels + statement, {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});
+    expect(pixels + statement,
+           {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});
   expect(pixels + "cosize(p);", {"the elements of a user's module have no size"});
   expect(pixels + "composition(Swizzle<2, 0, 2>{}, p);", {"a swizzle moves the bits of integers"});
 }

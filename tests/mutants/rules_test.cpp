@@ -203,7 +203,8 @@ TEST(Wgmma, AllLanesOfAWarpWait) {
   LaunchConfig config{.grid = {1}, .block = {128}, .shared_bytes = 256};
   config.parameters = {{out, true}, true};
   EXPECT_EQ(found<waits_alone>(config),
-            "divergence in warp 2 of block (0,0,0): thread 64 has come to wgmma_wait 1 times at LINE, thread 95 0 times; "
+            "divergence in warp 2 of block (0,0,0): thread 64 has come to wgmma_wait 1 times at LINE, thread "
+            "95 0 times; "
             "all lanes of a warp come to it together");
   config.parameters[1] = false;
   EXPECT_EQ(found<waits_alone>(config), "");
@@ -223,7 +224,8 @@ TEST(NamedBarrier, ArrivesOnceARound) {
   LaunchConfig config{.grid = {1}, .block = {64}};
   config.parameters = {{out, true}, true};
   EXPECT_EQ(found<takes_turns>(config),
-            "barrier divergence in block (0,0,0): thread 0 (warp 0) comes to barrier 1 at LINE for the second time before "
+            "barrier divergence in block (0,0,0): thread 0 (warp 0) comes to barrier 1 at LINE for the "
+            "second time before "
             "64 threads have come once");
   config.parameters[1] = false;
   EXPECT_EQ(found<takes_turns>(config), "");
@@ -271,7 +273,15 @@ TEST(Griddep, NothingIsTouchedThatTheKernelBeforeMayStillWrite) {
 }
 
 // What would end the program, or never end.
-enum class End { divides, leaves_its_array, touches_nothing, recurses, computes_for_ever, reads_for_ever, meets_for_ever };
+enum class End {
+  divides,
+  leaves_its_array,
+  touches_nothing,
+  recurses,
+  computes_for_ever,
+  reads_for_ever,
+  meets_for_ever
+};
 [[gnu::noinline]] int deeper(volatile int* depth) {
   volatile int here[256] = {*depth};
   *depth = *depth + 1;
@@ -303,8 +313,7 @@ std::string end(End how) {
 TEST(Watch, AThreadThatCannotGoOnIsAFinding) {
   const std::string t0 = "of thread 0 (warp 0) of block (0,0,0): it ";
   EXPECT_EQ(end(End::divides), "crash " + t0 + "divides by zero at LINE");
-  EXPECT_EQ(end(End::leaves_its_array),
-            "crash " + t0 + "leaves an array of its own at LINE");
+  EXPECT_EQ(end(End::leaves_its_array), "crash " + t0 + "leaves an array of its own at LINE");
   EXPECT_EQ(end(End::touches_nothing),
             "crash " + t0 +
                 "touches memory that is no tensor's, an array of its own out of bounds perhaps, at LINE");

@@ -9,7 +9,8 @@ using namespace kernels;
 template <class L>
 Outcome linear_rows(LinearShape s, unsigned blocks) {
   using E = typename L::Element;
-  Tensor<E> x("X", std::size_t(s.rows) * s.k), w("W", std::size_t(s.n) * s.k), y("Y", std::size_t(s.rows) * s.n);
+  Tensor<E> x("X", std::size_t(s.rows) * s.k), w("W", std::size_t(s.n) * s.k),
+      y("Y", std::size_t(s.rows) * s.n);
   x.random(1), w.random(2);
   const RowsTensors<L> t(s);
   return launch<linear_rows_sm90<L, Activate<Relu>>>(
@@ -20,8 +21,13 @@ Outcome linear_rows(LinearShape s, unsigned blocks) {
 }  // namespace
 
 std::vector<Trial> trials() {
-  return {{"stages come round", [] { return linear_rows<ManyRows<half_t, 64>>({57, 136, 1000}, 1); }},
-          {"few steps a tile", [] { return linear_rows<ManyRows<half_t, 128>>({100, 328, 128}, 2); }}};
+  return {{"stages come round",
+           [] {
+             return linear_rows<ManyRows<half_t, 64>>({57, 136, 1000}, 1);
+           }},
+          {"few steps a tile", [] {
+             return linear_rows<ManyRows<half_t, 128>>({100, 328, 128}, 2);
+           }}};
 }
 
 }  // namespace mutants

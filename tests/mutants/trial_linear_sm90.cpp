@@ -25,7 +25,10 @@ std::vector<Trial> trials() {
            [] {
              return linear<FewRows<half_t, Weights::nk, Work::product, 16, 4>>({13, 200, 1600}, 1);
            }},
-          {"few steps a tile", [] { return linear<FewRows<half_t, Weights::nk, Work::product, 16, 4>>({13, 512, 256}, 1); }},
+          {"few steps a tile",
+           [] {
+             return linear<FewRows<half_t, Weights::nk, Work::product, 16, 4>>({13, 512, 256}, 1);
+           }},
           {"rms norm",
            [] {
              return linear<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({5, 136, 1600}, 1);

@@ -12,7 +12,8 @@ namespace {
 
 /// The first element, in its tensor, of each chunk of a few blocks' tiles; at the edge `left` elements are there.
 template <class F>
-void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner, int vector, F visit) {
+void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner,
+                    int vector, F visit) {
   Shape chunks = n.shape;
   chunks[inner] = (chunks[inner] + vector - 1) / vector;
   const std::int64_t step = p.grid.count() / 50 * 2 + 1;  // odd: of every axis several
@@ -42,7 +43,8 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       const int inner = innermost(tensor.shape, tensor.strides);
       EXPECT_EQ(copy.bytes, copy.vector * graph::bytes(tensor.dtype)) << name << " " << n.name;
       EXPECT_LE(copy.bytes, 16) << name << " " << n.name;
-      if (copy.async) EXPECT_GE(copy.bytes, 4) << name << " " << n.name << ": cp.async moves 4, 8 or 16 bytes";
+      if (copy.async)
+        EXPECT_GE(copy.bytes, 4) << name << " " << n.name << ": cp.async moves 4, 8 or 16 bytes";
       if (copy.vector == 1) continue;
       ++wide;
       EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;
@@ -51,8 +53,10 @@ TEST(Copies, StartWhereTheirWidthDemands) {
         wrong += place % copy.vector != 0;
         partial += left > 0 && left < copy.vector;
       });
-      EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector << " that start elsewhere";
-      if (n.kind == NodeKind::store) EXPECT_EQ(partial, 0) << name << " " << n.name << ": a store writes whole chunks";
+      EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector
+                          << " that start elsewhere";
+      if (n.kind == NodeKind::store)
+        EXPECT_EQ(partial, 0) << name << " " << n.name << ": a store writes whole chunks";
     }
   });
   EXPECT_GE(wide, 40);
@@ -66,9 +70,12 @@ TEST(Copies, AreAsWideAsTheyMayBe) {
       const auto& tensor = plan.program.tensors[n.tensor];
       const int inner = innermost(tensor.shape, tensor.strides), twice = copy.vector * 2;
       const bool follows = k.inner.at(node) == inner;
-      if (n.kind != NodeKind::load || copy.bytes == 16 || !follows || tensor.strides[inner] != 1 || n.shape[inner] < twice) continue;
+      if (n.kind != NodeKind::load || copy.bytes == 16 || !follows || tensor.strides[inner] != 1 ||
+          n.shape[inner] < twice)
+        continue;
       int wrong = 0;
-      for_each_chunk(k.program, n, tensor, inner, twice, [&](std::int64_t place, std::int64_t) { wrong += place % twice != 0; });
+      for_each_chunk(k.program, n, tensor, inner, twice,
+                     [&](std::int64_t place, std::int64_t) { wrong += place % twice != 0; });
       EXPECT_GT(wrong, 0) << name << " " << n.name << ": chunks of " << twice << " would do";
     }
   });

@@ -10,13 +10,15 @@ namespace {
 
 TEST(Docs, QuoteThePlanOfLora) {
   const std::string path = ZELLIGE_SOURCE_DIR "/docs/passes.md", open = "```plan\n", close = "```\n";
-  const std::string page = read_file(path), plan = emit::transpile(example("lora"), target::find("sm_80")).plan;
+  const std::string page = read_file(path),
+                    plan = emit::transpile(example("lora"), target::find("sm_80")).plan;
   const std::size_t begin = page.find(open);
   ASSERT_NE(begin, std::string::npos) << path << " quotes no plan: a block that opens with ```plan is needed";
   const std::size_t from = begin + open.size(), to = page.find(close, from);
   ASSERT_NE(to, std::string::npos) << path << ": the block ```plan is not closed";
   if (updating_goldens()) return write_file(path, page.substr(0, from) + plan + page.substr(to));
-  EXPECT_EQ(page.substr(from, to - from), plan) << "in " << path << "; tests/plan/golden.sh --update quotes it anew";
+  EXPECT_EQ(page.substr(from, to - from), plan)
+      << "in " << path << "; tests/plan/golden.sh --update quotes it anew";
 }
 
 }  // namespace

@@ -16,9 +16,11 @@ using graph::Tile;
 KernelGraph ragged_matmul() {
   Builder b("ragged_matmul");
   Tensor A = b.input("A", {15, 57}), B = b.input("B", {57, 19});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3}, [&](BlockBuilder& t) {
-    t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
-  })[0], "C", {19, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3},
+                    [&](BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
+                    })[0],
+           "C", {19, 1});
   return b.build();
 }
 
@@ -26,9 +28,9 @@ KernelGraph ragged_matmul() {
 KernelGraph wide_matmul() {
   Builder b("wide_matmul");
   Tensor A = b.input("A", {64, 32}), B = b.input("B", {32, 512});
-  b.output(b.custom({.grid = {}, .block = {128}}, [&](BlockBuilder& t) {
-    t.store(relu(matmul(t.load(A), t.load(B))));
-  })[0], "C", {512, 1});
+  b.output(b.custom({.grid = {}, .block = {128}},
+                    [&](BlockBuilder& t) { t.store(relu(matmul(t.load(A), t.load(B)))); })[0],
+           "C", {512, 1});
   return b.build();
 }
 
@@ -44,9 +46,9 @@ KernelGraph open_layouts() {
 KernelGraph float_products() {
   Builder b("float_products");
   Tensor A = b.input("A", {4, 96}, DType::f32), B = b.input("B", {96, 5}, DType::f32);
-  b.output(b.custom({.grid = {}, .block = {96}}, [&](BlockBuilder& t) {
-    t.store(matmul(t.load(A), t.load(B)));
-  })[0], "C", {5, 1});
+  b.output(b.custom({.grid = {}, .block = {96}},
+                    [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0],
+           "C", {5, 1});
   return b.build();
 }
 
@@ -68,10 +70,12 @@ KernelGraph sums() {
 KernelGraph same_threads() {
   Builder b("same_threads");
   Tensor X = b.input("X", {32, 64}), S = b.input("S", {32, 1});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4}, [&](BlockBuilder& t) {
-    Tile x = t.load(X, {.loop = 0}), s = t.load(S, {.loop = 0});
-    t.store(accum(square(x) * s));
-  })[0], "Y", {64, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      Tile x = t.load(X, {.loop = 0}), s = t.load(S, {.loop = 0});
+                      t.store(accum(square(x) * s));
+                    })[0],
+           "Y", {64, 1});
   return b.build();
 }
 
@@ -79,20 +83,25 @@ KernelGraph same_threads() {
 KernelGraph pieces() {
   Builder b("pieces");
   Tensor X = b.input("X", {16, 48}), Y = b.input("Y", {16, 16});
-  b.output(b.custom({.grid = {}, .block = {64}}, [&](BlockBuilder& t) {
-    auto parts = split(t.load(X), 1, {16, 32});
-    t.store(concat(silu(parts[1]), parts[0] * t.load(Y), 1));
-  })[0], "Z", {48, 1});
+  b.output(b.custom({.grid = {}, .block = {64}},
+                    [&](BlockBuilder& t) {
+                      auto parts = split(t.load(X), 1, {16, 32});
+                      t.store(concat(silu(parts[1]), parts[0] * t.load(Y), 1));
+                    })[0],
+           "Z", {48, 1});
   return b.build();
 }
 
 /// Batches along warps; both operands transposed in memory.
 KernelGraph batched_matmul() {
   Builder b("batched_matmul");
-  Tensor A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}), B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
-  b.output(b.custom({.grid = {2}, .block = {64}}, [&](BlockBuilder& t) {
-    t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0});
-  })[0], "C", {384, 24, 1});
+  Tensor A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}),
+         B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
+  b.output(b.custom({.grid = {2}, .block = {64}},
+                    [&](BlockBuilder& t) {
+                      t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0});
+                    })[0],
+           "C", {384, 24, 1});
   return b.build();
 }
 
@@ -100,10 +109,12 @@ KernelGraph batched_matmul() {
 KernelGraph reuse() {
   Builder b("reuse");
   Tensor X = b.input("X", {32, 256}), W = b.input("W", {256, 64}), V = b.input("V", {64, 48});
-  b.output(b.custom({.grid = {}, .block = {8, 8, 2}, .loop = 4}, [&](BlockBuilder& t) {
-    Tile h = gelu(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.loop = 0}))));
-    t.store(matmul(h / sqrt(reduction(square(h), 1)), t.load(V)));
-  })[0], "Y", {48, 1});
+  b.output(b.custom({.grid = {}, .block = {8, 8, 2}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      Tile h = gelu(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.loop = 0}))));
+                      t.store(matmul(h / sqrt(reduction(square(h), 1)), t.load(V)));
+                    })[0],
+           "Y", {48, 1});
   return b.build();
 }
 
@@ -111,9 +122,11 @@ KernelGraph reuse() {
 KernelGraph padded_operand() {
   Builder b("padded_operand");
   Tensor A = b.input("A", {16, 38}), X = b.input("X", {38, 64});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 2}, [&](BlockBuilder& t) {
-    t.store(accum(matmul(t.load(A, {.loop = 1}), exp(t.load(X, {.loop = 0})))));
-  })[0], "C", {64, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 2},
+                    [&](BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(A, {.loop = 1}), exp(t.load(X, {.loop = 0})))));
+                    })[0],
+           "C", {64, 1});
   return b.build();
 }
 
@@ -121,10 +134,12 @@ KernelGraph padded_operand() {
 KernelGraph part_of_product() {
   Builder b("part_of_product");
   Tensor A = b.input("A", {16, 16}), B = b.input("B", {16, 8});
-  b.output(b.custom({.grid = {}, .block = {64}}, [&](BlockBuilder& t) {
-    Tile product = matmul(t.load(A), t.load(B));
-    t.store(product - split(product, 1, {1, 7})[0]);
-  })[0], "Y", {8, 1});
+  b.output(b.custom({.grid = {}, .block = {64}},
+                    [&](BlockBuilder& t) {
+                      Tile product = matmul(t.load(A), t.load(B));
+                      t.store(product - split(product, 1, {1, 7})[0]);
+                    })[0],
+           "Y", {8, 1});
   return b.build();
 }
 
@@ -132,10 +147,12 @@ KernelGraph part_of_product() {
 KernelGraph back_edge() {
   Builder b("back_edge");
   Tensor X = b.input("X", {2, 512});
-  b.output(b.custom({.grid = {}, .block = {32}, .loop = 4}, [&](BlockBuilder& t) {
-    Tile x = t.load(X, {.loop = 1});
-    t.store(accum(x / reduction(x, 1)));
-  })[0], "Y", {128, 1});
+  b.output(b.custom({.grid = {}, .block = {32}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      Tile x = t.load(X, {.loop = 1});
+                      t.store(accum(x / reduction(x, 1)));
+                    })[0],
+           "Y", {128, 1});
   return b.build();
 }
 
@@ -143,10 +160,12 @@ KernelGraph back_edge() {
 KernelGraph no_loop_copies() {
   Builder b("no_loop_copies");
   Tensor X = b.input("X", {16, 64});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3}, [&](BlockBuilder& t) {
-    Tile x = t.load(X);
-    t.store(accum(exp(x) / reduction(exp(x), 1)));
-  })[0], "Y", {64, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3},
+                    [&](BlockBuilder& t) {
+                      Tile x = t.load(X);
+                      t.store(accum(exp(x) / reduction(exp(x), 1)));
+                    })[0],
+           "Y", {64, 1});
   return b.build();
 }
 
@@ -154,21 +173,25 @@ KernelGraph no_loop_copies() {
 KernelGraph late_reader() {
   Builder b("late_reader");
   Tensor X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4}, [&](BlockBuilder& t) {
-    t.store(accum(square(t.load(X, {.loop = 0}))) + t.load(V));
-  })[0], "Y", {64, 1});
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
+                    [&](BlockBuilder& t) { t.store(accum(square(t.load(X, {.loop = 0}))) + t.load(V)); })[0],
+           "Y", {64, 1});
   return b.build();
 }
 
 }  // namespace
 
-KernelGraph example(const std::string& name) { return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0]; }
+KernelGraph example(const std::string& name) {
+  return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0];
+}
 
 const std::vector<GoldenGraph>& golden_graphs() {
   using enum Pass;
   static const std::vector<GoldenGraph> graphs = {
       {"lora", all_passes(), [] { return example("lora"); }},
-      {"attention", {lower, select, group, copies, swizzle, pipeline, memory, agents}, [] { return example("attention"); }},
+      {"attention",
+       {lower, select, group, copies, swizzle, pipeline, memory, agents},
+       [] { return example("attention"); }},
       {"mlp", {lower, layouts, copies, memory}, [] { return example("mlp"); }},
       {"rmsnorm", {group, pipeline, agents}, [] { return example("rmsnorm"); }},
       {"ragged_matmul", {lower, select, group, copies, swizzle}, ragged_matmul},

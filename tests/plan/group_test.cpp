@@ -54,16 +54,26 @@ TEST(Group, DoesEveryLiveRootOnce) {
           EXPECT_EQ(count(TaskKind::reduce), 1) << where;
           EXPECT_EQ(count(TaskKind::finish), 1) << where;
           break;
-        case NodeKind::round: EXPECT_EQ(count(TaskKind::to_shared) + count(TaskKind::to_operand), 1) << where; break;
+        case NodeKind::round:
+          EXPECT_EQ(count(TaskKind::to_shared) + count(TaskKind::to_operand), 1) << where;
+          break;
         case NodeKind::accumulate:
-        case NodeKind::running_max: EXPECT_EQ(count(TaskKind::accumulate), 1) << where; break;
-        case NodeKind::store: EXPECT_EQ(count(TaskKind::to_global), 1) << where; break;
+        case NodeKind::running_max:
+          EXPECT_EQ(count(TaskKind::accumulate), 1) << where;
+          break;
+        case NodeKind::store:
+          EXPECT_EQ(count(TaskKind::to_global), 1) << where;
+          break;
         case NodeKind::map:
         case NodeKind::slice:
-        case NodeKind::concat: EXPECT_TRUE(mine.empty()) << where << " is evaluated where it is read"; break;
-        case NodeKind::running_diff: break;
+        case NodeKind::concat:
+          EXPECT_TRUE(mine.empty()) << where << " is evaluated where it is read";
+          break;
+        case NodeKind::running_diff:
+          break;
       }
-      for (const auto& [kind, times] : mine) EXPECT_LE(times, 1) << where << ": " << zellige::plan::name(kind);
+      for (const auto& [kind, times] : mine)
+        EXPECT_LE(times, 1) << where << ": " << zellige::plan::name(kind);
     }
   });
 }
@@ -79,7 +89,9 @@ std::vector<int> writers(const KernelPlan& k) {
   return result;
 }
 
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+bool contains(const std::vector<int>& list, int x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
 
 TEST(Group, TasksReadWhatTheySay) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
@@ -89,16 +101,20 @@ TEST(Group, TasksReadWhatTheySay) {
       for_each_read(k, static_cast<int>(t), [&](const Touch& r) { read.insert(r.buffer); });
       const Task& task = k.tasks[t];
       for (int b : read) {
-        EXPECT_TRUE(contains(task.reads, b) || task.buffer == b) << name << ": task " << t << " reads " << k.buffers[b].name;
+        EXPECT_TRUE(contains(task.reads, b) || task.buffer == b)
+            << name << ": task " << t << " reads " << k.buffers[b].name;
         ASSERT_GE(writer[b], 0) << name << ": nobody writes " << k.buffers[b].name;
-        EXPECT_TRUE(writer[b] == static_cast<int>(t) || contains(task.after, writer[b]) || contains(task.after_same, writer[b]))
+        EXPECT_TRUE(writer[b] == static_cast<int>(t) || contains(task.after, writer[b]) ||
+                    contains(task.after_same, writer[b]))
             << name << ": task " << t << " does not wait for " << k.buffers[b].name;
       }
-      for (int w : task.after) EXPECT_FALSE(contains(task.after_same, w)) << name << ": task " << t << " after " << w << " twice";
+      for (int w : task.after)
+        EXPECT_FALSE(contains(task.after_same, w)) << name << ": task " << t << " after " << w << " twice";
       // A slice of a concatenation may need only some of its parts.
       const auto sliced = [](const Node& n) { return n.kind == NodeKind::slice; };
       if (std::any_of(k.program.nodes.begin(), k.program.nodes.end(), sliced)) continue;
-      for (int b : task.reads) EXPECT_TRUE(read.count(b)) << name << ": task " << t << " reads nothing of " << k.buffers[b].name;
+      for (int b : task.reads)
+        EXPECT_TRUE(read.count(b)) << name << ": task " << t << " reads nothing of " << k.buffers[b].name;
     }
   });
 }
@@ -116,8 +132,9 @@ TEST(Group, SameThreadsAreTheSame) {
         int strangers = 0;
         for_each_read(k, static_cast<int>(t), [&](const Touch& r) {
           if (r.buffer == b && wrote.at({r.at, r.partial}) != r.thread && strangers++ == 0)
-            ADD_FAILURE() << name << ": thread " << r.thread << " of task " << t << " reads " << to_string(r.at) << " of "
-                          << k.buffers[b].name << ", which thread " << wrote.at({r.at, r.partial}) << " writes";
+            ADD_FAILURE() << name << ": thread " << r.thread << " of task " << t << " reads "
+                          << to_string(r.at) << " of " << k.buffers[b].name << ", which thread "
+                          << wrote.at({r.at, r.partial}) << " writes";
         });
       }
   });
@@ -191,10 +208,12 @@ TEST(Group, EveryElementOfABufferHasOneWriter) {
         if (inside) ++count[{w.at, w.partial}];
         EXPECT_TRUE(w.thread >= 0 && w.thread < k.program.threads()) << name << " " << buffer.name;
       });
-      EXPECT_EQ(static_cast<std::int64_t>(count.size()), graph::size(buffer.padded) * buffer.partials) << name << " " << buffer.name;
+      EXPECT_EQ(static_cast<std::int64_t>(count.size()), graph::size(buffer.padded) * buffer.partials)
+          << name << " " << buffer.name;
       for (const auto& [at, times] : count)
         if (times != 1) {
-          ADD_FAILURE() << name << ": " << times << " threads write " << to_string(at.first) << " of " << buffer.name;
+          ADD_FAILURE() << name << ": " << times << " threads write " << to_string(at.first) << " of "
+                        << buffer.name;
           break;
         }
     }

@@ -1,7 +1,8 @@
 // Layout resolution: no two elements of a tensor at one address, vectors aligned, operands as ldmatrix wants them.
+#include "plan/layouts.hpp"
+
 #include <gtest/gtest.h>
 
-#include "plan/layouts.hpp"
 #include "random_plans.hpp"
 
 namespace zellige::plan {
@@ -18,7 +19,8 @@ bool distinct(const Shape& shape, const Strides& strides) {
   return std::adjacent_find(places.begin(), places.end()) == places.end();
 }
 
-void expect_aligned(const std::string& name, const Shape& shape, const Strides& strides, std::int64_t multiple) {
+void expect_aligned(const std::string& name, const Shape& shape, const Strides& strides,
+                    std::int64_t multiple) {
   const int inner = innermost(shape, strides);
   int wide = 0;
   for (auto e : shape) wide += e > 1;
@@ -32,7 +34,8 @@ TEST(Layouts, GiveEveryElementItsOwnPlace) {
   for (const Planned& p : plans())
     for (const auto& t : p.plan.program.tensors) {
       ASSERT_EQ(t.strides.size(), t.shape.size()) << p.name << " " << t.name;
-      if (graph::size(t.shape) <= 100'000) EXPECT_TRUE(distinct(t.shape, t.strides)) << p.name << " " << t.name;
+      if (graph::size(t.shape) <= 100'000)
+        EXPECT_TRUE(distinct(t.shape, t.strides)) << p.name << " " << t.name;
     }
 }
 
@@ -41,11 +44,13 @@ TEST(Layouts, AlignTheVectorsOfWhatIsOpen) {
   for (const Planned& p : plans())
     for (std::size_t t = 0; t < p.graph.tensors.size(); ++t) {
       if (!p.graph.tensors[t].strides.empty()) {
-        EXPECT_EQ(p.graph.tensors[t].strides, p.plan.program.tensors[t].strides) << p.name << ": a given layout changed";
+        EXPECT_EQ(p.graph.tensors[t].strides, p.plan.program.tensors[t].strides)
+            << p.name << ": a given layout changed";
         continue;
       }
       const auto& tensor = p.plan.program.tensors[t];
-      expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides, 16 / graph::bytes(tensor.dtype));
+      expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides,
+                     16 / graph::bytes(tensor.dtype));
       ++open;
     }
   EXPECT_GE(open, 20);
@@ -71,7 +76,8 @@ TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
     for (const auto& [node, m] : k.matmuls)
       if (m.tensor_core)
         for (int in : k.program.nodes[node].in)
-          EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size())) << name << " %" << in;
+          EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size()))
+              << name << " %" << in;
   });
 }
 
@@ -82,7 +88,8 @@ TEST(Layouts, TilesRunAsTheirTensorsDo) {
       const Node& n = k.program.nodes[node];
       if (n.kind != NodeKind::load || n.shape.size() != 2) continue;
       const auto& t = plan.program.tensors[n.tensor];
-      if (t.shape[0] > 1 && t.shape[1] > 1) EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
+      if (t.shape[0] > 1 && t.shape[1] > 1)
+        EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
     }
   });
 }

@@ -17,22 +17,24 @@ TEST(Lower, WritesEveryOutputOnce) {
         const Shape& whole = p.tensors[n.tensor].shape;
         auto& count = written[n.tensor];
         count.resize(static_cast<std::size_t>(graph::size(whole)));
-        if (graph::size(whole) > 400'000) count.assign(count.size(), 1);
-        else for_each_block(k, [&](const Shape& block) {
-          for (std::int64_t i = 0; i < graph::size(n.shape); ++i) {
-            std::int64_t rest = i, at = 0, pitch = 1;
-            bool inside = true;
-            for (std::size_t d = whole.size(); d-- > 0;) {
-              const Split& s = n.splits[d];
-              const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
-              EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
-              inside = inside && c < s.extent;
-              at += (s.offset + c) * pitch;
-              pitch *= whole[d], rest /= n.shape[d];
+        if (graph::size(whole) > 400'000)
+          count.assign(count.size(), 1);
+        else
+          for_each_block(k, [&](const Shape& block) {
+            for (std::int64_t i = 0; i < graph::size(n.shape); ++i) {
+              std::int64_t rest = i, at = 0, pitch = 1;
+              bool inside = true;
+              for (std::size_t d = whole.size(); d-- > 0;) {
+                const Split& s = n.splits[d];
+                const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
+                EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
+                inside = inside && c < s.extent;
+                at += (s.offset + c) * pitch;
+                pitch *= whole[d], rest /= n.shape[d];
+              }
+              if (inside) ++count[static_cast<std::size_t>(at)];
             }
-            if (inside) ++count[static_cast<std::size_t>(at)];
-          }
-        });
+          });
       }
     for (std::size_t t = 0; t < written.size(); ++t) {
       std::size_t wrong = 0;
@@ -54,9 +56,12 @@ TEST(Lower, ReadsInsideTheTensors) {
         ASSERT_LE(s.offset + s.extent, whole[d]) << name;
         ASSERT_EQ(s.tile, n.shape[d]) << name;
         std::int64_t last = 0;
-        for_each_block(p, [&](const Shape& block) { last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0)); });
+        for_each_block(p, [&](const Shape& block) {
+          last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0));
+        });
         EXPECT_LT(last, s.extent) << name << ": a tile of " << n.name << " begins behind its tensor";
-        EXPECT_TRUE(s.overhang || last + s.tile <= s.extent) << name << ": " << n.name << " passes its edge along " << d;
+        EXPECT_TRUE(s.overhang || last + s.tile <= s.extent)
+            << name << ": " << n.name << " passes its edge along " << d;
       }
     }
   });
@@ -69,7 +74,8 @@ TEST(Lower, OrdersItsNodesAndRoundsWhatMatmulsRead) {
       for (int in : p.nodes[i].in) EXPECT_LT(in, static_cast<int>(i)) << name;
       if (p.nodes[i].kind != NodeKind::matmul) continue;
       for (int in : p.nodes[i].in)
-        EXPECT_TRUE(p.nodes[in].kind == NodeKind::load || p.nodes[in].kind == NodeKind::round || p.nodes[in].dtype == DType::f32)
+        EXPECT_TRUE(p.nodes[in].kind == NodeKind::load || p.nodes[in].kind == NodeKind::round ||
+                    p.nodes[in].dtype == DType::f32)
             << name << ": matmul %" << i << " reads %" << in << " unrounded";
     }
   });

@@ -54,13 +54,16 @@ TEST(Memory, KeepsApartTensorsOfTheWorkspace) {
       for (const Node& node : program.kernels[k].nodes)
         if (node.tensor >= 0) alive[node.tensor] = {std::min(alive[node.tensor].first, k), k};
     for (int a = 0; a < n; ++a) {
-      const bool callers = std::count(program.inputs.begin(), program.inputs.end(), a) + std::count(program.outputs.begin(), program.outputs.end(), a);
+      const bool callers = std::count(program.inputs.begin(), program.inputs.end(), a) +
+                           std::count(program.outputs.begin(), program.outputs.end(), a);
       EXPECT_EQ(device.offset[a] < 0, callers) << p.name << " " << program.tensors[a].name;
       if (device.offset[a] < 0) continue;
       ++placed;
       EXPECT_LE(device.offset[a] + device.bytes[a], device.total) << p.name;
       for (int b = 0; b < a; ++b) {
-        if (device.offset[b] < 0 || device.offset[a] + device.bytes[a] <= device.offset[b] || device.offset[b] + device.bytes[b] <= device.offset[a]) continue;
+        if (device.offset[b] < 0 || device.offset[a] + device.bytes[a] <= device.offset[b] ||
+            device.offset[b] + device.bytes[b] <= device.offset[a])
+          continue;
         EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)
             << p.name << ": " << program.tensors[a].name << " and " << program.tensors[b].name;
       }

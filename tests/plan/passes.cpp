@@ -19,8 +19,9 @@ std::string_view name(Pass pass) {
 }
 
 const std::vector<Pass>& all_passes() {
-  static const std::vector<Pass> all = {Pass::lower,   Pass::select,   Pass::layouts, Pass::group, Pass::copies,
-                                        Pass::swizzle, Pass::pipeline, Pass::memory,  Pass::slice, Pass::agents};
+  static const std::vector<Pass> all = {Pass::lower,  Pass::select,  Pass::layouts,  Pass::group,
+                                        Pass::copies, Pass::swizzle, Pass::pipeline, Pass::memory,
+                                        Pass::slice,  Pass::agents};
   return all;
 }
 

@@ -6,7 +6,8 @@ namespace zellige::plan {
 namespace {
 
 std::string value_name(const BlockProgram& p, int node) {
-  return p.nodes[node].name.empty() ? fmt::format("%{}", node) : fmt::format("%{} {}", node, p.nodes[node].name);
+  return p.nodes[node].name.empty() ? fmt::format("%{}", node)
+                                    : fmt::format("%{} {}", node, p.nodes[node].name);
 }
 
 std::string list(const std::vector<int>& indices) {
@@ -34,7 +35,8 @@ std::string print_lower(const KernelPlan& k, const Program& program) {
   for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
     const Node& n = k.program.nodes[i];
     if (n.tensor < 0) continue;
-    out += fmt::format("  %{} {} {}:", i, n.kind == NodeKind::store ? "to" : "from", program.tensors[n.tensor].name);
+    out += fmt::format("  %{} {} {}:", i, n.kind == NodeKind::store ? "to" : "from",
+                       program.tensors[n.tensor].name);
     for (std::size_t d = 0; d < n.splits.size(); ++d)
       out += fmt::format("{} {}", d ? ";" : "", print_split(n.splits[d], k.program.loop));
     out += "\n";
@@ -50,8 +52,8 @@ std::string print_select(const KernelPlan& k) {
       out += "ordinary products\n";
       continue;
     }
-    out += fmt::format("mma.sync, warps {} x {} x {} x {}, {} accumulators a thread{}\n", m.warps.b, m.warps.m, m.warps.n,
-                       m.warps.k, accumulator_registers(m, m.warps),
+    out += fmt::format("mma.sync, warps {} x {} x {} x {}, {} accumulators a thread{}\n", m.warps.b,
+                       m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
                        m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
   }
   return out;
@@ -61,14 +63,16 @@ std::string print_layouts(const KernelPlan& k) {
   std::string out;
   for (const auto& [node, inner] : k.inner) {
     const Node& n = k.program.nodes[node];
-    out += fmt::format("  {} {} {}: stride 1 along {}\n", name(n.kind), value_name(k.program, node), to_string(n.shape), inner);
+    out += fmt::format("  {} {} {}: stride 1 along {}\n", name(n.kind), value_name(k.program, node),
+                       to_string(n.shape), inner);
   }
   return out;
 }
 
 std::string print_group(const KernelPlan& k) {
   std::string out;
-  for (std::size_t i = 0; i < k.contexts.size(); ++i) out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
+  for (std::size_t i = 0; i < k.contexts.size(); ++i)
+    out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
   for (std::size_t i = 0; i < k.buffers.size(); ++i) {
     const Buffer& b = k.buffers[i];
     out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
@@ -78,7 +82,8 @@ std::string print_group(const KernelPlan& k) {
   }
   for (std::size_t i = 0; i < k.tasks.size(); ++i) {
     const Task& t = k.tasks[i];
-    out += fmt::format("  task {}: {}, {} {} in context {}", i, name(t.section), name(t.kind), value_name(k.program, t.node), t.context);
+    out += fmt::format("  task {}: {}, {} {} in context {}", i, name(t.section), name(t.kind),
+                       value_name(k.program, t.node), t.context);
     if (!t.reads.empty()) out += fmt::format(", reads buffers {}", list(t.reads));
     if (t.buffer >= 0 && t.kind != TaskKind::to_global) out += fmt::format(", writes buffer {}", t.buffer);
     if (!t.after.empty()) out += fmt::format(", behind a barrier after {}", list(t.after));
@@ -95,8 +100,11 @@ std::string print_copies(const KernelPlan& k) {
   for (const auto& [node, copy] : k.copies) {
     const auto direct = k.direct.find(node);
     const bool load = k.program.nodes[node].kind == NodeKind::load;
-    out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store", value_name(k.program, node), copy.vector, copy.bytes,
-                       direct != k.direct.end() && direct->second ? ", read where it is used" : copy.async ? ", cp.async" : "");
+    out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
+                       value_name(k.program, node), copy.vector, copy.bytes,
+                       direct != k.direct.end() && direct->second ? ", read where it is used"
+                       : copy.async                               ? ", cp.async"
+                                                                  : "");
   }
   return out;
 }
@@ -104,10 +112,13 @@ std::string print_copies(const KernelPlan& k) {
 std::string print_swizzle(const KernelPlan& k) {
   std::string out;
   for (const Buffer& b : k.buffers) {
-    out += fmt::format("  {}: {}{}:{}", b.name, graph::name(b.dtype), to_string(b.padded), to_string(b.strides));
-    if (b.swizzle.B > 0) out += fmt::format(" under Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
+    out +=
+        fmt::format("  {}: {}{}:{}", b.name, graph::name(b.dtype), to_string(b.padded), to_string(b.strides));
+    if (b.swizzle.B > 0)
+      out += fmt::format(" under Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
     if (b.partials > 1) out += fmt::format(", {} parts of {}", b.partials, b.partial_stride);
-    out += fmt::format(", {} elements\n    {}\n", b.elements, b.swizzle_reason.empty() ? "nothing to choose" : b.swizzle_reason);
+    out += fmt::format(", {} elements\n    {}\n", b.elements,
+                       b.swizzle_reason.empty() ? "nothing to choose" : b.swizzle_reason);
   }
   return out;
 }
@@ -119,7 +130,8 @@ std::string task_line(const KernelPlan& k, int t) {
   return text;
 }
 
-std::string print_phases(const char* where, const KernelPlan& k, const std::vector<std::vector<int>>& phases) {
+std::string print_phases(const char* where, const KernelPlan& k,
+                         const std::vector<std::vector<int>>& phases) {
   std::string out;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (phases[i].empty()) continue;
@@ -145,7 +157,8 @@ std::string print_pipeline(const KernelPlan& k) {
 std::string print_memory(const KernelPlan& k) {
   std::string out = fmt::format("  {} bytes of shared memory\n", k.shared_bytes);
   for (const Buffer& b : k.buffers)
-    out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes, b.name, b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
+    out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes, b.name,
+                       b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
   for (const std::string& note : k.notes) out += "  note: " + note + "\n";
   return out;
 }
@@ -159,16 +172,26 @@ std::string print_slice(const KernelPlan& k) {
 
 std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program) {
   switch (pass) {
-    case Pass::lower: return print_lower(k, program);
-    case Pass::select: return print_select(k);
-    case Pass::layouts: return print_layouts(k);
-    case Pass::group: return print_group(k);
-    case Pass::copies: return print_copies(k);
-    case Pass::swizzle: return print_swizzle(k);
-    case Pass::pipeline: return print_pipeline(k);
-    case Pass::memory: return print_memory(k);
-    case Pass::slice: return print_slice(k);
-    case Pass::agents: return print(k.schedule);
+    case Pass::lower:
+      return print_lower(k, program);
+    case Pass::select:
+      return print_select(k);
+    case Pass::layouts:
+      return print_layouts(k);
+    case Pass::group:
+      return print_group(k);
+    case Pass::copies:
+      return print_copies(k);
+    case Pass::swizzle:
+      return print_swizzle(k);
+    case Pass::pipeline:
+      return print_pipeline(k);
+    case Pass::memory:
+      return print_memory(k);
+    case Pass::slice:
+      return print_slice(k);
+    case Pass::agents:
+      return print(k.schedule);
   }
   return "";
 }
@@ -179,13 +202,16 @@ std::string print_pass(Pass pass, const Plan& plan) {
   std::string out;
   const Program& p = plan.program;
   if (pass == Pass::layouts)
-    for (const auto& t : p.tensors) out += fmt::format("{} {}{}:{}\n", t.name, graph::name(t.dtype), to_string(t.shape), to_string(t.strides));
+    for (const auto& t : p.tensors)
+      out +=
+          fmt::format("{} {}{}:{}\n", t.name, graph::name(t.dtype), to_string(t.shape), to_string(t.strides));
   for (const KernelPlan& k : plan.kernels)
     out += (pass == Pass::lower ? "" : k.program.name + "\n") + print_kernel(pass, k, p);
   if (pass == Pass::memory)
     for (std::size_t t = 0; t < p.tensors.size(); ++t)
       if (plan.device.offset[t] >= 0)
-        out += fmt::format("workspace [{}, {}) {}\n", plan.device.offset[t], plan.device.offset[t] + plan.device.bytes[t], p.tensors[t].name);
+        out += fmt::format("workspace [{}, {}) {}\n", plan.device.offset[t],
+                           plan.device.offset[t] + plan.device.bytes[t], p.tensors[t].name);
   return out;
 }
 

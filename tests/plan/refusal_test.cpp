@@ -23,23 +23,27 @@ std::string refusal(const KernelGraph& graph, const target::Target& target) {
 KernelGraph square_matmul(std::int64_t tile, const graph::Launch& launch = {.grid = {}, .block = {128}}) {
   Builder b("squares");
   Tensor A = b.input("A", {tile, tile}), B = b.input("B", {tile, tile});
-  b.output(b.custom(launch, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0], "C", {tile, 1});
+  b.output(b.custom(launch, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0], "C",
+           {tile, 1});
   return b.build();
 }
 
 TEST(Refusal, TilesLargerThanSharedMemory) {
   EXPECT_EQ(refusal(square_matmul(256), target::find("sm_80")),
-            "squares_k0: its tiles need 393216 bytes of shared memory, sm_80 has 166912 for a block; smaller tiles or a "
+            "squares_k0: its tiles need 393216 bytes of shared memory, sm_80 has 166912 for a block; smaller "
+            "tiles or a "
             "longer loop would fit");
   EXPECT_EQ(refusal(square_matmul(256), target::find("sm_90a")),
-            "squares_k0: its tiles need 393216 bytes of shared memory, sm_90a has 232448 for a block; smaller tiles or a "
+            "squares_k0: its tiles need 393216 bytes of shared memory, sm_90a has 232448 for a block; "
+            "smaller tiles or a "
             "longer loop would fit");
   EXPECT_EQ(refusal(square_matmul(128), target::find("sm_86")), "planned");
 }
 
 TEST(Refusal, TheSameTilesFitALargerTarget) {
   EXPECT_EQ(refusal(square_matmul(160), target::find("sm_89")),
-            "squares_k0: its tiles need 153600 bytes of shared memory, sm_89 has 101376 for a block; smaller tiles or a "
+            "squares_k0: its tiles need 153600 bytes of shared memory, sm_89 has 101376 for a block; smaller "
+            "tiles or a "
             "longer loop would fit");
   EXPECT_EQ(refusal(square_matmul(160), target::find("sm_80")), "planned");
 }
@@ -48,7 +52,8 @@ KernelGraph columns(const graph::Dim3& grid, int axis) {
   Builder b("columns");
   Tensor X = b.input("X", {8, grid[axis] * 8});
   const graph::Split split{.x = axis == 0 ? 1 : -1, .y = axis == 1 ? 1 : -1, .z = axis == 2 ? 1 : -1};
-  b.output(b.custom({.grid = grid, .block = {64}}, [&](BlockBuilder& t) { t.store(exp(t.load(X, split)), split); })[0]);
+  b.output(b.custom({.grid = grid, .block = {64}},
+                    [&](BlockBuilder& t) { t.store(exp(t.load(X, split)), split); })[0]);
   return b.build();
 }
 

@@ -30,7 +30,8 @@ TEST(Select, WarpsCoverEveryElementOnce) {
         ASSERT_EQ(t.size(), static_cast<std::size_t>(m.warps.k)) << name << " %" << node;
         for (int thread : t) warps.insert(thread / 32);
       }
-      EXPECT_EQ(static_cast<int>(warps.size()), m.warps.count()) << name << " %" << node << ": a warp of the layout is idle";
+      EXPECT_EQ(static_cast<int>(warps.size()), m.warps.count())
+          << name << " %" << node << ": a warp of the layout is idle";
       EXPECT_LE(m.warps.k, (m.k + 15) / 16) << name << " %" << node << ": a warp has no slice of K";
     }
   });

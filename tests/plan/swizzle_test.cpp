@@ -22,8 +22,10 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
         for (int part = 0; part < b.partials; ++part)
           for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
             const std::int64_t at = place(b, stage, part, digits(i, b.padded)) - b.offset;
-            ASSERT_TRUE(at >= 0 && at + graph::bytes(b.dtype) <= b.bytes) << name << " " << b.name << ": byte " << at << " of " << b.bytes;
-            ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++) << name << " " << b.name << ": two elements at byte " << at;
+            ASSERT_TRUE(at >= 0 && at + graph::bytes(b.dtype) <= b.bytes)
+                << name << " " << b.name << ": byte " << at << " of " << b.bytes;
+            ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++)
+                << name << " " << b.name << ": two elements at byte " << at;
           }
     }
   });
@@ -45,7 +47,8 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
           at[b.inner] -= from;
           const std::int64_t first = place(b, stage, 0, at);
           ASSERT_EQ(first % 16, 0) << name << " " << b.name << " " << to_string(at);
-          ASSERT_EQ(here, first + from * graph::bytes(b.dtype)) << name << " " << b.name << " " << to_string(at);
+          ASSERT_EQ(here, first + from * graph::bytes(b.dtype))
+              << name << " " << b.name << " " << to_string(at);
         }
     }
   });

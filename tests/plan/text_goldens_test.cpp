@@ -8,7 +8,9 @@
 namespace zellige::plan {
 namespace {
 
-TEST(EmittedText, Lora) { expect_golden("lora.cu", emit::transpile(example("lora"), target::find("sm_80")).source); }
+TEST(EmittedText, Lora) {
+  expect_golden("lora.cu", emit::transpile(example("lora"), target::find("sm_80")).source);
+}
 
 TEST(EmittedText, Attention) {
   expect_golden("attention.cu", emit::transpile(example("attention"), target::find("sm_80")).source);

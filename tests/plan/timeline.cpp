@@ -30,7 +30,8 @@ class Run {
     const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
     m.stage = static_cast<int>(stage_of % staged), m.read_stage = static_cast<int>(iteration % plan_.stages);
     line_.moments.push_back(m);
-    if (task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async) open_.push_back(line_.moments.size() - 1);
+    if (task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async)
+      open_.push_back(line_.moments.size() - 1);
   }
 
   /// cp.async.commit_group.
@@ -39,7 +40,8 @@ class Run {
   void arrive(std::size_t pending) {
     if (pending == 0) commit();
     for (; groups_.size() > pending; groups_.erase(groups_.begin()))
-      for (std::size_t i : groups_.front()) line_.moments[i].arrives = stretch_, line_.moments[i].arrives_before = line_.moments.size();
+      for (std::size_t i : groups_.front())
+        line_.moments[i].arrives = stretch_, line_.moments[i].arrives_before = line_.moments.size();
   }
 
   void loop() {

@@ -1,13 +1,14 @@
 // The plan, run: every access of every thread to every byte of shared memory, in order, with the barriers between.
 // What is read must be what was written for it, and no byte is touched by two threads between two barriers when one of
 // them writes it. This judges grouping (same threads), layouts, stages, phases and addresses together.
+#include "timeline.hpp"
+
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "random_plans.hpp"
-#include "timeline.hpp"
 #include "touches.hpp"
 
 namespace zellige::plan {
@@ -17,8 +18,8 @@ struct Cell {  // two bytes
   int buffer = -1, stage = 0, partial = 0;
   std::int64_t element = -1;
   int writer = everyone, reader = everyone;
-  int written = -1, read = -1;    // the stretch of the last write (of its arrival) and read
-  std::size_t from = 0;           // the first moment at which its own writer may read it
+  int written = -1, read = -1;  // the stretch of the last write (of its arrival) and read
+  std::size_t from = 0;         // the first moment at which its own writer may read it
 };
 
 class Simulation {
@@ -28,7 +29,8 @@ class Simulation {
 
   void run() {
     const Timeline line = timeline(plan_);
-    for (std::size_t t = 0; t < plan_.tasks.size(); ++t)  // accumulators in shared memory start before the loop
+    for (std::size_t t = 0; t < plan_.tasks.size();
+         ++t)  // accumulators in shared memory start before the loop
       if (plan_.tasks[t].kind == TaskKind::accumulate && plan_.tasks[t].buffer >= 0)
         for_each_write(plan_, static_cast<int>(t), [&](const Touch& w) { write(w, {}, 0); });
     for (std::size_t i = 0; i < line.moments.size() && findings_ == 0; ++i) {
@@ -54,16 +56,19 @@ class Simulation {
 
   std::int64_t element(const Touch& t) const {
     std::int64_t index = 0;
-    for (std::size_t d = 0; d < t.at.size(); ++d) index = index * (plan_.buffers[t.buffer].padded[d] + 16) + t.at[d];
+    for (std::size_t d = 0; d < t.at.size(); ++d)
+      index = index * (plan_.buffers[t.buffer].padded[d] + 16) + t.at[d];
     return index;
   }
 
   void read(const Touch& t, const Moment& m, std::size_t now) {
     const bool staged = plan_.buffers[t.buffer].stages > 1;
     cells(t, m.read_stage, [&](Cell& c) {
-      if (c.buffer != t.buffer || c.element != element(t) || c.partial != t.partial || (staged && c.stage != m.read_stage))
-        return find(t, c.buffer < 0 ? "reads what nobody wrote"
-                                    : fmt::format("finds element {} of {}", c.element, plan_.buffers[c.buffer].name));
+      if (c.buffer != t.buffer || c.element != element(t) || c.partial != t.partial ||
+          (staged && c.stage != m.read_stage))
+        return find(t, c.buffer < 0
+                           ? "reads what nobody wrote"
+                           : fmt::format("finds element {} of {}", c.element, plan_.buffers[c.buffer].name));
       if (t.thread == everyone || t.thread != c.writer ? m.stretch <= c.written : now < c.from)
         return find(t, fmt::format("reads what thread {} wrote without a barrier or wait between", c.writer));
       c.reader = c.read < m.stretch ? t.thread : c.reader == t.thread ? t.thread : everyone;
@@ -95,7 +100,8 @@ class Simulation {
 };
 
 TEST(Timeline, EveryReadFindsItsValueAndNobodyRaces) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) { Simulation(name, k).run(); });
+  for_each_kernel(
+      [](const std::string& name, const KernelPlan& k, const Plan&) { Simulation(name, k).run(); });
 }
 
 // The agents' schedule has the barriers of the timeline, no more and no fewer.
@@ -126,10 +132,12 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
         return at == done.end() ? 1 << 30 : at->second;
       };
       for (int w : t.after) EXPECT_LT(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
-      for (int w : t.after_same) EXPECT_LE(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
+      for (int w : t.after_same)
+        EXPECT_LE(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
       ++runs[m.task], done[{m.task, m.stage}] = m.arrives;
     }
-    const std::int64_t trips = k.program.loop > 1 ? std::min<std::int64_t>(k.program.loop, 2 * k.stages + 2) : 1;
+    const std::int64_t trips =
+        k.program.loop > 1 ? std::min<std::int64_t>(k.program.loop, 2 * k.stages + 2) : 1;
     for (std::size_t t = 0; t < k.tasks.size(); ++t)
       EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trips : 1) << name << ": task " << t;
   });

@@ -25,7 +25,8 @@ void held_in_sweep(const Context& c, int threads, const std::function<void(int, 
   }
 }
 
-void held_in_fragment(const Context& c, const Shape& bound, const std::function<void(int, const Shape&)>& visit) {
+void held_in_fragment(const Context& c, const Shape& bound,
+                      const std::function<void(int, const Shape&)>& visit) {
   const std::size_t rank = c.domain.size();
   const Shape batches(c.domain.begin(), c.domain.end() - 2);
   for (std::int64_t b = 0; b < graph::size(batches); ++b)
@@ -48,7 +49,8 @@ class Evaluation {
   /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
   void value(int node, Shape at, bool moved = false) const {
     const Node& n = p_.nodes[node];
-    for (std::size_t d = 0; d < at.size(); ++d) at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
+    for (std::size_t d = 0; d < at.size(); ++d)
+      at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) value(in, at, moved);
@@ -63,7 +65,8 @@ class Evaluation {
           at[n.dim] -= extent;
         }
         return;
-      default: return leaf(node, at, moved);
+      default:
+        return leaf(node, at, moved);
     }
   }
 
@@ -71,9 +74,12 @@ class Evaluation {
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
     if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
-    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && c->second == task_.context && !moved) {
+    if (const auto c = plan_.context_of.find(node);
+        c != plan_.context_of.end() && c->second == task_.context && !moved) {
       const bool late = n.carried || n.kind == NodeKind::accumulate;
-      if ((late ? Section::after : n.section) == task_.section && n.shape == plan_.contexts[task_.context].domain) return;
+      if ((late ? Section::after : n.section) == task_.section &&
+          n.shape == plan_.contexts[task_.context].domain)
+        return;
     }
     const int b = plan_.buffer_of.at(node);
     for (int part = 0; part < plan_.buffers[b].partials; ++part) visit_({thread_, b, part, at});
@@ -136,7 +142,8 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
     return;
   }
   if (t.kind == TaskKind::reduce && c.kind == ContextKind::lanes) return lanes_reads(plan, t, visit);
-  const bool spilled = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  const bool spilled =
+      t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (spilled) return;
   const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
   for_each_held(c, threads, bound, [&](int thread, const Shape& at) {
@@ -164,7 +171,8 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
       for (std::size_t d = 0; d < batches.size(); ++d) batch = batch * batches[d] + at[d];
       const std::int64_t m = at[at.size() - 2];
       for (int wn = 0; wn < c.warps.n; ++wn) {
-        const int warp = static_cast<int>(m / 16 % c.warps.m + c.warps.m * (batch % c.warps.b + c.warps.b * wn));
+        const int warp =
+            static_cast<int>(m / 16 % c.warps.m + c.warps.m * (batch % c.warps.b + c.warps.b * wn));
         visit({static_cast<int>(warp * 32 + m % 8 * 4), t.buffer, wn, at});
       }
     }

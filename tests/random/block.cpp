@@ -8,14 +8,14 @@ namespace {
 
 using graph::Tile;
 
-
 graph::Dim3 random_block(Rng& rng) {
-  static const std::vector<graph::Dim3> whole = {{32},     {64},     {96},      {128},     {160},     {256},
-                                                 {512},    {1024},   {8, 8, 4}, {4, 8, 1}, {16, 16},  {32, 2, 3},
-                                                 {2, 4, 8}, {5, 32}, {7, 8, 4}, {1, 1, 32}, {1, 64, 1}};
-  static const std::vector<graph::Dim3> odd = {{33},     {45},       {5, 9},    {7, 5, 3}, {100},    {257},     {10, 10, 10},
-                                               {63},     {31, 33},   {129},     {3, 11},   {1, 47},  {11, 13},  {200},
-                                               {35},     {8, 8, 3},  {7, 7, 7}, {40, 2},   {48},     {17, 3, 2}, {61, 5}};
+  static const std::vector<graph::Dim3> whole = {
+      {32},      {64},     {96},       {128},     {160},   {256},     {512},      {1024},    {8, 8, 4},
+      {4, 8, 1}, {16, 16}, {32, 2, 3}, {2, 4, 8}, {5, 32}, {7, 8, 4}, {1, 1, 32}, {1, 64, 1}};
+  static const std::vector<graph::Dim3> odd = {
+      {33}, {45},      {5, 9},    {7, 5, 3}, {100},   {257},      {10, 10, 10},
+      {63}, {31, 33},  {129},     {3, 11},   {1, 47}, {11, 13},   {200},
+      {35}, {8, 8, 3}, {7, 7, 7}, {40, 2},   {48},    {17, 3, 2}, {61, 5}};
   return rng.chance(60) ? rng.pick(whole) : rng.pick(odd);
 }
 
@@ -35,8 +35,8 @@ class Body {
           if (rng_.chance(60)) keep(unary(rng_, rng_.pick(unary_operators()), values_.back()));
           matmul(values_.back());
         }
-      }
-      else keep(load(random_shape()));
+      } else
+        keep(load(random_shape()));
       for (std::int64_t n = rng_.between(0, 4); n > 0; --n) step();
     }
     leave_loop();
@@ -53,7 +53,8 @@ class Body {
     Shape shape;
     std::int64_t left = most_tile();
     for (int d = 0; d < rank_; ++d) {
-      shape.push_back(d + 2 < rank_ ? rng_.between(1, 3) : make_.extent(std::min<std::int64_t>(left, make_.large ? 200 : 64)));
+      shape.push_back(d + 2 < rank_ ? rng_.between(1, 3)
+                                    : make_.extent(std::min<std::int64_t>(left, make_.large ? 200 : 64)));
       left /= shape.back();
     }
     return shape;
@@ -106,7 +107,9 @@ class Body {
     return true;
   }
 
-  BlockValue& any() { return values_[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(values_.size())))]; }
+  BlockValue& any() {
+    return values_[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(values_.size())))];
+  }
   BlockValue recent() { return rng_.chance(70) ? values_.back() : any(); }
 
   static bool broadcasts(const Shape& a, const Shape& b) {
@@ -117,8 +120,8 @@ class Body {
 
   BlockValue partner(const BlockValue& x, bool may_vary) {
     for (const BlockValue& v : values_)
-      if (v.at.index != x.at.index && v.after <= x.after && (may_vary || !v.varies) && broadcasts(v.shape(), x.shape()) &&
-          graph::size(v.shape()) < 2 * most_tile() && rng_.chance(50))
+      if (v.at.index != x.at.index && v.after <= x.after && (may_vary || !v.varies) &&
+          broadcasts(v.shape(), x.shape()) && graph::size(v.shape()) < 2 * most_tile() && rng_.chance(50))
         return v;
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
@@ -136,11 +139,16 @@ class Body {
     const std::size_t shared = right ? r - 1 : r - 2, own = right ? r - 2 : r - 1;
     other[own] = shape[shared];
     const std::int64_t rows = graph::size(shape) / shape[shared], deep = graph::size(shape) / shape[own];
-    other[shared] = make_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(72, most_tile() / std::max(rows, deep))));
-    if (right) other[r - 2] = shape[r - 1]; else other[r - 1] = shape[r - 2];
+    other[shared] = make_.extent(
+        std::max<std::int64_t>(1, std::min<std::int64_t>(72, most_tile() / std::max(rows, deep))));
+    if (right)
+      other[r - 2] = shape[r - 1];
+    else
+      other[r - 1] = shape[r - 2];
     y = x.after ? load(other, false) : load(other);
     for (const BlockValue& v : values_)
-      if (v.shape() == other && v.after <= x.after && !(x.after && v.varies) && v.at.index != x.at.index) y = tamed(rng_, v, 1);
+      if (v.shape() == other && v.after <= x.after && !(x.after && v.varies) && v.at.index != x.at.index)
+        y = tamed(rng_, v, 1);
     BlockValue v;
     v.at = right ? graph::matmul(x.at, y.at) : graph::matmul(y.at, x.at);
     v.varies = x.varies || y.varies, v.after = x.after || y.after;
@@ -261,9 +269,12 @@ class Body {
       return graph::sigmoid(load(shape).at);
     };
     v.bounded = false, v.degree = std::max(2, v.degree);
-    if (which < 4) v.at = graph::accum(x.at);
-    else if (which == 4) v.at = graph::accum_red_sum(x.at);
-    else if (which == 5) v.at = graph::accum_red_mean(x.at);
+    if (which < 4)
+      v.at = graph::accum(x.at);
+    else if (which == 4)
+      v.at = graph::accum_red_sum(x.at);
+    else if (which == 5)
+      v.at = graph::accum_red_mean(x.at);
     else if (which == 6) {
       v.at = graph::accum_red_rms(x.at);
       v.positive = x.positive;
@@ -272,9 +283,12 @@ class Body {
       for (std::int64_t t = 1; t <= x.shape()[last]; ++t)
         if (x.shape()[last] % t == 0) divisors.push_back(t);
       v.at = graph::accum_redtox_sum(x.at, rng_.pick(divisors));
-    } else if (which == 8) v.at = graph::accum_max(x.at);
-    else if (which < 11) v.at = graph::accum_rescale(x.at, factor());
-    else v.at = graph::accum_red_sum_rescale(x.at, factor());
+    } else if (which == 8)
+      v.at = graph::accum_max(x.at);
+    else if (which < 11)
+      v.at = graph::accum_rescale(x.at, factor());
+    else
+      v.at = graph::accum_red_sum_rescale(x.at, factor());
     return v;
   }
 
@@ -311,7 +325,8 @@ class Body {
       int* axes[] = {&split.x, &split.y, &split.z};
       Shape whole = v.shape();
       for (int axis = 0; axis < 3; ++axis)
-        if (launch_.grid[axis] > 1) *axes[axis] = dims.back(), whole[dims.back()] *= launch_.grid[axis], dims.pop_back();
+        if (launch_.grid[axis] > 1)
+          *axes[axis] = dims.back(), whole[dims.back()] *= launch_.grid[axis], dims.pop_back();
       t_.store(v.at, split, "", rng_.chance(60) ? graph::Strides{} : make_.strides(whole));
       stored.push_back(v);
     }
@@ -334,7 +349,10 @@ class Body {
 
 void random_custom(Maker& make) {
   Rng& rng = make.rng;
-  int rank = make.pool.empty() || rng.chance(30) ? (rng.chance(65) ? 2 : rng.chance(55) ? 3 : rng.chance(60) ? 4 : 1)
+  int rank = make.pool.empty() || rng.chance(30) ? (rng.chance(65)   ? 2
+                                                    : rng.chance(55) ? 3
+                                                    : rng.chance(60) ? 4
+                                                                     : 1)
                                                  : static_cast<int>(make.pool.back().shape().size());
   graph::Launch launch;
   launch.block = random_block(rng);

@@ -22,7 +22,8 @@ class Links {
     rows_ =
         rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
     BlockValue x = load(matrix(rows_, inner()), looped());
-    const bool attended = rng_.chance(20);  // two products already, whose rounded exponentials a long chain would make much of
+    // Attention is two products already, and a long chain would make much of its rounded exponentials.
+    const bool attended = rng_.chance(20);
     if (attended) x = attention(x);
     for (std::int64_t n = attended ? rng_.between(1, 2) : rng_.between(2, 6); n > 0; --n) {
       x = link(x);

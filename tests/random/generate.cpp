@@ -14,7 +14,8 @@ class KernelStep {
   explicit KernelStep(Maker& make) : m_(make), rng_(make.rng) {}
 
   void run() {
-    static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm, OpKind::concat, OpKind::split};
+    static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
+                                             OpKind::concat, OpKind::split};
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 10) return push(unary(rng_, unary_operators()[which], x));
@@ -28,8 +29,11 @@ class KernelStep {
     Shape shape;
     const std::int64_t rank = rng_.between(1, 4);
     std::int64_t left = 6000;
-    if (rng_.chance(8)) return m_.input({rng_.between(1, 3), rng_.pick(std::vector<std::int64_t>{4099, 2053, 4096, 4104, 3001, 5120})});
-    for (std::int64_t d = 0; d < rank; ++d) shape.push_back(m_.extent(std::min<std::int64_t>(left, d + 2 < rank ? 5 : 130))), left /= shape.back();
+    if (rng_.chance(8))
+      return m_.input(
+          {rng_.between(1, 3), rng_.pick(std::vector<std::int64_t>{4099, 2053, 4096, 4104, 3001, 5120})});
+    for (std::int64_t d = 0; d < rank; ++d)
+      shape.push_back(m_.extent(std::min<std::int64_t>(left, d + 2 < rank ? 5 : 130))), left /= shape.back();
     return m_.input(shape);
   }
   void push(KernelValue v) { m_.pool.push_back(v); }
@@ -56,7 +60,9 @@ class KernelStep {
         Shape other = shape;
         const std::size_t r = shape.size();
         other[r - 2] = shape[r - 1];
-        other[r - 1] = m_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(100, most_elements / std::max(graph::size(shape) / shape[r - 1], graph::size(shape) / shape[r - 2]))));
+        other[r - 1] = m_.extent(std::max<std::int64_t>(
+            1, std::min<std::int64_t>(100, most_elements / std::max(graph::size(shape) / shape[r - 1],
+                                                                    graph::size(shape) / shape[r - 2]))));
         KernelValue v = derived(x, graph::matmul(x.at, m_.input(other).at));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
@@ -105,11 +111,16 @@ class KernelStep {
 }  // namespace
 
 std::int64_t Maker::extent(std::int64_t most) {
-  static const std::vector<std::int64_t> primes = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
+  static const std::vector<std::int64_t> primes = {2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31,  37,
+                                                   41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
   static const std::vector<std::int64_t> round = {1, 4, 8, 16, 24, 32, 48, 64, 96, 128};
-  static const std::vector<std::int64_t> other = {6, 9, 10, 12, 14, 15, 18, 20, 21, 25, 27, 33, 34, 35, 36, 40, 45, 50, 63, 65, 72, 99};
+  static const std::vector<std::int64_t> other = {6,  9,  10, 12, 14, 15, 18, 20, 21, 25, 27,
+                                                  33, 34, 35, 36, 40, 45, 50, 63, 65, 72, 99};
   static const std::vector<std::int64_t> divided = {8, 16, 16, 32, 32, 48, 64, 80, 96, 128};
-  const auto& from = whole && rng.chance(85) ? divided : rng.chance(40) ? primes : rng.chance(60) ? round : other;
+  const auto& from = whole && rng.chance(85) ? divided
+                     : rng.chance(40)        ? primes
+                     : rng.chance(60)        ? round
+                                             : other;
   std::vector<std::int64_t> fits;
   for (std::int64_t e : from)
     if (e <= most) fits.push_back(e);
@@ -126,8 +137,10 @@ graph::Strides Maker::strides(const Shape& shape) {
   for (int d : order) {
     result[d] = next;
     next *= shape[d];
-    if (rng.chance(30)) next = (next + 7) / 8 * 8;
-    else if (rng.chance(20)) next += rng.between(1, 5);
+    if (rng.chance(30))
+      next = (next + 7) / 8 * 8;
+    else if (rng.chance(20))
+      next += rng.between(1, 5);
   }
   return result;
 }
@@ -142,12 +155,15 @@ KernelValue Maker::input(const Shape& shape) {
 graph::KernelGraph random_graph(std::uint64_t seed) {
   if (seed % chain_every == 0) return random_chain(seed);
   Rng rng(seed);
-  const graph::DType dtype = rng.chance(55) ? graph::DType::f16 : rng.chance(50) ? graph::DType::bf16 : graph::DType::f32;
+  const graph::DType dtype = rng.chance(55)   ? graph::DType::f16
+                             : rng.chance(50) ? graph::DType::bf16
+                                              : graph::DType::f32;
   graph::Builder builder(fmt::format("random_{}", seed));
   Maker make(rng, builder, dtype);
   make.whole = rng.chance(30);
   make.large = rng.chance(10);
-  const std::int64_t form = rng.below(100);  // custom only; custom then operators; the other way round; operators only
+  const std::int64_t form =
+      rng.below(100);  // custom only; custom then operators; the other way round; operators only
   std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 2) : rng.between(2, 5);
   for (; before > 0; --before) KernelStep(make).run();
   if (form < 85) random_custom(make);

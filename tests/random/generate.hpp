@@ -18,7 +18,8 @@ graph::KernelGraph random_chain(std::uint64_t seed);
 
 /// What a set of graphs exercises.
 struct Coverage {
-  int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0, with_strides = 0;
+  int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0,
+      with_strides = 0;
   std::map<std::string, int> kernel_operators, block_operators, dtypes, threads, ranks;
 
   void add(const graph::KernelGraph&);

@@ -72,19 +72,33 @@ Arguments parse(int count, char** words) {
       if (i + 1 >= count) fail("{}: expected a value behind it", word);
       return words[++i];
     };
-    if (word == "--count") a.count = std::stoi(next());
-    else if (word == "--seed") a.seed = std::stoull(next());
-    else if (word == "--jobs") a.jobs = std::stoi(next());
+    if (word == "--count")
+      a.count = std::stoi(next());
+    else if (word == "--seed")
+      a.seed = std::stoull(next());
+    else if (word == "--jobs")
+      a.jobs = std::stoi(next());
     else if (word == "--target") {
       const std::string name = next();
-      if (name == "both") a.targets = {"sm_80", "sm_90a"};
-      else a.targets = {std::string(target::find(name).name)};
-    } else if (word == "--chains") a.chains = true;
-    else if (word == "--keep") a.keep = next();
-    else if (word == "--coverage") a.coverage_only = true;
-    else if (word == "--verbose") a.verbose = true;
-    else if (word == "--print") a.print = true, a.seed = std::stoull(next());
-    else fail("{}: no such option; there are --count --seed --jobs --target --chains --keep --coverage --verbose --print", word);
+      if (name == "both")
+        a.targets = {"sm_80", "sm_90a"};
+      else
+        a.targets = {std::string(target::find(name).name)};
+    } else if (word == "--chains")
+      a.chains = true;
+    else if (word == "--keep")
+      a.keep = next();
+    else if (word == "--coverage")
+      a.coverage_only = true;
+    else if (word == "--verbose")
+      a.verbose = true;
+    else if (word == "--print")
+      a.print = true, a.seed = std::stoull(next());
+    else
+      fail(
+          "{}: no such option; there are --count --seed --jobs --target --chains --keep --coverage --verbose "
+          "--print",
+          word);
   }
   return a;
 }
@@ -103,8 +117,9 @@ int run_all(const Arguments& a) {
     run::run_jobs(
         a.runs(), a.jobs,
         [&](int i) {
-          return run::to_json(run::run(random_graphs::random_graph(a.seed_of(i / targets)),
-                                       {.on = run::Engine::emulator, .target = a.targets[i % targets], .workers = 1}, cache));
+          return run::to_json(
+              run::run(random_graphs::random_graph(a.seed_of(i / targets)),
+                       {.on = run::Engine::emulator, .target = a.targets[i % targets], .workers = 1}, cache));
         },
         [&](int i, const run::JobEnd& end) {
           const std::uint64_t seed = a.seed_of(i / targets);
@@ -112,18 +127,21 @@ int run_all(const Arguments& a) {
           if (end.crash.empty()) {
             const run::RunResult r = run::parse_result(end.result);
             ended = run::name(r.status), reason = r.reason;
-            if (a.verbose) std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), run::summary(r).c_str());
+            if (a.verbose)
+              std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), run::summary(r).c_str());
           }
           tally.add(ended, reason);
           if (ended != "correct") {
-            std::printf("seed %llu, %s: %s: %s\n", static_cast<unsigned long long>(seed), a.targets[i % targets].c_str(), ended.c_str(),
-                        reason.c_str());
+            std::printf("seed %llu, %s: %s: %s\n", static_cast<unsigned long long>(seed),
+                        a.targets[i % targets].c_str(), ended.c_str(), reason.c_str());
             run::create_folders(a.keep);
-            run::write_whole(a.keep + fmt::format("/{}.json", seed), graph::to_json(random_graphs::random_graph(seed)));
+            run::write_whole(a.keep + fmt::format("/{}.json", seed),
+                             graph::to_json(random_graphs::random_graph(seed)));
           }
           if (++done % 100 == 0)
             std::printf("%d of %d done, %.0f s: %s", done, a.runs(),
-                        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), tally.table().c_str());
+                        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                        tally.table().c_str());
           std::fflush(stdout);
         });
   std::printf("%s", coverage.table().c_str());

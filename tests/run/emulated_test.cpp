@@ -85,7 +85,8 @@ emit::Program shared_workspace() {
     k.tensors = {from, to};
     return k;
   };
-  p.manifest.kernels = {between(increment, 0, 1), between(reverse, 1, 2), between(increment, 2, 3), between(reverse, 3, 4)};
+  p.manifest.kernels = {between(increment, 0, 1), between(reverse, 1, 2), between(increment, 2, 3),
+                        between(reverse, 3, 4)};
   return p;
 }
 
@@ -96,8 +97,8 @@ TEST_F(Emulated, IntermediatesShareTheWorkspaceAndWhatTheyHeldIsKept) {
   for (const auto& f : r.findings) ADD_FAILURE() << f.message;
   const auto values = [&](std::size_t i) { return unpack(p.manifest.tensors[i], storage[i]); };
   for (std::size_t i = 0; i < 256; ++i) {
-    ASSERT_EQ(values(1)[i], hand_input()[i] + 1);              // s, though u has taken its bytes
-    ASSERT_EQ(values(3)[i], hand_output()[i] + 1);             // u
+    ASSERT_EQ(values(1)[i], hand_input()[i] + 1);   // s, though u has taken its bytes
+    ASSERT_EQ(values(3)[i], hand_output()[i] + 1);  // u
     ASSERT_EQ(values(4)[i], 2 * (2 * (hand_input()[i] + 1) + 1));
   }
 }
@@ -127,17 +128,23 @@ TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
   storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   ASSERT_FALSE(r.findings.empty());
-  EXPECT_EQ(r.findings[0].message.substr(0, r.findings[0].message.find(" at ")),
-            "uninitialised read of global tensor X: thread 63 (warp 1) of block (0,0,0) reads bytes 128..130");
-  EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"), std::string::npos);
-  EXPECT_EQ(r.findings.back().kind, emulate::Finding::Kind::out_of_bounds);  // the last row has none behind it
+  EXPECT_EQ(
+      r.findings[0].message.substr(0, r.findings[0].message.find(" at ")),
+      "uninitialised read of global tensor X: thread 63 (warp 1) of block (0,0,0) reads bytes 128..130");
+  EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"),
+            std::string::npos);
+  EXPECT_EQ(r.findings.back().kind,
+            emulate::Finding::Kind::out_of_bounds);  // the last row has none behind it
 }
 
 TEST_F(Emulated, ARegisterThatNothingWroteIsFoundByItsName) {
   emit::Program p = hand_written();
-  p.source = changed(p.source, "#include <zellige/atom/pointer.hpp>", "#include <zellige/atom/pointer.hpp>\n#include <zellige/atom/vec.hpp>");
+  p.source = changed(p.source, "#include <zellige/atom/pointer.hpp>",
+                     "#include <zellige/atom/pointer.hpp>\n#include <zellige/atom/vec.hpp>");
   p.source = changed(p.source, "  s[i] = zellige::half_t(X[i] + 1.0f);",
-                     "  zellige::Vec<float, 2> both;\n  both[0] = X[i];\n  for (unsigned j = 0; j < threadIdx.x; ++j) both[1] = 1;\n  const zellige::Vec<zellige::half_t, 1> sum{zellige::half_t(both[0] + both[1])};\n  store(s + i, sum);");
+                     "  zellige::Vec<float, 2> both;\n  both[0] = X[i];\n  for (unsigned j = 0; j < "
+                     "threadIdx.x; ++j) both[1] = 1;\n  const zellige::Vec<zellige::half_t, 1> "
+                     "sum{zellige::half_t(both[0] + both[1])};\n  store(s + i, sum);");
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   ASSERT_FALSE(r.findings.empty());

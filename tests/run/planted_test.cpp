@@ -26,24 +26,32 @@ using graph::Tile;
 graph::KernelGraph attention() {
   Builder b("attention");
   const Tensor Q = b.input("Q", {16, 64}), K = b.input("K", {64, 128}), V = b.input("V", {128, 64});
-  b.output(b.custom({.grid = {1}, .block = {64}, .loop = 4}, [&](graph::BlockBuilder& t) {
-              const Tile s = matmul(t.load(Q), t.load(K, {.loop = 1}));
-              const auto [m, d] = reduction_max(s, 1);
-              const Tile p = exp(s - m), r = exp(d);
-              t.store(accum_rescale(matmul(p, t.load(V, {.loop = 0})), r) / accum_red_sum_rescale(p, r));
-            }).at(0), "O");
+  b.output(
+      b.custom({.grid = {1}, .block = {64}, .loop = 4},
+               [&](graph::BlockBuilder& t) {
+                 const Tile s = matmul(t.load(Q), t.load(K, {.loop = 1}));
+                 const auto [m, d] = reduction_max(s, 1);
+                 const Tile p = exp(s - m), r = exp(d);
+                 t.store(accum_rescale(matmul(p, t.load(V, {.loop = 0})), r) / accum_red_sum_rescale(p, r));
+               })
+          .at(0),
+      "O");
   return b.build();
 }
 
 // exp of large arguments; a sum that cancels; a division by what may be small: all in float32.
 graph::KernelGraph ill_conditioned() {
   Builder b("ill");
-  const Tensor X = b.input("X", {24, 96}, DType::f32), W = b.input("W", {96, 64}, DType::f32), Z = b.input("Z", {24, 64}, DType::f32);
-  b.output(b.custom({.grid = {2}, .block = {64}}, [&](graph::BlockBuilder& t) {
-              const Tile z = t.load(Z, {.x = 0}), y = matmul(t.load(X, {.x = 0}), t.load(W));
-              const Tile e = exp(clamp(y * 4.0, -80, 80)), q = (y + z * 1000.0) - y * 0.9990234375;
-              t.store(e / reduction(e, 1) + z / (q - z * 999.0), {.x = 0});
-            }).at(0), "Y");
+  const Tensor X = b.input("X", {24, 96}, DType::f32), W = b.input("W", {96, 64}, DType::f32),
+               Z = b.input("Z", {24, 64}, DType::f32);
+  b.output(b.custom({.grid = {2}, .block = {64}},
+                    [&](graph::BlockBuilder& t) {
+                      const Tile z = t.load(Z, {.x = 0}), y = matmul(t.load(X, {.x = 0}), t.load(W));
+                      const Tile e = exp(clamp(y * 4.0, -80, 80)), q = (y + z * 1000.0) - y * 0.9990234375;
+                      t.store(e / reduction(e, 1) + z / (q - z * 999.0), {.x = 0});
+                    })
+               .at(0),
+           "Y");
   return b.build();
 }
 
@@ -63,15 +71,17 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
     const std::string line = source.substr(line_start, end - line_start);
     const bool body = line.starts_with("  ") && line.find("//") == line.npos && line.find("<<<") == line.npos;
     for (std::size_t i = 0; body && i < line.size(); ++i) {
-      if (!std::isdigit(static_cast<unsigned char>(line[i])) || std::isalnum(static_cast<unsigned char>(line[i - 1])) || line[i - 1] == '_' ||
-          line[i - 1] == '.')
+      if (!std::isdigit(static_cast<unsigned char>(line[i])) ||
+          std::isalnum(static_cast<unsigned char>(line[i - 1])) || line[i - 1] == '_' || line[i - 1] == '.')
         continue;
       std::size_t stop = i;
       while (stop < line.size() && std::isdigit(static_cast<unsigned char>(line[stop]))) ++stop;
-      if (stop < line.size() && (line[stop] == '.' || std::isalpha(static_cast<unsigned char>(line[stop])))) continue;  // 1.5f
+      if (stop < line.size() && (line[stop] == '.' || std::isalpha(static_cast<unsigned char>(line[stop]))))
+        continue;  // 1.5f
       if (seen++ == which) {
         const long n = std::stol(line.substr(i, stop - i)), next[] = {n + 1, n > 0 ? n - 1 : 1, 2 * n, n / 2};
-        return source.substr(0, line_start + i) + std::to_string(next[how]) + source.substr(line_start + stop);
+        return source.substr(0, line_start + i) + std::to_string(next[how]) +
+               source.substr(line_start + stop);
       }
       i = stop;
     }
@@ -88,7 +98,9 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
     const graph::RandomInputs inputs = graph::random_inputs(g, seed);
     std::vector<Bytes> storage;
     for (const emit::TensorPlace& t : p.manifest.tensors)
-      storage.push_back(t.role == emit::Role::input ? pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : poisoned(t));
+      storage.push_back(t.role == emit::Role::input
+                            ? pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
+                            : poisoned(t));
     const EmulatedRun r = run_emulated(p, storage, cache, 1);
     if (!r.findings.empty() || !r.complete) return "named\t";
     if (all.empty())
@@ -98,7 +110,8 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
     for (std::size_t i = 0; i < p.manifest.tensors.size(); ++i) {
       const emit::TensorPlace& t = p.manifest.tensors[i];
       if (t.role != emit::Role::output) continue;
-      const graph::Comparison c = judge.compare(g.outputs[static_cast<std::size_t>(t.position)], {t.shape, unpack(t, storage[i])});
+      const graph::Comparison c =
+          judge.compare(g.outputs[static_cast<std::size_t>(t.position)], {t.shape, unpack(t, storage[i])});
       if (!c.correct && !c.explained) return "wrong\t";
       if (c.explained) worst = "borderline: " + to_string(c);
     }
@@ -109,7 +122,10 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
 }
 
 TEST(Planted, NoBugEndsAsBorderline) {
-  struct Mutant { const graph::KernelGraph* graph; emit::Program program; };
+  struct Mutant {
+    const graph::KernelGraph* graph;
+    emit::Program program;
+  };
   const std::vector<graph::KernelGraph> graphs = {attention(), ill_conditioned(), half_precision_chain()};
   std::vector<Mutant> mutants;
   std::mt19937 random(7);
@@ -133,22 +149,27 @@ TEST(Planted, NoBugEndsAsBorderline) {
       [&](int i) -> std::string {
         ::alarm(60);
         try {
-          return verdict(*mutants[static_cast<std::size_t>(i)].graph, mutants[static_cast<std::size_t>(i)].program, cache);
+          return verdict(*mutants[static_cast<std::size_t>(i)].graph,
+                         mutants[static_cast<std::size_t>(i)].program, cache);
         } catch (const Error&) {
           return "does not compile\t";
         }
       },
-      [&](int i, const JobEnd& end) { results[static_cast<std::size_t>(i)] = end.crash.empty() ? end.result : "crashed\t"; });
+      [&](int i, const JobEnd& end) {
+        results[static_cast<std::size_t>(i)] = end.crash.empty() ? end.result : "crashed\t";
+      });
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     const std::string &result = results[i], &whole = results[i - i % (1 + std::size_t{each})];
     const std::string kind = result.substr(0, result.find_first_of(":\t"));
     if (i % (1 + std::size_t{each}) == 0) {
-      EXPECT_TRUE(kind == "correct" || kind == "borderline") << result << " with no bug: " << mutants[i].graph->name;
+      EXPECT_TRUE(kind == "correct" || kind == "borderline")
+          << result << " with no bug: " << mutants[i].graph->name;
     } else if (result == whole) {
       ++count["without effect"];
     } else {
       ++count[kind];
-      EXPECT_NE(kind, "borderline") << mutants[i].graph->name << ": " << result << "\n" << mutants[i].program.source;
+      EXPECT_NE(kind, "borderline") << mutants[i].graph->name << ": " << result << "\n"
+                                    << mutants[i].program.source;
     }
   }
   for (const auto& [kind, n] : count) std::printf("%s: %d\n", kind.c_str(), n);
@@ -170,7 +191,8 @@ TEST(Planted, WithNoBugWhatIsIllConditionedIsBorderline) {
   EXPECT_EQ(back.status, Status::borderline);
   EXPECT_EQ(back.tensors[0].past, r.tensors[0].past);
   EXPECT_EQ(back.tensors[0].of_error, r.tensors[0].of_error);
-  EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status, Status::correct);
+  EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status,
+            Status::correct);
 }
 
 }  // namespace

@@ -21,7 +21,10 @@ graph::KernelGraph product(Dim3 grid, Dim3 block) {
   graph::Builder b("product");
   const graph::Tensor X = b.input("X", {16 * grid.x, 64}), W = b.input("W", {64, 8 * grid.y * grid.z});
   b.output(b.custom({.grid = grid, .block = block, .loop = 2},
-                    [&](graph::BlockBuilder& t) { t.store(accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.y = 1, .loop = 0}))), {.x = 0, .y = 1}); })
+                    [&](graph::BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.y = 1, .loop = 0}))),
+                              {.x = 0, .y = 1});
+                    })
                .at(0),
            "Y");
   return b.build();
@@ -34,7 +37,8 @@ TEST(Shapes, BlocksOfAnyShape) {
   int tall = 0;
   for (int i = 0; i < 200; ++i) {
     Dim3 d{1, 1, 1};
-    for (std::int64_t* axis : {&d.z, &d.y, &d.x}) *axis = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(1024 / d.count()));
+    for (std::int64_t* axis : {&d.z, &d.y, &d.x})
+      *axis = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(1024 / d.count()));
     if (d.count() < 32) continue;
     tall += d.z > 64;
     const graph::KernelGraph g = product({2, 1, 1}, d);
@@ -57,9 +61,13 @@ TEST(Shapes, GridsOfAnyShape) {
   for (const Dim3 grid : {Dim3{2, 65537, 1}, Dim3{1, 2, 65536}}) {
     graph::Builder b("grid");
     const graph::Tensor X = b.input("X", {grid.x, grid.y, grid.z}), S = b.input("S", {grid.x, 1, grid.z});
-    b.output(b.custom({.grid = grid, .block = {32}}, [&](graph::BlockBuilder& t) {
-                t.store(t.load(X, {.x = 0, .y = 1, .z = 2}) * t.load(S, {.x = 0, .z = 2}), {.x = 0, .y = 1, .z = 2});
-              }).at(0), "Y");
+    b.output(b.custom({.grid = grid, .block = {32}},
+                      [&](graph::BlockBuilder& t) {
+                        t.store(t.load(X, {.x = 0, .y = 1, .z = 2}) * t.load(S, {.x = 0, .z = 2}),
+                                {.x = 0, .y = 1, .z = 2});
+                      })
+                 .at(0),
+             "Y");
     const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
     EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{grid.count(), 1, 1}));
     expect_correct(b.build(), "sm_80", cache);
@@ -73,8 +81,10 @@ TEST(Shapes, StridesThatInterleave) {
   const Cache cache = Cache::temporary();
   graph::Builder b("strides");
   using graph::DType;
-  const graph::Tensor X = b.input("X", {128, 17}, DType::f16, {129, 128}), Z = b.input("Z", {1, 17}, DType::f16, {0, 1}),
-                      V = b.input("V", {128, 1}, DType::f16, {1, -7}), W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
+  const graph::Tensor X = b.input("X", {128, 17}, DType::f16, {129, 128}),
+                      Z = b.input("Z", {1, 17}, DType::f16, {0, 1}),
+                      V = b.input("V", {128, 1}, DType::f16, {1, -7}),
+                      W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
   const graph::Tensor E = exp(X), F = E + Z, Y = F * V;
   b.output(E, "E", {129, 128});
   b.output(reduction(Y, 0), "R", {0, 1});

@@ -254,11 +254,14 @@ TEST(Vectors, RunTimeStridesMoveTheRightElementsOrAreRefused) {
           for (unsigned t = 0; t < 4; ++t) cooperative_copy<4, 128>(t, s, d);
         });
         check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopy{}, s, d); });
-        check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, s, d); });
+        check(a, b,
+              [](auto const& s, auto& d) { copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, s, d); });
         check(a, b, [](auto const& s, auto& d) { copy(s, d); });
       };
-      both(make_layout(Shape<_8, _4>{}, make_stride(_1{}, n)), make_layout(Shape<_8, _4>{}, make_stride(_1{}, w)));
-      both(make_layout(make_shape(8, 4), make_stride(_1{}, n)), make_layout(make_shape(8, 4), make_stride(_1{}, w)));
+      both(make_layout(Shape<_8, _4>{}, make_stride(_1{}, n)),
+           make_layout(Shape<_8, _4>{}, make_stride(_1{}, w)));
+      both(make_layout(make_shape(8, 4), make_stride(_1{}, n)),
+           make_layout(make_shape(8, 4), make_stride(_1{}, w)));
     }
   }
   EXPECT_GE(right, 1500);

@@ -179,7 +179,8 @@ TEST(TensorRefusal, AtRunTime) {
   auto c = make_tensor(p, make_shape(8, 8));
   auto fewer = make_tensor(p, make_shape(4, 6));
   EXPECT_EQ(refused([&] { copy(a, b); }), "") << "as many elements, in other modes";
-  EXPECT_EQ(refused([&] { copy(a, fewer); }), "copy: the tensors have 32 and 24 elements; they must have as many");
+  EXPECT_EQ(refused([&] { copy(a, fewer); }),
+            "copy: the tensors have 32 and 24 elements; they must have as many");
   EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, fewer); }),
             "copy_if: the tensors have 32 and 24 elements; they must have as many");
   EXPECT_EQ(refused([&] { gemm(b, a, c); }),

@@ -145,7 +145,8 @@ TEST(MmaRows, NamesInCppAreTheNamesInText) {
   same_as<SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE>(
       "SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE");
   same_as<SM90::MMA_16x8x8_F64F64F64F64_TN>("SM90::MMA_16x8x8_F64F64F64F64_TN");
-  EXPECT_FALSE(find_mma("SM90::GMMA::MMA_64x136x32_S32U8S8_RS_TN"));  // integers have 8, 24 and multiples of 16
+  EXPECT_FALSE(
+      find_mma("SM90::GMMA::MMA_64x136x32_S32U8S8_RS_TN"));  // integers have 8, 24 and multiples of 16
   same_as<SM61_DP4A>("SM61_DP4A");
   same_as<SM70_8x8x4_F32F16F16F32_TT>("SM70_8x8x4_F32F16F16F32_TT");
 }

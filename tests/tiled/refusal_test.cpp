@@ -71,14 +71,16 @@ TEST(Refusals, GmmaDescriptors) {
 TEST(Names, ArgumentsOfWarpgroupInstructions) {
   auto const traits = [](std::string const& name) { return refusal("mma_traits", {name}); };
   std::string const plain = traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
-  for (char const* arguments : {"<MN,MN>", "<K,MN>", "<Major::MN, Major::K>", "<GMMA::Major::MN,SM90::GMMA::Major::MN>",
-                                "<MN,MN,ScaleIn::One,ScaleIn::Neg>"})
+  for (char const* arguments :
+       {"<MN,MN>", "<K,MN>", "<Major::MN, Major::K>", "<GMMA::Major::MN,SM90::GMMA::Major::MN>",
+        "<MN,MN,ScaleIn::One,ScaleIn::Neg>"})
     EXPECT_EQ(traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS" + std::string(arguments)), plain) << arguments;
   EXPECT_EQ(traits("SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_RS_TN<Neg,One>"),
             traits("SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_RS_TN"));
-  for (char const* wrong : {"SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN>", "SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN,KN>",
-                            "SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN,MN", "SM90::GMMA::MMA_64x128x16_F32F16F16_RS<MN,K>",
-                            "SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_SS_TN<MN,MN>"})
+  for (char const* wrong :
+       {"SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN>", "SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN,KN>",
+        "SM90::GMMA::MMA_64x128x16_F32F16F16_SS<MN,MN", "SM90::GMMA::MMA_64x128x16_F32F16F16_RS<MN,K>",
+        "SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_SS_TN<MN,MN>"})
     EXPECT_EQ(traits(wrong), "there is no instruction " + std::string(wrong));
 }
 

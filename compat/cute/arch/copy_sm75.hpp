@@ -7,7 +7,8 @@ namespace zellige {
 
 template <class T>
 CUTE_HOST_DEVICE void copy_ldsm(uint128_t const* row, T* registers) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "copy_ldsm: registers of 4, 8 or 16 bytes");
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "copy_ldsm: registers of 4, 8 or 16 bytes");
   auto* const r = reinterpret_cast<uint32_t*>(registers);
   if constexpr (sizeof(T) == 4) SM75_U32x1_LDSM_N::copy(*row, r[0]);
   if constexpr (sizeof(T) == 8) SM75_U32x2_LDSM_N::copy(*row, r[0], r[1]);

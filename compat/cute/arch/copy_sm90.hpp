@@ -7,7 +7,8 @@ namespace zellige {
 
 template <class T>
 CUTE_HOST_DEVICE void copy_stsm(T const* registers, uint128_t* row) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "copy_stsm: registers of 4, 8 or 16 bytes");
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "copy_stsm: registers of 4, 8 or 16 bytes");
   auto const* const r = reinterpret_cast<uint32_t const*>(registers);
   if constexpr (sizeof(T) == 4) SM90_U32x1_STSM_N::copy(r[0], *row);
   if constexpr (sizeof(T) == 8) SM90_U32x2_STSM_N::copy(r[0], r[1], *row);

@@ -45,19 +45,19 @@ using ALayout_64x8 =
     Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2>>, Stride<Stride<_64, _1, _16>, Stride<_8, _256>>>;
 using ALayout_64x16 =
     Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, _2>>, Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
-using ALayout_64x32 =
-    Layout<Shape<Shape<_4, _8, _4>, Shape<_4, _2, _2>>, Stride<Stride<_256, _1, _16>, Stride<_64, _8, _1024>>>;
-using ALayout_64x64 =
-    Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>, Stride<Stride<_512, _1, _16>, Stride<_64, _8, _2048>>>;
+using ALayout_64x32 = Layout<Shape<Shape<_4, _8, _4>, Shape<_4, _2, _2>>,
+                             Stride<Stride<_256, _1, _16>, Stride<_64, _8, _1024>>>;
+using ALayout_64x64 = Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>,
+                             Stride<Stride<_512, _1, _16>, Stride<_64, _8, _2048>>>;
 template <int M, int K>
 using ABLayout = Layout<Shape<_128, Shape<Int<M>, Int<K>>>, Stride<_0, Stride<_1, Int<M>>>>;
 
 // The tiles of shared memory in bits, and by their major.
-#define ZELLIGE_GMMA_ATOM(name)                                                       \
-  using Layout_MN_##name##_Atom_Bits = Layout_MN_##name##_Atom<uint1_t>;              \
-  using Layout_K_##name##_Atom_Bits = Layout_K_##name##_Atom<uint1_t>;                \
-  template <class T, Major major>                                                     \
-  using Layout_##name##_Atom =                                                        \
+#define ZELLIGE_GMMA_ATOM(name)                                          \
+  using Layout_MN_##name##_Atom_Bits = Layout_MN_##name##_Atom<uint1_t>; \
+  using Layout_K_##name##_Atom_Bits = Layout_K_##name##_Atom<uint1_t>;   \
+  template <class T, Major major>                                        \
+  using Layout_##name##_Atom =                                           \
       conditional_t<major == Major::MN, Layout_MN_##name##_Atom<T>, Layout_K_##name##_Atom<T>>;
 ZELLIGE_GMMA_ATOM(INTER)
 ZELLIGE_GMMA_ATOM(SW32)

@@ -1,9 +1,10 @@
 // float_e4m3_t and float_e5m2_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
 #pragma once
 #if __has_include_next(<cutlass/float8.h>)
+#include_next <cutlass/float8.h>
+
 #include <cute/config.hpp>
 #include <zellige/atom/config.hpp>
-#include_next <cutlass/float8.h>
 
 namespace zellige {
 using cutlass::float_e4m3_t, cutlass::float_e5m2_t;

@@ -1,9 +1,10 @@
 // half_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
 #pragma once
 #if __has_include_next(<cutlass/half.h>)
+#include_next <cutlass/half.h>
+
 #include <cute/config.hpp>
 #include <zellige/atom/config.hpp>
-#include_next <cutlass/half.h>
 
 namespace zellige {
 using cutlass::half_t;

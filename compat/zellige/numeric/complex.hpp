@@ -1,9 +1,9 @@
 // Complex numbers. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
 #pragma once
 #if __has_include_next(<cutlass/complex.h>)
-#include <cute/config.hpp>
 #include_next <cutlass/complex.h>
 
+#include <cute/config.hpp>
 #include <zellige/numeric/real.hpp>
 
 namespace zellige {

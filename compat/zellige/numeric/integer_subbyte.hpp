@@ -2,10 +2,10 @@
 // CUTLASS says of its types' bits is then true here.
 #pragma once
 #if __has_include_next(<cutlass/integer_subbyte.h>)
-#include <cute/config.hpp>
-#include_next <cutlass/numeric_size.h>
 #include_next <cutlass/integer_subbyte.h>
+#include_next <cutlass/numeric_size.h>
 
+#include <cute/config.hpp>
 #include <zellige/layout/algebra.hpp>
 
 namespace zellige {
@@ -15,7 +15,8 @@ using cutlass::bin1_t, cutlass::uint1b_t, cutlass::int2b_t, cutlass::uint2b_t, c
 
 template <class T>
 requires(sizeof(T) > 0 && cutlass::sizeof_bits<T>::value != 8 * sizeof(T)) struct sizeof_bits<T>
-    : Int<int(cutlass::sizeof_bits<T>::value)> {};
+    : Int<int(cutlass::sizeof_bits<T>::value)> {
+};
 
 }  // namespace zellige
 #else

@@ -46,7 +46,7 @@ struct bfloat16_t {
     if ((all & 0x7fffffffu) == 0x7fc0deadu) return 0x7fea;  // an accumulator in flight stays recognisable
     if ((all & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // and what nothing has written
 #endif
-    if ((all & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one
+    if ((all & 0x7fffffffu) > 0x7f800000u) return 0x7fff;   // NaN: the device's canonical one
     return static_cast<uint16_t>((all + 0x7fffu + (all >> 16 & 1u)) >> 16);
 #endif
   }

@@ -18,10 +18,9 @@ namespace zellige {
 namespace detail {
 
 template <class Mma, class A, class B>
-inline constexpr bool tiles_divide =
-    decltype(evenly_divides(make_shape(size<0>(lvalue<A const>()), size<0>(lvalue<B const>()),
-                                       size<1>(lvalue<A const>())),
-                            tile_shape(lvalue<Mma const>())))::value;
+inline constexpr bool tiles_divide = decltype(evenly_divides(
+    make_shape(size<0>(lvalue<A const>()), size<0>(lvalue<B const>()), size<1>(lvalue<A const>())),
+    tile_shape(lvalue<Mma const>())))::value;
 
 /// to(i) = T(f(from(i))).
 template <class From, class To, class F>
@@ -32,8 +31,8 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
 }
 
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
-ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b, RC& rc,
-                                                  LoadA const& load_a, LoadB const& load_b) {
+ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
+                                                  RC& rc, LoadA const& load_a, LoadB const& load_b) {
   using TA = typename A::value_type;
   using TB = typename B::value_type;
   auto const mine = mma.get_slice(tid);
@@ -110,8 +109,8 @@ template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, 
           class CopyA = DefaultCopy, class CopyB = DefaultCopy, class CopyInC = DefaultCopy,
           class CopyOutC = DefaultCopy>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
-    constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, Alpha const& alpha, A const& a,
-                                    B const& b, Beta const& beta, C&& c, LoadA const& load_a = {},
+    constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, Alpha const& alpha,
+                                    A const& a, B const& b, Beta const& beta, C&& c, LoadA const& load_a = {},
                                     LoadB const& load_b = {}, LoadC const& load_c = {},
                                     Store const& store = {}, CopyA const& in_a = {}, CopyB const& in_b = {},
                                     CopyInC const& = {}, CopyOutC const& = {}) {
@@ -163,8 +162,9 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
                         Beta const& beta, C&& c, LoadA const& load_a = {}, LoadB const& load_b = {},
                         LoadC const& load_c = {}, Store const& store = {}) {
   // Its number among the threads is where it stands in their layout.
-  cooperative_gemm(unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
-                   static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);
+  cooperative_gemm(
+      unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
+      static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);
 }
 
 }  // namespace zellige

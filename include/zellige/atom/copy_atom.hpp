@@ -167,9 +167,10 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
         copy_unpack(traits(), src, dst);  // nvcc finds no device function in a requirement
 #else
         constexpr bool runs = requires { copy_unpack(traits(), src, dst); };
-        static_assert(runs,
-                      "Copy_Atom::call(src, dst): the instruction cannot run so; loads by TMA and bulk copies run "
-                      ".with(barrier), and each needs its header, atom/copy_call.hpp or atom.hpp");
+        static_assert(
+            runs,
+            "Copy_Atom::call(src, dst): the instruction cannot run so; loads by TMA and bulk copies run "
+            ".with(barrier), and each needs its header, atom/copy_call.hpp or atom.hpp");
         if constexpr (runs) copy_unpack(traits(), src, dst);
 #endif
       } else {

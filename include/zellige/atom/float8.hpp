@@ -49,7 +49,9 @@ struct float_e4m3_t {
     return bits & 0x80u ? -magnitude : magnitude;
   }
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(float value) { return *this = float_e4m3_t(value); }
-  ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) { return *this = float_e4m3_t(value); }
+  ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) {
+    return *this = float_e4m3_t(value);
+  }
   ZELLIGE_ANYWHERE static float_e4m3_t bitcast(uint8_t bits) {
     float_e4m3_t result;
     result.bits = bits;
@@ -67,7 +69,9 @@ struct float_e5m2_t {
       : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const { return half_t::bitcast(static_cast<uint16_t>(bits << 8)); }
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(float value) { return *this = float_e5m2_t(value); }
-  ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) { return *this = float_e5m2_t(value); }
+  ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) {
+    return *this = float_e5m2_t(value);
+  }
   ZELLIGE_ANYWHERE static float_e5m2_t bitcast(uint8_t bits) {
     float_e5m2_t result;
     result.bits = bits;

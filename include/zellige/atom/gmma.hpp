@@ -7,8 +7,8 @@
 // K-major. gmma_names.hpp has CuTe's names of them all.
 #pragma once
 
-#include <zellige/atom/mma_traits/table.hpp>
 #include <zellige/atom/gmma_descriptor_word.hpp>
+#include <zellige/atom/mma_traits/table.hpp>
 
 namespace zellige::SM90::GMMA {
 
@@ -37,7 +37,8 @@ struct Mma {
   using DRegisters = void;
   using ARegisters = conditional_t<a_in_registers, uint32_t[4], uint64_t[1]>;
   using BRegisters = uint64_t[1];
-  using CRegisters = conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
+  using CRegisters =
+      conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
   using TypeA = number_t<A>;
   using TypeB = number_t<B>;
   /// fma(a..., b, c..., scale_D): the registers of the sums one by one, as CuTe has it.

@@ -34,8 +34,8 @@ ZELLIGE_CALL TmaDescriptor const& map_at(void const* map) { return *static_cast<
 
 // ldmatrix: the row's 16 bytes, then the registers.
 template <class Op, class Row, class... R>
-requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns>
-ZELLIGE_CALL void issue_copy(Op, Row const& row, R&... to) {
+requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_CALL void issue_copy(
+    Op, Row const& row, R&... to) {
   constexpr int n = detail::matrices_of<Op>;
   static_assert(sizeof...(R) == n, "copy of this ldmatrix takes another number of registers");
   uint32_t r[n];
@@ -45,8 +45,8 @@ ZELLIGE_CALL void issue_copy(Op, Row const& row, R&... to) {
 }
 // stmatrix: the registers, then the row.
 template <class Op, class... R>
-requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns>
-ZELLIGE_CALL void issue_copy(Op, R&... from_then_row) {
+requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_CALL void issue_copy(
+    Op, R&... from_then_row) {
   uint32_t r[detail::matrices_of<Op>];
   detail::registers_then<0>(
       r, [&](void* row) { detail::store_matrices<detail::transposes<Op>>(row, r); }, from_then_row...);
@@ -55,9 +55,8 @@ ZELLIGE_CALL void issue_copy(SM75_U32x1_MOVM_T, uint32_t const& from, uint32_t& 
   to = movmatrix_trans(from);
 }
 template <class Op>
-requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4>
-ZELLIGE_CALL void issue_copy(Op, uint32_t const& from0, uint32_t const& from1, uint32_t& to0,
-                             uint32_t& to1) {
+requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_CALL void issue_copy(
+    Op, uint32_t const& from0, uint32_t const& from1, uint32_t& to0, uint32_t& to1) {
   uint32_t r[2] = {from0, from1};
   detail::exchange_registers<Op>(r);
   to0 = r[0];
@@ -84,8 +83,8 @@ ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD, void const* map, uint64_t* barrier, 
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_MULTICAST, void const* map, uint64_t* barrier, uint16_t mask,
                              uint64_t hint, void* tile, C const&... c) {
-  detail::load_box_multicast(tile, detail::map_at(map), barrier, mask, CacheHint(hint),
-                             make_coord(int(c)...), make_seq<int(sizeof...(C))>{});
+  detail::load_box_multicast(tile, detail::map_at(map), barrier, mask, CacheHint(hint), make_coord(int(c)...),
+                             make_seq<int(sizeof...(C))>{});
 }
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD::PREFETCH, void const* map, C const&... c) {

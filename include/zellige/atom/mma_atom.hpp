@@ -12,7 +12,8 @@
 #include <zellige/atom/mma_traits/universal.hpp>
 #include <zellige/atom/tiled_plan.hpp>
 #include <zellige/tensor.hpp>
-#if !defined(__CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
+#if !defined( \
+    __CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
 #include <zellige/atom/mma_traits/names.hpp>
 #endif
 
@@ -200,15 +201,14 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,
                   "make_fragment_A, _B, _C(part): a part as partition_A, _B and _C give it, (V, M, K)");
-    static_assert(!detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
-                                 remove_cvref_t<decltype(size<1>(TV{}))>>,
-                  "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
+    static_assert(
+        !detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
+                       remove_cvref_t<decltype(size<1>(TV{}))>>,
+        "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
   }
   template <class Fragment, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    constexpr bool descriptors = requires(Fragment const& f) {
-      *f;
-    };
+    constexpr bool descriptors = requires(Fragment const& f) { *f; };
     // Of coordinates a fragment is only laid out alike.
     if constexpr (!descriptors && detail::stands_on_memory<X>) {
       static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<Fragment>,

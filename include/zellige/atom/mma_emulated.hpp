@@ -10,7 +10,8 @@ namespace zellige {
 /// Numbers of `Bytes` bytes (4 or 2, 0: integers) are held against registers that nothing has written.
 template <class In, class Out, int OperandBytes, int SumBytes, class D, class A, class B, class Body>
 ZELLIGE_CALL void mma_met(D& d, const A& a, const B& b, Body body, const char* name) {
-  if constexpr (SumBytes != 0) emulate::look_for_unwritten<SumBytes>(d, sizeof(In::c), emulate::Use::accumulates);
+  if constexpr (SumBytes != 0)
+    emulate::look_for_unwritten<SumBytes>(d, sizeof(In::c), emulate::Use::accumulates);
   if constexpr (OperandBytes != 0) {
     emulate::look_for_unwritten<OperandBytes>(a, sizeof(In::a), emulate::Use::multiplies);
     emulate::look_for_unwritten<OperandBytes>(b, sizeof(In::b), emulate::Use::multiplies);
@@ -32,7 +33,8 @@ ZELLIGE_CALL void mma_emulated(typename Row::DRegisters& d, const typename Row::
                                const typename Row::BRegisters& b) {
   using In = reference::MmaOperands<Row>;
   using Out = reference::MmaResult<Row>;
-  mma_met<In, Out, emulate::number_bytes<typename Row::Element>, emulate::number_bytes<typename Row::Accumulator>>(
+  mma_met<In, Out, emulate::number_bytes<typename Row::Element>,
+          emulate::number_bytes<typename Row::Accumulator>>(
       d, a, b, [](const In* in, Out* out) { reference::mma<Row>(in, out); }, Row::name);
 }
 

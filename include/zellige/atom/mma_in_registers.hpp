@@ -26,7 +26,9 @@ ZELLIGE_CALL void mma_in_registers(typename Op::DRegisters& d, typename Op::AReg
     using In = reference::MmaIn<Op>;
     using Out = reference::MmaOut<Op>;
     using Traits = MMA_Traits<Op>;
-    mma_met<In, Out, emulate::number_bytes<typename Traits::ValTypeA>, emulate::number_bytes<typename Traits::ValTypeD>>(d, a, b, [](In const* in, Out* out) { reference::mma_body<Op>(in, out); }, Op::name);
+    mma_met<In, Out, emulate::number_bytes<typename Traits::ValTypeA>,
+            emulate::number_bytes<typename Traits::ValTypeD>>(
+        d, a, b, [](In const* in, Out* out) { reference::mma_body<Op>(in, out); }, Op::name);
   }
 #else
   Op::call(d, a, b);

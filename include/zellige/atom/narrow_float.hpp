@@ -44,8 +44,9 @@ concept narrow_float = requires {
   typename T::narrow_float_tag;
 };
 template <class A, class B>
-concept of_one_narrow_float = narrow_float<typename detail::narrow<A>::type> &&
-    detail::same_narrow<typename detail::narrow<A>::type, typename detail::narrow<B>::type>;
+concept of_one_narrow_float =
+    narrow_float<typename detail::narrow<A>::type> && detail::same_narrow < typename detail::narrow<A>::type,
+typename detail::narrow<B>::type > ;
 
 template <class A, class B>
 requires of_one_narrow_float<A, B> ZELLIGE_ANYWHERE auto operator+(const A& a, const B& b) {

@@ -188,8 +188,9 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
 /// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
 template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
-  static_assert(hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
-                "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
+  static_assert(
+      hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
+      "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
   TmaTensor t;
   t.element = tma_element<T>();
   t.rank = n.rank;
@@ -228,8 +229,7 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   TmaNumbers const numbers =
       detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
   traits.aux_params_ = Aux{strides};
-  traits.tma_desc_ =
-      detail::descriptor_of(detail::tma_tensor<Box, SLayout, bits>(numbers), global.data());
+  traits.tma_desc_ = detail::descriptor_of(detail::tma_tensor<Box, SLayout, bits>(numbers), global.data());
   return Copy_Atom<Traits, T>(traits);
 }
 

@@ -132,9 +132,8 @@ namespace zellige {
   }                                                                                                         \
   ZELLIGE_CALL void tma_prefetch_im2col_##D##d(const TmaDescriptor& map, ZELLIGE_TMA_PARAMETERS_##D,        \
                                                ZELLIGE_TMA_OFFSETS_##D) {                                   \
-    asm volatile("cp.async.bulk.prefetch.tensor." #D                                                        \
-                 "d.L2.global.im2col [%0, " ZELLIGE_TMA_LIST_##D "], " ZELLIGE_TMA_OFFSET_LIST_##D          \
-                 ";" ::"l"(&map),                                                                           \
+    asm volatile("cp.async.bulk.prefetch.tensor." #D "d.L2.global.im2col [%0, " ZELLIGE_TMA_LIST_##D        \
+                 "], " ZELLIGE_TMA_OFFSET_LIST_##D ";" ::"l"(&map),                                         \
                  "n"(0), "n"(0), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D, ZELLIGE_TMA_OFFSET_OPERANDS_##D  \
                  : "memory");                                                                               \
   }

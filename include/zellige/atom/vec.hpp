@@ -37,7 +37,9 @@ struct alignas(N * sizeof(T) % 16 == 0  ? 16
 
 #if defined(ZELLIGE_EMULATE)
   // Registers have no neighbours: a thread that asks for one stops there, with a finding.
-  ZELLIGE_ANYWHERE T& operator[](int i) { return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]); }
+  ZELLIGE_ANYWHERE T& operator[](int i) {
+    return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]);
+  }
   ZELLIGE_ANYWHERE const T& operator[](int i) const {
     return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]);
   }

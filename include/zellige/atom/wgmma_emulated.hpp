@@ -33,7 +33,8 @@ template <class T, class U, int N, bool Saturate, class D, int R>
 ZELLIGE_CALL void wgmma_emulated(D (&d)[R], const uint32_t* ra, uint64_t a, uint64_t b, Major major_a,
                                  Major major_b, int sign_a, int sign_b, bool accumulate) {
   if (accumulate && !is_integer_register<D>)
-    emulate::look_for_unwritten<wgmma_type<T, U, D>::packed == 1 ? 4 : 2>(d, sizeof(d), emulate::Use::accumulates);
+    emulate::look_for_unwritten<wgmma_type<T, U, D>::packed == 1 ? 4 : 2>(d, sizeof(d),
+                                                                          emulate::Use::accumulates);
   if (emulate::number_bytes<T> != 0 && ra)
     emulate::look_for_unwritten<emulate::number_bytes<T>>(ra, 16, emulate::Use::multiplies);
   const emulate::WgmmaCall call{d,

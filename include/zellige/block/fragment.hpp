@@ -15,18 +15,21 @@
 
 namespace zellige {
 
-struct FragmentAt { int b, m, n; };
+struct FragmentAt {
+  int b, m, n;
+};
 
 template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1>
 struct Fragment {
   static constexpr int batch = Batch, rows = M, columns = N;
   static constexpr int warps_b = WB, warps_m = WM, warps_n = WN, warps_k = WK;
   static constexpr int m_tiles = (M + 15) / 16, n_tiles = (N + 7) / 8;
-  static constexpr int width = n_tiles > 1 ? 2 : 1;                    // 8-column tiles a unit
+  static constexpr int width = n_tiles > 1 ? 2 : 1;  // 8-column tiles a unit
   static constexpr int units = (n_tiles + width - 1) / width;
-  static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM, my_n = (units + WN - 1) / WN;
+  static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
+                       my_n = (units + WN - 1) / WN;
   static constexpr int tiles = my_b * my_m * my_n * width, pairs = tiles * 2;
-  static constexpr int lines = my_b * my_m * 2;                        // rows that a thread has elements of
+  static constexpr int lines = my_b * my_m * 2;  // rows that a thread has elements of
 
   float d[tiles][4];
 
@@ -45,7 +48,8 @@ struct Fragment {
 
   /// The first element of pair i. Beyond the matrix where M, N or Batch do not divide.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
-    const int tile = i / 2, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m, bi = tile / (width * my_n * my_m);
+    const int tile = i / 2, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
+              bi = tile / (width * my_n * my_m);
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * 16 + i % 2 * 8 + lane / 4,
             ((unit * WN + warp_n(warp)) * width + tile % width) * 8 + lane % 4 * 2};
   }
@@ -68,15 +72,18 @@ struct Operand {
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width == 2, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)
-    emulate::look_for_unwritten(x, emulate::Use::rounds), emulate::look_for_unwritten(y, emulate::Use::rounds);
+    emulate::look_for_unwritten(x, emulate::Use::rounds),
+        emulate::look_for_unwritten(y, emulate::Use::rounds);
 #endif
-    const int tile = i / 2, unit = tile / 2 % F::my_n, mi = tile / (2 * F::my_n) % F::my_m, bi = tile / (2 * F::my_n * F::my_m);
+    const int tile = i / 2, unit = tile / 2 % F::my_n, mi = tile / (2 * F::my_n) % F::my_m,
+              bi = tile / (2 * F::my_n * F::my_m);
     a[bi][mi][unit][tile % 2 * 2 + i % 2] = pack<T>(x, y);
   }
 #if defined(ZELLIGE_EMULATE)
-  unsigned declared = emulate::leave_unwritten_pairs(&a[0][0][0][0], F::my_b * F::my_m * F::my_n * 4);
+  unsigned declared = emulate::leave_unwritten_pairs(&a[0][0][0][0], F::my_b* F::my_m* F::my_n * 4);
   ZELLIGE_CALL uint32_t get(int bi, int mi, int unit, int j) const {
-    emulate::look_for_unwritten_pair(a[bi][mi][unit][j], declared, ((bi * F::my_m + mi) * F::my_n + unit) * 4 + j);
+    emulate::look_for_unwritten_pair(a[bi][mi][unit][j], declared,
+                                     ((bi * F::my_m + mi) * F::my_n + unit) * 4 + j);
     return a[bi][mi][unit][j];
   }
 #else

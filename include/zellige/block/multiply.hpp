@@ -18,13 +18,17 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
   if constexpr (AlongK) {
     int row = m + lane % 16;
     if constexpr (M % 16 != 0) row = row < M ? row : M - 1;
-    if constexpr (Steps == 16) ldmatrix_x4(r, a(b, row, k + lane / 16 * 8));
-    else ldmatrix_x2(reinterpret_cast<uint32_t (&)[2]>(r), a(b, row, k));
+    if constexpr (Steps == 16)
+      ldmatrix_x4(r, a(b, row, k + lane / 16 * 8));
+    else
+      ldmatrix_x2(reinterpret_cast<uint32_t(&)[2]>(r), a(b, row, k));
   } else {
     int row = m + lane / 8 % 2 * 8;
     if constexpr (M % 16 != 0) row = row < M ? row : m;
-    if constexpr (Steps == 16) ldmatrix_x4_trans(r, a(b, row, k + lane / 16 * 8 + lane % 8));
-    else ldmatrix_x2_trans(reinterpret_cast<uint32_t (&)[2]>(r), a(b, row, k + lane % 8));
+    if constexpr (Steps == 16)
+      ldmatrix_x4_trans(r, a(b, row, k + lane / 16 * 8 + lane % 8));
+    else
+      ldmatrix_x2_trans(reinterpret_cast<uint32_t(&)[2]>(r), a(b, row, k + lane % 8));
   }
 }
 
@@ -46,23 +50,30 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
     if constexpr (N % 16 != 0) column = column < N ? column : n;
   }
   if constexpr (Steps == 16 && Width == 2) {
-    if constexpr (AlongK) ldmatrix_x4(r, b_tile(b, row, column));
-    else ldmatrix_x4_trans(r, b_tile(b, row + lane % 8, column));
+    if constexpr (AlongK)
+      ldmatrix_x4(r, b_tile(b, row, column));
+    else
+      ldmatrix_x4_trans(r, b_tile(b, row + lane % 8, column));
   } else if constexpr (Steps == 16 || Width == 2) {
-    uint32_t (&two)[2] = reinterpret_cast<uint32_t (&)[2]>(r);
-    if constexpr (AlongK) ldmatrix_x2(two, b_tile(b, row, column));
-    else ldmatrix_x2_trans(two, b_tile(b, row + lane % 8, column));
+    auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
+    if constexpr (AlongK)
+      ldmatrix_x2(two, b_tile(b, row, column));
+    else
+      ldmatrix_x2_trans(two, b_tile(b, row + lane % 8, column));
     if constexpr (Steps == 8) r[2] = r[1];  // one register a tile
   } else {
-    uint32_t (&one)[1] = reinterpret_cast<uint32_t (&)[1]>(r);
-    if constexpr (AlongK) ldmatrix_x1(one, b_tile(b, row, column));
-    else ldmatrix_x1_trans(one, b_tile(b, row + lane % 8, column));
+    auto& one = reinterpret_cast<uint32_t(&)[1]>(r);
+    if constexpr (AlongK)
+      ldmatrix_x1(one, b_tile(b, row, column));
+    else
+      ldmatrix_x1_trans(one, b_tile(b, row + lane % 8, column));
   }
 }
 
 /// One step over K for one batch: A by `fetch(mi, registers)`.
 template <class T, int Steps, bool AlongK, class F, class B, class Fetch>
-ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane, Fetch fetch) {
+ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
+                                Fetch fetch) {
   uint32_t rb[F::my_n][4];
 #pragma unroll
   for (int ni = 0; ni < F::my_n; ++ni) {
@@ -83,7 +94,7 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
 #pragma unroll
       for (int t = 0; t < F::width; ++t) {
         if (F::n_tiles % F::width != 0 && unit * F::width + t >= F::n_tiles) continue;
-        float (&out)[4] = d.d[((bi * F::my_m + mi) * F::my_n + ni) * F::width + t];
+        auto& out = d.d[((bi * F::my_m + mi) * F::my_n + ni) * F::width + t];
         if constexpr (Steps == 16) {
           const uint32_t two[2] = {rb[ni][2 * t], rb[ni][2 * t + 1]};
           mma_m16n8k16<T>(out, ra, two);
@@ -104,18 +115,18 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
   for (int bi = 0; bi < F::my_b; ++bi) {
     const int b = bi * F::warps_b + F::warp_b(warp);
     if (F::batch % F::warps_b != 0 && b >= F::batch) continue;
-#pragma unroll (mine <= 16 ? mine : 4)
+#pragma unroll(mine <= 16 ? mine : 4)
     for (int ki = 0; ki < mine; ++ki) {
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       if (short_tail && kt == k_tiles - 1)
-        multiply_step<T, 8, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane, [&](int, int m, uint32_t (&r)[4]) {
-          load_a<8, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane);
-        });
+        multiply_step<T, 8, AlongK_B>(
+            d, b_tile, b, bi, kt * 16, warp, lane,
+            [&](int, int m, uint32_t(&r)[4]) { load_a<8, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane); });
       else
-        multiply_step<T, 16, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane, [&](int, int m, uint32_t (&r)[4]) {
-          load_a<16, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane);
-        });
+        multiply_step<T, 16, AlongK_B>(
+            d, b_tile, b, bi, kt * 16, warp, lane,
+            [&](int, int m, uint32_t(&r)[4]) { load_a<16, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane); });
     }
   }
 }
@@ -133,10 +144,11 @@ ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int wa
     for (int ki = 0; ki < P::my_n; ++ki) {
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
-      multiply_step<T, 16, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane, [&](int mi, int, uint32_t (&r)[4]) {
+      multiply_step<T, 16, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane,
+                                     [&](int mi, int, uint32_t(&r)[4]) {
 #pragma unroll
-        for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
-      });
+                                       for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
+                                     });
     }
   }
 }

@@ -42,8 +42,10 @@ struct PipelineTmaAsync {
   static constexpr unsigned bytes = 16 * Stages;  // of its barriers
   smem<uint64_t> full, empty;
 
-  ZELLIGE_CALL static PipelineTmaAsync at(unsigned byte_offset, const char* full = "full", const char* empty = "empty") {
-    return {shared<uint64_t>(full, byte_offset, Stages), shared<uint64_t>(empty, byte_offset + 8 * Stages, Stages)};
+  ZELLIGE_CALL static PipelineTmaAsync at(unsigned byte_offset, const char* full = "full",
+                                          const char* empty = "empty") {
+    return {shared<uint64_t>(full, byte_offset, Stages),
+            shared<uint64_t>(empty, byte_offset + 8 * Stages, Stages)};
   }
   /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
   ZELLIGE_CALL void init(unsigned consumers) const {
@@ -63,8 +65,12 @@ struct PipelineTmaAsync {
   ZELLIGE_CALL void producer_tail(PipelineState<Stages> s) const {
     for (int i = 0; i < Stages; ++i, ++s) mbarrier_wait(empty + s.index, s.phase);
   }
-  ZELLIGE_CALL void consumer_wait(const PipelineState<Stages>& s) const { mbarrier_wait(full + s.index, s.phase); }
-  ZELLIGE_CALL void consumer_release(const PipelineState<Stages>& s) const { mbarrier_arrive(empty + s.index); }
+  ZELLIGE_CALL void consumer_wait(const PipelineState<Stages>& s) const {
+    mbarrier_wait(full + s.index, s.phase);
+  }
+  ZELLIGE_CALL void consumer_release(const PipelineState<Stages>& s) const {
+    mbarrier_arrive(empty + s.index);
+  }
   /// The same stage of the cluster's block `rank`.
   ZELLIGE_CALL void consumer_release(const PipelineState<Stages>& s, unsigned rank) const {
     mbarrier_arrive_remote_relaxed(empty + s.index, rank);

@@ -27,7 +27,8 @@ ZELLIGE_CALL void write_slab(smem<T> slab, const float* d) {
 #if defined(ZELLIGE_EMULATE)
     emulate::look_for_unwritten<4>(x, 32, emulate::Use::stores);
 #endif
-    const uint32_t r[4] = {pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]), pack<T>(x[6], x[7])};
+    const uint32_t r[4] = {pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
+                           pack<T>(x[6], x[7])};
     stmatrix_x4(slab + row * Columns + 8 * (Columns == 64 ? chunk ^ (row % 8) : chunk), r);
   }
   if constexpr (Columns % 16 != 0) {

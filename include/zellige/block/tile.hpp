@@ -21,47 +21,77 @@ struct AddressTile {
 
   template <class... Coordinate>
   ZELLIGE_CALL Pointer operator()(Coordinate... c) const {
-    if constexpr (sizeof(Index) > sizeof(int)) return data + layout(Index(c)...);
-    else return data + layout(c...);
+    if constexpr (sizeof(Index) > sizeof(int))
+      return data + layout(Index(c)...);
+    else
+      return data + layout(c...);
   }
   /// The same layout, `elements` further on: a later stage of a pipeline.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
 #if defined(ZELLIGE_EMULATE)
-/// The same pointer, of which the emulator knows through which layout it touches shared memory.
+/// The same pointer, of which the emulator knows through which layout it touches shared memory, and in which parts.
 template <class T, class Layout>
-ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout layout, unsigned count = 0) {
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout, unsigned part = 0,
+                                          bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
   if (!a.known || data.region->space != emulate::Space::shared) return data;
-  const emulate::Parts parts = emulate::parts(layout, sizeof(T), count * unsigned(sizeof(T)));
+  const emulate::Parts parts{part * unsigned(sizeof(T)), stages};
   emulate::Thread& t = emulate::self();
-  return {data.p, t.engine->arranged(t, data.region, a, count ? &parts : nullptr)};
+  return {data.p, t.engine->arranged(t, data.region, a, part ? &parts : nullptr)};
 }
 #else
 template <class Pointer, class Layout>
-ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0) { return data; }
+ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0, bool = false) {
+  return data;
+}
 #endif
 
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout layout) {
-  return {arranged(shared<T>(name, byte_offset, count), layout, count), layout};
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count,
+                                                      Layout layout) {
+  return {arranged(shared<T>(name, byte_offset, count), layout), layout};
+}
+/// The same for `Stages` tiles, one behind the other, of `count` elements together: `layout` is that of the first, `shift`
+/// goes to the others. The emulator sees to it that each that is filled is read, and that nobody goes back to an old one.
+template <class T, int Stages, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count,
+                                                      Layout layout) {
+  return {arranged(shared<T>(name, byte_offset, count), layout, count / Stages, true), layout};
+}
+/// The same for partial results, of which the layout's first mode counts `Sums`: read_sum or read_max puts them together,
+/// and the emulator sees to it that all of them are read.
+template <class T, int Sums, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset, unsigned count,
+                                                      Layout layout) {
+  static_assert(int(size<0>(Layout{})) == Sums,
+                "shared_sums: the layout's first mode counts the partial results");
+  unsigned part = 0;  // a swizzle may mix them
+  if constexpr (!is_composed_layout_v<Layout>) part = unsigned(int(layout.template stride<0>()));
+  return {arranged(shared<T>(name, byte_offset, count), layout, part), layout};
 }
 
 template <class Index = int, class Pointer, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data, Layout layout) { return {data, layout}; }
+ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data, Layout layout) {
+  return {data, layout};
+}
 
 /// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
 template <class Index>
-ZELLIGE_CALL Index at_most(Index index, int last) { return index < last ? index : last; }
+ZELLIGE_CALL Index at_most(Index index, int last) {
+  return index < last ? index : last;
+}
 
 /// How many of a chunk's `whole` elements exist when `left` do from its first one on.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
 /// The same memory under another layout.
 template <class Pointer, class Old, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) { return {arranged(tile.data, layout), layout}; }
+ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) {
+  return {arranged(tile.data, layout), layout};
+}
 
 /// An operand's columns from `first` on.
 template <class View>
@@ -71,7 +101,9 @@ struct ColumnsFrom {
   ZELLIGE_CALL auto operator()(int b, int row, int column) const { return tile(b, row, column + first); }
 };
 template <class View>
-ZELLIGE_CALL ColumnsFrom<View> columns_from(View tile, int first) { return {tile, first}; }
+ZELLIGE_CALL ColumnsFrom<View> columns_from(View tile, int first) {
+  return {tile, first};
+}
 
 /// N neighbouring elements in one access of at most 16 bytes, as float32.
 template <int N, class Pointer>
@@ -86,10 +118,14 @@ ZELLIGE_CALL Vec<float, N> read(Pointer from) {
 template <class T>
 struct pointee;
 template <class T>
-struct pointee<T*> { using type = T; };
+struct pointee<T*> {
+  using type = T;
+};
 #if defined(ZELLIGE_EMULATE)
 template <class T>
-struct pointee<emulate::pointer<T>> { using type = T; };
+struct pointee<emulate::pointer<T>> {
+  using type = T;
+};
 #endif
 
 /// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.
@@ -114,7 +150,9 @@ ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
 
 /// Vectors one behind the other.
 template <int N>
-ZELLIGE_CALL Vec<float, N> join(const Vec<float, N>& x) { return x; }
+ZELLIGE_CALL Vec<float, N> join(const Vec<float, N>& x) {
+  return x;
+}
 template <int N, class... Rest>
 ZELLIGE_CALL auto join(const Vec<float, N>& x, const Rest&... rest) {
   Vec<float, N*(1 + static_cast<int>(sizeof...(rest)))> result;

@@ -70,7 +70,10 @@ constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;
   a.bytes = element;
   if constexpr (is_composed_layout_v<L>) {
-    if constexpr (requires { layout.layout_a().swizzle_code; layout.layout_b().stride(); }) {
+    if constexpr (requires {
+                    layout.layout_a().swizzle_code;
+                    layout.layout_b().stride();
+                  }) {
       detail::add_modes(a, element, layout.layout_b().shape(), layout.layout_b().stride());
       detail::add_swizzle(a, __builtin_ctz(unsigned(element)), layout.layout_a());
     } else {
@@ -84,30 +87,10 @@ constexpr Arrangement arrangement(L const& layout, int element) {
   return a;
 }
 
-/// What of a tile in so many bytes is written and read as one: a stage, where there is room for several, or what one
-/// coordinate of the first of three modes and more names, as that of partial sums does. 0: there is only one.
+/// What of a tile is written and read as one: a stage of a ring, or one of several partial results. 0: there is only one.
 struct Parts {
   std::uint32_t bytes = 0;
   bool stages = false;
 };
-template <class L>
-constexpr Parts parts(L const& layout, int element, unsigned room) {
-  if constexpr (is_composed_layout_v<L>) {
-    if constexpr (requires { layout.layout_b().stride(); }) return parts(layout.layout_b(), element, room);
-    return {};
-  } else if constexpr (requires { layout.stride(); }) {
-    const Arrangement a = arrangement(layout, element);
-    const unsigned stages = unsigned(room / a.bytes);
-    if (stages > 1 && room % stages == 0) return {room / stages, true};
-    if constexpr (L::rank >= 3 && !is_tuple_v<decltype(layout.template shape<0>())>) {
-      const long each = long(int(layout.template stride<0>())) * element;
-      if (int(layout.template shape<0>()) > 1 && a.count > 0 && a.strides[a.count - 1] == each)
-        return {std::uint32_t(each), false};
-    }
-    return {};
-  } else {
-    return {};
-  }
-}
 
 }  // namespace zellige::emulate

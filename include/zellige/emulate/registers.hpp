@@ -43,10 +43,12 @@ inline constexpr int number_bytes = [] {
 __attribute__((visibility("hidden"))) inline std::uintptr_t declarations[1024] = {};
 
 __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std::uintptr_t place) {
-  for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64; ++probe, i = (i + 1) % 1024) {
+  for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64;
+       ++probe, i = (i + 1) % 1024) {
     if (i == 0) continue;
     std::uintptr_t there = __atomic_load_n(&declarations[i], __ATOMIC_RELAXED);
-    if (!there && __atomic_compare_exchange_n(&declarations[i], &there, place, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (!there && __atomic_compare_exchange_n(&declarations[i], &there, place, false, __ATOMIC_RELAXED,
+                                              __ATOMIC_RELAXED))
       return i;
     if (there == place) return i;
   }
@@ -109,18 +111,22 @@ inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32
 
 /// Floats (Bytes 4), or numbers of 16 bits.
 template <int Bytes>
-inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes, Use use) {
+inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
+                                                              Use use) {
   for (unsigned i = 0; i < bytes / 4; ++i) {
     std::uint32_t word;
     __builtin_memcpy(&word, static_cast<const unsigned char*>(registers) + 4 * i, 4);
-    const bool found = Bytes == 4 ? is_unwritten(word)
-                                  : word == left_alone || is_unwritten_half(word) || is_unwritten_half(word >> 16);
-    if (found) [[unlikely]] return report_unwritten(use, Bytes == 4 ? word : 0, i);
+    const bool found = Bytes == 4
+                           ? is_unwritten(word)
+                           : word == left_alone || is_unwritten_half(word) || is_unwritten_half(word >> 16);
+    if (found) [[unlikely]]
+      return report_unwritten(use, Bytes == 4 ? word : 0, i);
   }
   if constexpr (Bytes == 2) {
     std::uint16_t last = 0;
     if (bytes % 4) __builtin_memcpy(&last, static_cast<const unsigned char*>(registers) + bytes - 2, 2);
-    if (is_unwritten_half(last)) [[unlikely]] report_unwritten(use, 0, 0);
+    if (is_unwritten_half(last)) [[unlikely]]
+      report_unwritten(use, 0, 0);
   }
 }
 
@@ -133,7 +139,8 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   for (int i = 0; i < count; ++i) registers[i] = unwritten_half * 0x10001u;
   return declared_here();
 }
-inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared, unsigned value) {
+inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
+                                                                   unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]
     report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
 }
@@ -145,8 +152,10 @@ inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Us
     look_for_unwritten<number_bytes<T>>(&value, sizeof(T), use);
   } else if constexpr (requires { value.values[0]; }) {
     [&]<class Element, int N>(const Element(&)[N]) __attribute__((always_inline)) {
-      if constexpr (number_bytes<Element> != 0) look_for_unwritten<number_bytes<Element>>(&value, sizeof(T), use);
-    }(value.values);
+      if constexpr (number_bytes<Element> != 0)
+        look_for_unwritten<number_bytes<Element>>(&value, sizeof(T), use);
+    }
+    (value.values);
   }
 }
 

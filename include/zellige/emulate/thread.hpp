@@ -22,9 +22,9 @@ struct Region {
   std::size_t bytes = 0;
   Space space = Space::global;
   bool writable = true;
-  std::uint16_t id = 0;    // shared: one id a name
-  void* shadow = nullptr;  // the engine's
-  bool constant = false;   // global: no kernel of the stream writes it
+  std::uint16_t id = 0;           // shared: one id a name
+  void* shadow = nullptr;         // the engine's
+  bool constant = false;          // global: no kernel of the stream writes it
   std::uint16_t arrangement = 0;  // shared: through which layout, 0: not known
   std::uint32_t part_bytes = 0;   // shared: of its stages or other parts (arrangement.hpp), 0: it is one
   bool stages = false;

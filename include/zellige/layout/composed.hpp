@@ -60,7 +60,8 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B co
 /// The swizzle after the layout. A swizzle of no bits is the identity.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
-  static_assert(!detail::of_user_module<L>, "composition(swizzle, layout): a swizzle moves the bits of integers");
+  static_assert(!detail::of_user_module<L>,
+                "composition(swizzle, layout): a swizzle moves the bits of integers");
   if constexpr (B == 0)
     return l;
   else

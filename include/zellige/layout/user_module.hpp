@@ -63,8 +63,9 @@ ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
-  return op == Op::composition || op == Op::logical_divide || op == Op::zipped_divide || op == Op::tiled_divide ||
-         op == Op::flat_divide || op == Op::with_shape || op == Op::unflatten || op == Op::coalesce_profile;
+  return op == Op::composition || op == Op::logical_divide || op == Op::zipped_divide ||
+         op == Op::tiled_divide || op == Op::flat_divide || op == Op::with_shape || op == Op::unflatten ||
+         op == Op::coalesce_profile;
 }
 template <class Other>
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Other) {

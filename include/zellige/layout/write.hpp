@@ -52,8 +52,8 @@ template <class T>
 inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
 template <class T>
 inline constexpr bool has_a_text =
-    is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> || is_composed_layout_v<T> ||
-    is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
+    is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> ||
+    is_composed_layout_v<T> || is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
   T::flag_bits;
 };
 

@@ -102,8 +102,9 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   static_assert(
       detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
       "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
-  static_assert(!(detail::stands_on_memory<S> && is_same_v<typename S::engine_type::memory, rmem_tag>),
-                "cooperative_copy(tid, src, dst): src must be memory that the threads share, not one's registers");
+  static_assert(
+      !(detail::stands_on_memory<S> && is_same_v<typename S::engine_type::memory, rmem_tag>),
+      "cooperative_copy(tid, src, dst): src must be memory that the threads share, not one's registers");
   static_assert(MaxVecBits == sizeof_bits_v<T> || MaxVecBits == sizeof_bits_v<typename S::value_type> ||
                     (MaxVecBits >= 8 && MaxVecBits <= 128 && (MaxVecBits & (MaxVecBits - 1)) == 0),
                 "cooperative_copy<threads, bits>: the bits of an element, or 8, 16, 32, 64 or 128");

@@ -190,8 +190,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 #if !defined(__CUDA_ARCH__) || ZELLIGE_CHECK
       constexpr int n = bits / sizeof_bits_v<typename S::value_type>;
       if (!is_in_step<bits / 8, n>(src) || !is_in_step<bits / 8, n>(dst)) {
-        if constexpr (sure)
-          broken(Algorithm::copy, not_in_step(), max_bits, bits / 8);
+        if constexpr (sure) broken(Algorithm::copy, not_in_step(), max_bits, bits / 8);
         return copy_each(src, dst);
       }
 #endif

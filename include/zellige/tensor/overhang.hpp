@@ -115,8 +115,7 @@ ZELLIGE_HOST_DEVICE constexpr auto cut_shape(S const& shape, T const& tiler, Crd
     else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
                        rank_v<T> == rank_v<S>)
       // One number for the tile: it counts them, the first mode fastest.
-      return cut_modes<part>(shape, tiler, idx2crd(crd, ceil_div(shape, tiler)),
-                             make_seq<tuple_size_v<T>>{});
+      return cut_modes<part>(shape, tiler, idx2crd(crd, ceil_div(shape, tiler)), make_seq<tuple_size_v<T>>{});
     else
       return cut_modes<part>(shape, tiler, crd, make_seq<tuple_size_v<T>>{});
   } else if constexpr (integral<T>) {

@@ -78,7 +78,8 @@ ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& neede
   }
 }
 template <class A, class B>
-inline constexpr bool counts_clash = clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
+inline constexpr bool counts_clash =
+    clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
 /// As many elements, in whatever modes. Of tensors of one rank the mode that differs is named.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {

@@ -230,7 +230,8 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B cons
 }
 /// Owning, of the shape of another and its order of strides.
 template <class T, class X>
-requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor_like(X const& x) {
+requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE
+    constexpr auto make_tensor_like(X const& x) {
   return make_tensor<T>(make_layout_like(x.layout()));
 }
 template <tensor_like X>

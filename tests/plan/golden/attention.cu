@@ -20,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto sO_out = shared_tile<half_t>("O_out", 0, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
   const auto s_sum = shared_tile<float>("sum", 69632, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
   const auto sQ = shared_tile<half_t>("Q", 65536, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
-  const auto sK = shared_tile<half_t>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
-  const auto sV = shared_tile<half_t>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
+  const auto sK = shared_ring<half_t, 4>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
+  const auto sV = shared_ring<half_t, 4>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   Vec<float, 1> acc6[1];
   for (int i = 0; i < 1; ++i)
     for (int v = 0; v < 1; ++v) acc6[i][v] = (-3.4028235e+38f);

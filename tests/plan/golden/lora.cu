@@ -13,8 +13,8 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> p
   const auto gX2 = global_tile(pX2, Layout<Shape<Int<256>, Int<16>>, Stride<Int<16>, Int<1>>>{});
   const auto gX3 = global_tile(pX3, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
   const auto gY0 = global_tile(pY0, Layout<Shape<Int<16>, Int<4096>>, Stride<Int<4096>, Int<1>>>{});
-  const auto s_s4 = shared_tile<float>("s4", 0, 4608, Layout<Shape<Int<4>, Int<16>, Int<64>>, Stride<Int<1152>, Int<72>, Int<1>>>{});
-  const auto s_s5 = shared_tile<float>("s5", 49152, 1536, Layout<Shape<Int<4>, Int<16>, Int<16>>, Stride<Int<384>, Int<24>, Int<1>>>{});
+  const auto s_s4 = shared_sums<float, 4>("s4", 0, 4608, Layout<Shape<Int<4>, Int<16>, Int<64>>, Stride<Int<1152>, Int<72>, Int<1>>>{});
+  const auto s_s5 = shared_sums<float, 4>("s5", 49152, 1536, Layout<Shape<Int<4>, Int<16>, Int<16>>, Stride<Int<384>, Int<24>, Int<1>>>{});
   const auto s_t6 = shared_tile<half_t>("t6", 20480, 256, composition(Swizzle<1, 3, 3>{}, Layout<Shape<Int<16>, Int<16>>, Stride<Int<16>, Int<1>>>{}));
   const auto sY0_out = shared_tile<half_t>("Y0_out", 18432, 1024, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<16>, Int<64>>, Stride<Int<64>, Int<1>>>{}));
   const auto sX0 = shared_tile<half_t>("X0", 32768, 4096, composition(Swizzle<3, 3, 5>{}, Layout<Shape<Int<16>, Int<256>>, Stride<Int<256>, Int<1>>>{}));

@@ -107,7 +107,8 @@ struct NameReader {
     return static_cast<short>(n);
   }
   ZELLIGE_ALGEBRA constexpr Number type() {
-    int best = -1, i = 0;  // no pointer to a row: g++ with -fsanitize=undefined cannot compare it in a constant
+    int best = -1,
+        i = 0;  // no pointer to a row: g++ with -fsanitize=undefined cannot compare it in a constant
     for (NumberName const& row : number_names) {
       NameReader trial{at};
       if (trial.next(row.name) &&

@@ -1,0 +1,128 @@
+// zellige equal: do two graphs compute the same, rounding ignored?
+#include "search/equal.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/choose.hpp"
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "graph/candidates.hpp"
+#include "run/outputs.hpp"
+#include "search/describe.hpp"
+
+namespace zellige::cli {
+namespace {
+
+using search::Answer;
+
+struct Arguments {
+  std::string a, b, counterexample;
+  int index_a = 0, index_b = -1, trials = 4;
+  std::uint64_t seed = 1;
+  bool all = false, json = false, small = false, force = false;
+};
+
+search::Equality compare(const Arguments& a, const graph::KernelGraph& program, const graph::Loaded& other) {
+  if (!other.error.empty()) throw Error(other.error);
+  return search::equal(program, other.graph, {.seed = a.seed, .trials = a.trials, .given_sizes = !a.small});
+}
+
+void print(const Arguments& a, const search::Equality& e, const std::string& in_a, const std::string& in_b) {
+  if (a.json)
+    fmt::print("{}\n", search::to_json(e, in_a, in_b));
+  else
+    fmt::print("{}", search::describe(e, in_a, in_b));
+  std::fflush(stdout);
+}
+
+void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) {
+  if (e.counterexample && !a.counterexample.empty())
+    outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
+}
+
+/// Every graph of B. One that was refused, or that cannot be compared, is undecided.
+int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
+  int same = 0, different = 0, undecided = 0;
+  graph::Candidates others(a.b);
+  Progress progress;
+  while (const std::optional<graph::Loaded> other = others.next()) {
+    progress.show(same + different + undecided, others.count(),
+                  fmt::format("{} equal, {} different", same, different));
+    search::Equality e;
+    try {
+      e = compare(a, program, *other);
+    } catch (const Error& error) {
+      e.why = error.what();
+    }
+    (e.answer == Answer::equal ? same : e.answer == Answer::different ? different : undecided) += 1;
+    progress.clear();
+    print(a, e, program.name, other->name);
+    if (different == 1) keep(a, e, outputs);
+  }
+  if (!a.json)
+    fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.count(), same, different,
+               undecided);
+  outputs.commit();
+  return different ? wrong : undecided ? refused : success;
+}
+
+int equal(const Arguments& a) {
+  run::Outputs outputs({a.a, a.b}, a.force);
+  if (!a.counterexample.empty()) outputs.claim(a.counterexample);
+  const graph::Loaded program = choose(a.a, a.index_a);
+  if (!program.error.empty()) throw Error(program.error);
+  if (a.all) return compare_all(a, program.graph, outputs);
+  const graph::Loaded other = choose(a.b, std::max(a.index_b, 0));
+  if (a.index_b < 0 && a.b != "-") {
+    graph::Candidates file(a.b);
+    if (file.skip() && file.skip())
+      fmt::print(stderr, "{}: the first of its {}; --all compares all of them, --index N another\n", a.b,
+                 how_many(file));
+  }
+  const search::Equality e = compare(a, program.graph, other);
+  print(a, e, program.name, other.name);
+  keep(a, e, outputs);
+  outputs.commit();
+  return e.answer == Answer::equal ? success : e.answer == Answer::different ? wrong : refused;
+}
+
+}  // namespace
+
+Entry add_equal(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("equal", "Tell whether two graphs compute the same, rounding ignored");
+  command->footer("\nExit status: 0 equal; 1 different; 2 undecided, or the graphs cannot be compared.");
+  command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
+  command->add_option("B", a->b, "Another; its inputs are A's, by name or else by order")->required();
+  command->add_option("--index-a", a->index_a, "Which graph of A")
+      ->check(integer(0, most_index))
+      ->capture_default_str();
+  auto* index = command->add_option("--index", a->index_b, "Which graph of B (default: the first)");
+  index->check(integer(0, most_index));
+  command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
+  command->add_option("--seed", a->seed, "Of the primes and inputs drawn")
+      ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
+  command->add_option("--trials", a->trials, "Finite fields that must agree")
+      ->check(integer(1, 100))
+      ->capture_default_str();
+  command->add_flag("--small", a->small, "Leave out the check at the given sizes, in float64");
+  command
+      ->add_option("--counterexample", a->counterexample,
+                   "Write the (first) counterexample to this file: graphs, inputs, values")
+      ->type_name(output_file);
+  command->add_flag("--force", a->force, force_help);
+  command->add_flag("--json", a->json, "Print one line of JSON a pair");
+  return {command, [a] { return equal(*a); }};
+}
+
+}  // namespace zellige::cli

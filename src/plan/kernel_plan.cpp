@@ -1,0 +1,27 @@
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+std::string_view name(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::copy_in:
+      return "copy in";
+    case TaskKind::mma:
+      return "mma";
+    case TaskKind::to_shared:
+      return "to shared";
+    case TaskKind::to_operand:
+      return "to operand";
+    case TaskKind::to_global:
+      return "to global";
+    case TaskKind::accumulate:
+      return "accumulate";
+    case TaskKind::reduce:
+      return "reduce";
+    case TaskKind::finish:
+      return "finish";
+  }
+  return "?";
+}
+
+}  // namespace zellige::plan

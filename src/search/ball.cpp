@@ -1,0 +1,217 @@
+#include "search/ball.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "graph/error.hpp"
+#include "graph/ops.hpp"
+#include "search/fraction.hpp"
+
+namespace zellige::search {
+namespace {
+
+using graph::OpKind;
+
+constexpr long double infinite = std::numeric_limits<long double>::infinity();
+constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
+constexpr long double least = 0x1p-16000L;  // and none but 0 is less: they must not underflow
+
+/// A power of two above |x|; half of it is not above |x|. 0 for 0.
+long double above(const Real& x) {
+  if (x.is_zero()) return 0;
+  const std::int64_t e = x.backend().exponent() + 1;
+  return e > 16000 ? infinite : std::ldexp(1.0L, static_cast<int>(std::max<std::int64_t>(e, -16300)));
+}
+
+long double below(const Real& x) {
+  const long double a = above(x);
+  return a == infinite ? 0x1p16000L : a <= 0x1p-16299L ? 0 : a / 2;
+}
+
+/// `ulps` units in the last place of x.
+long double rounding(const Real& x, long double ulps = 1) {
+  const long double a = above(x);
+  return x.is_zero() || a == infinite ? a : std::max(least, a * ulps * std::ldexp(1.0L, -ball_bits));
+}
+
+Ball ball(const Real& middle, long double radius) {
+  Ball b;
+  b.middle = middle;
+  b.radius = radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : infinite;
+  return b;
+}
+
+Ball unknown() { return ball(0, infinite); }
+Ball undefined() {
+  Ball b;
+  b.nan = true;
+  return b;
+}
+
+bool negative(const Ball& x) { return x.middle < 0 && below(x.middle) > x.radius; }
+bool positive(const Ball& x) { return x.middle > 0 && below(x.middle) > x.radius; }
+bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0; }
+
+/// Functions of boost are taken to be right to this many units in the last place.
+constexpr long double library_ulps = 64;
+
+Ball power(const BallArithmetic& a, Ball x, int n) {
+  Ball y = a.integer(1);
+  for (int i = n < 0 ? -n : n; i > 0; i /= 2, x = a.mul(x, x))
+    if (i % 2) y = a.mul(y, x);
+  return n < 0 ? a.div(a.integer(1), y) : y;
+}
+
+}  // namespace
+
+bool Ball::known() const { return !nan && radius < infinite; }
+
+bool disjoint(const Ball& a, const Ball& b) {
+  if (a.nan || b.nan) return a.nan != b.nan && (a.known() || b.known());
+  if (!a.known() || !b.known()) return false;
+  const Real gap = abs(a.middle - b.middle);
+  return gap > Real((a.radius + b.radius) * up) + Real(rounding(gap, 4));
+}
+
+bool sharp(const Ball& x, int bits) {
+  return x.known() &&
+         x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
+}
+
+double distance(const Ball& a, const Ball& b) {
+  if (a.nan || b.nan) return a.nan == b.nan ? 0 : std::numeric_limits<double>::infinity();
+  const Real most = std::max(std::max(Real(abs(a.middle)), Real(abs(b.middle))), Real(0x1p-100));
+  return Real(abs(a.middle - b.middle) / most).convert_to<double>();
+}
+
+std::string to_string(const Ball& x) {
+  if (x.nan) return "nan";
+  if (!x.known()) return "unknown";
+  return x.middle.str(17, std::ios_base::fmtflags(0));
+}
+
+Ball BallArithmetic::exact(double x) const { return ball(x, 0); }
+Ball BallArithmetic::integer(std::int64_t n) const { return ball(n, 0); }
+
+Ball BallArithmetic::constant(double c) {
+  const auto at = constants_.find(c);
+  if (at != constants_.end()) return at->second;
+  const Fraction f = fraction(c);
+  Ball b = div(ball(ldexp(Real(f.numerator), f.exponent), 0), integer(f.denominator));
+  if (loose_.count(c)) b.radius = above(b.middle) * 0x1p-50L;
+  return constants_[c] = b;
+}
+
+Ball BallArithmetic::add(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return undefined();
+  const Real z = x.middle + y.middle;
+  return ball(z, x.radius + y.radius + rounding(z));
+}
+
+Ball BallArithmetic::sub(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return undefined();
+  const Real z = x.middle - y.middle;
+  return ball(z, x.radius + y.radius + rounding(z));
+}
+
+Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return undefined();
+  if (!x.known() || !y.known()) return unknown();
+  if (zero(x) || zero(y)) return ball(0, 0);
+  const Real z = x.middle * y.middle;
+  const auto spread = [](long double a, long double r) {
+    return r == 0 ? 0 : a * r;
+  };  // infinity times 0 is 0
+  return ball(z, least + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
+                     x.radius * y.radius + rounding(z));
+}
+
+Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return undefined();
+  const long double divisor = below(y.middle);
+  if (!x.known() || !y.known() || divisor <= y.radius) return unknown();
+  if (zero(x)) return ball(0, 0);
+  const Real z = x.middle / y.middle;
+  const long double moved = y.radius == 0 ? 0 : above(z) * y.radius;
+  return ball(z, least + (x.radius + moved) / (divisor - y.radius) + rounding(z));
+}
+
+Ball BallArithmetic::sqrt(const Ball& x) const {
+  if (x.nan || negative(x)) return undefined();
+  if (!x.known()) return unknown();
+  if (zero(x)) return x;
+  if (!positive(x)) return ball(0, std::sqrt(above(x.middle) + x.radius) * up);
+  const Real z = boost::multiprecision::sqrt(x.middle);
+  return ball(z, x.radius / below(z) + rounding(z, library_ulps));
+}
+
+Ball BallArithmetic::exp(const Ball& x) const {
+  if (x.nan) return undefined();
+  if (!x.known() || x.middle > 10000 || x.radius > 1) return unknown();
+  if (x.middle < -10000) return ball(0, 0x1p-14000L);
+  const Real z = boost::multiprecision::exp(x.middle);
+  return ball(z, above(z) * std::expm1(x.radius) * up + rounding(z, library_ulps));
+}
+
+Ball BallArithmetic::log(const Ball& x) const {
+  if (x.nan || negative(x)) return undefined();
+  if (!x.known() || !positive(x)) return unknown();
+  const Real z = boost::multiprecision::log(x.middle);
+  return ball(z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) +
+                     std::ldexp(library_ulps, -ball_bits));
+}
+
+/// 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...): all terms have the sign of x.
+Ball BallArithmetic::erf(const Ball& x) const {
+  if (x.nan) return undefined();
+  if (!x.known()) return unknown();
+  if (abs(x.middle) > 20) return ball(x.middle < 0 ? -1 : 1, 0x1p-250L + std::min(2.0L, 2 * x.radius));
+  const Real square = x.middle * x.middle;
+  Real term = x.middle, sum = term;
+  for (int n = 1; n < 4000 && abs(term) > ldexp(abs(sum), -ball_bits - 8); ++n) {
+    term *= 2 * square / (2 * n + 1);
+    sum += term;
+  }
+  static const Real pi = boost::math::constants::pi<Real>();
+  const Real z = 2 * sum * boost::multiprecision::exp(Real(-square)) / boost::multiprecision::sqrt(pi);
+  return ball(z, 2 * x.radius + 0x1p-240L);  // the slope is at most 2/sqrt(pi)
+}
+
+Ball BallArithmetic::max(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return undefined();
+  return ball(std::max(x.middle, y.middle), std::max(x.radius, y.radius));
+}
+
+Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan || !x.known() || !y.known()) return unknown();  // NaN to the power of 0 is 1
+  if (y.radius == 0 && y.middle == floor(y.middle) && abs(y.middle) <= 4096)
+    return power(*this, x, y.middle.convert_to<int>());
+  if (positive(x)) return exp(mul(y, log(x)));
+  const Real spread(y.radius);
+  if (negative(x) && floor(y.middle - spread) == floor(y.middle + spread) &&
+      y.middle - spread > floor(y.middle))
+    return undefined();
+  return unknown();
+}
+
+Ball BallArithmetic::function(OpKind kind, const graph::Attributes& attributes, const Ball& x) {
+  switch (kind) {
+    case OpKind::gelu: {
+      const Ball half = div(x, integer(2));
+      return mul(half, add(integer(1), erf(div(x, sqrt(integer(2))))));
+    }
+    case OpKind::relu:
+      return max(x, integer(0));
+    case OpKind::clamp: {
+      if (x.nan) return x;
+      const Ball lo = constant(attributes.lo), hi = constant(attributes.hi), least = max(x, lo);
+      return least.middle > hi.middle ? ball(hi.middle, std::max(least.radius, hi.radius)) : least;
+    }
+    case OpKind::log:
+      return log(x);
+    default:
+      fail("{}: `equal` has no meaning for this function", graph::name(kind));
+  }
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,70 @@
+// Real numbers with a proved error: a middle of 256 bits and a radius. Where two balls do not meet, the
+// numbers differ, whatever was lost on the way.
+//
+//   BallArithmetic a;
+//   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
+//   disjoint(x, y)                    // false: they may be equal
+//
+// A value that is certainly undefined (the square root or logarithm of a negative number) is `nan`, and stays
+// so. One that nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
+#pragma once
+#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "search/values.hpp"
+
+namespace zellige::search {
+
+constexpr int ball_bits = 256;
+using Real = boost::multiprecision::number<
+    boost::multiprecision::cpp_bin_float<ball_bits, boost::multiprecision::digit_base_2, void, std::int64_t>,
+    boost::multiprecision::et_off>;
+
+struct Ball {
+  Real middle = 0;
+  long double radius = 0;
+  bool nan = false;
+
+  bool known() const;  // a number of finite radius
+};
+
+/// Certainly not the same: two numbers whose balls do not meet, or a number and none.
+bool disjoint(const Ball&, const Ball&);
+/// Is so little left open that agreement means something? 2^-bits of the value, or of 1 if that is more.
+bool sharp(const Ball&, int bits);
+/// |a - b| / max(|a|, |b|, 2^-100), roughly.
+double distance(const Ball&, const Ball&);
+std::string to_string(const Ball&);  // 17 digits, or nan
+
+class BallArithmetic {
+ public:
+  using Number = Ball;
+
+  /// Scalars in `loose` are known to 50 bits only: the digits of a double, less what folding a few of them
+  /// costs.
+  explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
+
+  Ball exact(double) const;  // an input
+  Ball integer(std::int64_t n) const;
+  Ball constant(double c);  // a scalar: the fraction that it stands for
+  Ball add(const Ball&, const Ball&) const;
+  Ball sub(const Ball&, const Ball&) const;
+  Ball mul(const Ball&, const Ball&) const;
+  Ball div(const Ball&, const Ball&) const;
+  Ball sqrt(const Ball&) const;
+  Ball exp(const Ball&) const;
+  Ball max(const Ball&, const Ball&) const;
+  Ball pow(const Ball&, const Ball&) const;
+  Ball function(graph::OpKind, const graph::Attributes&, const Ball&);
+
+ private:
+  Ball log(const Ball&) const;
+  Ball erf(const Ball&) const;
+
+  std::set<double> loose_;
+  std::map<double, Ball> constants_;
+};
+
+}  // namespace zellige::search

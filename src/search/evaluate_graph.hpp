@@ -1,0 +1,192 @@
+// A whole graph over any kind of number, rounded nowhere: the kernel level, and every block and iteration of
+// its custom operators. Small sizes are its business; graph/reference.hpp does the same in float64 at large
+// ones.
+//
+//   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one a graph output
+#pragma once
+#include <cfloat>
+
+#include "graph/infer.hpp"
+#include "search/evaluate_op.hpp"
+
+namespace zellige::search {
+
+/// One block of a custom operator after another.
+template <Arithmetic A>
+class BlockRun {
+ public:
+  using N = NumberOf<A>;
+
+  BlockRun(A& a, const graph::BlockGraph& b, const std::vector<const Values<N>*>& inputs,
+           const std::vector<Values<N>*>& outputs)
+      : a_(a), b_(b), inputs_(inputs), outputs_(outputs), varies_(graph::varies(b)), states_(b.ops.size()) {
+    for (const graph::BlockTensor& t : b.tensors) tiles_.push_back(make_values(t.shape, a.integer(0)));
+  }
+
+  void run(const graph::Dim3& block) {
+    using graph::OpKind;
+    for (std::int64_t iteration = 0; iteration < b_.loop; ++iteration)
+      for (std::size_t i = 0; i < b_.ops.size(); ++i) {
+        const graph::BlockOp& op = b_.ops[i];
+        if (graph::is_accumulator(op.kind)) {
+          accumulate(op, states_[i], iteration == 0);
+        } else if (op.kind != OpKind::output && !b_.tensors[op.outputs[0]].after_loop &&
+                   (iteration == 0 || varies_[op.outputs[0]])) {
+          compute(op, states_[i], block, iteration);
+        }
+      }
+    for (std::size_t i = 0; i < b_.ops.size(); ++i) {
+      const graph::BlockOp& op = b_.ops[i];
+      if (graph::is_accumulator(op.kind))
+        finish(op, states_[i]);
+      else if (op.kind == OpKind::output)
+        store(op, block);
+      else if (b_.tensors[op.outputs[0]].after_loop)
+        compute(op, states_[i], block, 0);
+    }
+  }
+
+ private:
+  /// Calls copy(index in the whole, index in the tile) for each element of a tile at `origin`.
+  template <class Copy>
+  static void each_of_tile(const graph::Shape& whole, const graph::Shape& tile, const graph::Shape& origin,
+                           const Copy& copy) {
+    const graph::Strides steps = graph::row_major(whole);
+    for (std::int64_t i = 0; i < graph::size(tile); ++i) {
+      std::int64_t rest = i, at = 0;
+      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d])
+        at += (origin[d] + rest % tile[d]) * steps[d];
+      copy(at, i);
+    }
+  }
+
+  void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
+    const Values<N>& whole = *inputs_[op.kernel_tensor];
+    Values<N>& tile = tiles_[op.outputs[0]];
+    graph::Shape origin(tile.shape.size(), 0);
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis];
+    if (op.loop_dim >= 0) origin[op.loop_dim] = origin[op.loop_dim] * b_.loop + iteration;
+    for (std::size_t d = 0; d < origin.size(); ++d) origin[d] *= tile.shape[d];
+    each_of_tile(whole.shape, tile.shape, origin,
+                 [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
+  }
+
+  void store(const graph::BlockOp& op, const graph::Dim3& block) {
+    Values<N>& whole = *outputs_[op.kernel_tensor];
+    const Values<N>& tile = tiles_[op.inputs[0]];
+    graph::Shape origin(tile.shape.size(), 0);
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
+    each_of_tile(whole.shape, tile.shape, origin,
+                 [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
+  }
+
+  void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
+    if (op.kind == graph::OpKind::input) return load(op, block, iteration);
+    if (op.kind == graph::OpKind::reduction_max) return running_max(op, state, iteration == 0);
+    std::vector<const Values<N>*> in;
+    std::vector<Values<N>*> out;
+    for (int t : op.inputs) in.push_back(&tiles_[t]);
+    for (int t : op.outputs) out.push_back(&tiles_[t]);
+    evaluate_op(a_, op.kind, op.attributes, in, out);
+  }
+
+  N lowest() { return a_.constant(-FLT_MAX); }
+
+  /// Results: the maximum so far, and how much it fell short of it before: old - new, 0 the first time.
+  void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
+    Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
+    if (first) state = make_values(now.shape, lowest());
+    now.at = state.at;
+    fold_max(a_, tiles_[op.inputs[0]], op.attributes.dim, now);
+    for (std::size_t i = 0; i < now.at.size(); ++i)
+      difference.at[i] = first ? a_.integer(0) : a_.sub(state.at[i], now.at[i]);
+    state.at = now.at;
+  }
+
+  void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
+    using graph::OpKind;
+    const Values<N>& x = tiles_[op.inputs[0]];
+    if (first) {
+      const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced after the loop only
+      state = make_values(whole ? x.shape : tiles_[op.outputs[0]].shape,
+                          op.kind == OpKind::accum_max ? lowest() : a_.integer(0));
+    }
+    switch (op.kind) {
+      case OpKind::accum_max:
+        return fold_max(a_, x, -1, state);
+      case OpKind::accum_rescale:
+      case OpKind::accum_red_sum_rescale:
+        if (!first) {  // acc * r of an acc that is still 0, whatever r is
+          const Values<N> old = state;
+          broadcast(old, tiles_[op.inputs[1]], state,
+                    [&](const N& acc, const N& r) { return a_.mul(acc, r); });
+        }
+        [[fallthrough]];
+      case OpKind::accum:
+        for (std::size_t i = 0; i < state.at.size(); ++i) state.at[i] = a_.add(state.at[i], x.at[i]);
+        return;
+      case OpKind::accum_red_sum:
+      case OpKind::accum_red_mean:
+      case OpKind::accum_red_rms:
+      case OpKind::accum_redtox_sum:
+        return fold(a_, x, static_cast<int>(x.shape.size()) - 1, op.kind == OpKind::accum_red_rms, state);
+      default:
+        fail("{}: `equal` has no meaning for this operator", graph::name(op.kind));
+    }
+  }
+
+  void finish(const graph::BlockOp& op, const Values<N>& state) {
+    using graph::OpKind;
+    Values<N>& y = tiles_[op.outputs[0]];
+    if (op.kind == OpKind::accum_red_sum_rescale) {
+      y.at.assign(y.at.size(), a_.integer(0));
+      fold(a_, state, static_cast<int>(state.shape.size()) - 1, false, y);
+    } else {
+      y.at = state.at;
+    }
+    if (op.kind != OpKind::accum_red_mean && op.kind != OpKind::accum_red_rms) return;
+    const N count = a_.integer(tiles_[op.inputs[0]].shape.back() * b_.loop);
+    for (N& v : y.at) v = a_.div(v, count);
+    if (op.kind == OpKind::accum_red_rms)
+      for (N& v : y.at) v = a_.sqrt(v);
+  }
+
+  A& a_;
+  const graph::BlockGraph& b_;
+  const std::vector<const Values<N>*>& inputs_;
+  const std::vector<Values<N>*>& outputs_;
+  std::vector<bool> varies_;
+  std::vector<Values<N>> tiles_, states_;
+};
+
+/// The graph must be valid. Inputs in the graph's order; the result in that of its outputs.
+template <Arithmetic A>
+std::vector<Values<NumberOf<A>>> evaluate_graph(A& a, const graph::KernelGraph& g,
+                                                const std::vector<Values<NumberOf<A>>>& inputs) {
+  using N = NumberOf<A>;
+  std::vector<Values<N>> tensors(g.tensors.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) tensors[g.inputs[i]] = inputs[i];
+  for (const graph::KernelOp& op : g.ops) {
+    std::vector<const Values<N>*> in;
+    std::vector<Values<N>*> out;
+    for (int t : op.outputs) tensors[t] = make_values(g.tensors[t].shape, a.integer(0));
+    for (int t : op.inputs) in.push_back(&tensors[t]);
+    for (int t : op.outputs) out.push_back(&tensors[t]);
+    if (op.kind == graph::OpKind::custom) {
+      BlockRun<A> run(a, *op.block, in, out);
+      const graph::Dim3& grid = op.block->grid;
+      for (std::int64_t x = 0; x < grid.x; ++x)
+        for (std::int64_t y = 0; y < grid.y; ++y)
+          for (std::int64_t z = 0; z < grid.z; ++z) run.run({x, y, z});
+    } else {
+      evaluate_op(a, op.kind, op.attributes, in, out);
+    }
+  }
+  std::vector<Values<N>> outputs;
+  for (int t : g.outputs) outputs.push_back(tensors[t]);
+  return outputs;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,130 @@
+#include "search/exponents.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "search/modular.hpp"
+
+namespace zellige::search {
+namespace {
+
+using Factors = std::map<std::int64_t, int>;  // prime to exponent
+
+Factors factors(std::int64_t n) {
+  Factors f;
+  for (std::int64_t d = 2; d * d <= n; ++d)
+    for (; n % d == 0; n /= d) ++f[d];
+  if (n > 1) ++f[n];
+  return f;
+}
+
+int exponent(const Factors& f, std::int64_t prime) {
+  const auto at = f.find(prime);
+  return at == f.end() ? 0 : at->second;
+}
+
+/// The exponents of one prime. They rise from the least allowed until every product holds. None rises past
+/// the given one: the given ones fit, so where a product falls short some factor is still below its own.
+class OnePrime {
+ public:
+  OnePrime(const Products& system, std::vector<int> least, const std::vector<int>& given,
+           const std::vector<Products::Order>& orders, std::uint64_t seed)
+      : system_(system), x_(std::move(least)), given_(given), orders_(orders), preference_(x_.size()) {
+    for (const Products::Product& p : system.products)
+      for (int f : p.factors) preference_[f] += 16;  // who is in few products disturbs few
+    for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
+  }
+
+  std::vector<int> run() {
+    while (step()) continue;
+    return x_;
+  }
+
+ private:
+  bool step() {
+    bool risen = false;
+    for (const Products::Order& o : orders_)
+      if (x_[o.more] <= x_[o.less]) x_[o.more] = x_[o.less] + 1, risen = true;
+    if (risen) return true;
+    for (const Products::Product& p : system_.products) {
+      int sum = 0;
+      for (int f : p.factors) sum += x_[f];
+      if (sum > x_[p.whole]) return x_[p.whole] = sum, true;
+    }
+    for (const Products::Product& p : system_.products) {
+      int sum = 0, best = -1;
+      for (int f : p.factors) sum += x_[f];
+      if (sum == x_[p.whole]) continue;
+      for (int f : p.factors)
+        if (x_[f] < given_[f] && (best < 0 || preference_[f] < preference_[best])) best = f;
+      if (best < 0) return false;  // cannot be: the given exponents are a solution
+      ++x_[best];
+      return true;
+    }
+    return false;
+  }
+
+  const Products& system_;
+  std::vector<int> x_;
+  const std::vector<int>& given_;
+  const std::vector<Products::Order>& orders_;
+  std::vector<std::uint64_t> preference_;
+};
+
+/// Which small prime stands for each: the smallest for the smallest, but for those that a fixed value holds.
+std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
+                                               const std::set<std::int64_t>& held) {
+  constexpr std::int64_t small[] = {2, 3, 5};
+  std::map<std::int64_t, std::int64_t> result;
+  int next = 0;
+  for (std::int64_t prime : primes) {
+    result[prime] = held.count(prime) ? prime : std::min(prime, small[next % 3]);
+    ++next;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shrink_values(const Products& system) {
+  const std::size_t n = system.values.size();
+  std::vector<Factors> all;
+  std::set<std::int64_t> primes, held;
+  for (std::size_t i = 0; i < n; ++i) {
+    all.push_back(factors(system.values[i]));
+    for (const auto& [prime, e] : all[i]) {
+      primes.insert(prime);
+      if (system.fixed[i]) held.insert(prime);
+    }
+  }
+  std::vector<std::int64_t> result(n, 1);
+  const auto names = stand_ins(primes, held);
+  for (std::int64_t prime : primes) {
+    std::vector<int> given(n), least(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      given[i] = exponent(all[i], prime);
+      least[i] = system.fixed[i] ? given[i] : !all[i].empty() && all[i].begin()->first == prime ? 1 : 0;
+    }
+    std::vector<Products::Order> orders;
+    for (const Products::Order& o : system.orders) {
+      const auto differs = std::ranges::find_if(
+          primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
+      if (differs == primes.end() || *differs != prime) continue;
+      orders.push_back(given[o.less] < given[o.more] ? o : Products::Order{o.more, o.less});
+    }
+    std::vector<int> best;
+    int least_sum = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      std::vector<int> x = OnePrime(system, least, given, orders, seed).run();
+      const int sum = std::accumulate(x.begin(), x.end(), 0);
+      if (best.empty() || sum < least_sum) best = std::move(x), least_sum = sum;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (int e = 0; e < best[i]; ++e) result[i] *= names.at(prime);
+  }
+  return result;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,273 @@
+#include "search/shrink.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+#include "search/exponents.hpp"
+#include "search/fraction.hpp"
+#include "search/sizes.hpp"
+
+namespace zellige::search {
+namespace {
+
+using graph::KernelGraph;
+using graph::OpKind;
+
+/// Products that a few points over the reals may take: some milliseconds.
+constexpr double small_enough = 2e4;
+
+constexpr double still_small = 5e5;
+
+/// Numbers that scalars may mean: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
+std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
+  std::set<std::int64_t> numbers;
+  const auto add = [&](const auto& op) {
+    if (op.kind != OpKind::mul_scalar) return;
+    const Fraction f = fraction(op.attributes.scalar);
+    if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
+  };
+  for (const KernelGraph* g : {&a, &b})
+    for (const graph::KernelOp& op : g->ops) {
+      add(op);
+      if (!op.block) continue;
+      for (const graph::BlockOp& inner : op.block->ops) add(inner);
+    }
+  numbers.erase(0);
+  numbers.erase(1);
+  return numbers;
+}
+
+/// What each graph cuts an extent into, and the pieces' pieces.
+std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
+  std::set<int> found{whole};
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const Sizes::Product& p : sizes.products()) {
+      if (p.owner != owner || !found.count(sizes.find(p.whole))) continue;
+      for (int f : p.factors) grew |= found.insert(sizes.find(f)).second;
+    }
+  }
+  found.erase(whole);
+  return found;
+}
+
+/// Pairs of sizes, one of each graph, that cut the same extent, and pairs of launch sizes.
+std::set<std::pair<int, int>> related(const Sizes& sizes) {
+  std::set<int> wholes;
+  for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
+  std::set<std::pair<int, int>> pairs;
+  for (int whole : wholes) {
+    const std::set<int> in_a = pieces(sizes, whole, 0), in_b = pieces(sizes, whole, 1);
+    for (int u : in_a)
+      for (int v : in_b) pairs.insert({u, v});
+  }
+  for (const auto& [u, a] : sizes.launches())
+    for (const auto& [v, b] : sizes.launches())
+      if (a == 0 && b == 1) pairs.insert({sizes.find(u), sizes.find(v)});
+  return pairs;
+}
+
+/// Sizes that are equal and cut the same extent are taken for the same: a sum of squares of partial sums
+/// depends on them.
+void tie(Sizes& sizes) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [u, v] : related(sizes))
+      if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v))
+        sizes.same(u, v), changed = true;
+  }
+}
+
+/// What of the different is kept different: everything that `related` finds, or only how far reductions go,
+/// or nothing.
+enum class Keep { all, reductions, nothing };
+
+/// The system that exponents.hpp solves, and what follows from its solution.
+class Shrinking {
+ public:
+  Shrinking(const Sizes& sizes, const std::set<std::int64_t>& kept) : sizes_(sizes), kept_(kept) {
+    for (int u = 0; u < sizes.count(); ++u) at(sizes.find(u));
+    for (const Sizes::Product& p : sizes.products()) product(at(p.whole), p.factors);
+    for (const Sizes::Sum& s : sizes.sums()) {
+      std::vector<int> parts;
+      for (int part : s.parts) parts.push_back(at(part));
+      sums_[at(s.whole)].insert(parts);
+    }
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const auto& [whole, ways] : sums_) {
+        if ((ways.size() == 1 && !in_products_.count(whole)) || !measured_.insert(whole).second) continue;
+        grew = true;
+        for (const std::vector<int>& parts : ways) in_products_.insert(parts.begin(), parts.end());
+      }
+    }
+    for (int whole : measured_)
+      for (const std::vector<int>& parts : sums_[whole]) measure(whole, parts);
+    for (int whole : measured_) sums_.erase(whole);
+  }
+
+  std::vector<std::int64_t> values(Keep keep) {
+    system_.orders.clear();
+    std::set<int> reductions;
+    for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
+    for (const auto& [u, v] : related(sizes_)) {
+      const bool kept =
+          keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
+      if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
+        system_.orders.push_back({at(u), at(v)});
+    }
+    std::vector<std::int64_t> found = shrink_values(system_), result;
+    std::set<int> summed;
+    for (int u = 0; u < sizes_.count(); ++u) result.push_back(value(at(u), found, summed));
+    return result;
+  }
+
+ private:
+  int fresh(std::int64_t value, bool fixed) {
+    system_.values.push_back(value);
+    system_.fixed.push_back(fixed);
+    return static_cast<int>(system_.values.size()) - 1;
+  }
+  int at(int u) {
+    const auto place = index_.find(sizes_.find(u));
+    if (place != index_.end()) return place->second;
+    const std::int64_t value = sizes_.value(sizes_.find(u));
+    return index_[sizes_.find(u)] = fresh(value, kept_.count(value) > 0);
+  }
+
+  void product(int whole, const std::vector<int>& factors) {
+    Products::Product product{whole, {}};
+    for (int f : factors) product.factors.push_back(at(f));
+    in_products_.insert(whole);
+    in_products_.insert(product.factors.begin(), product.factors.end());
+    system_.products.push_back(product);
+  }
+
+  /// A sum whose whole is cut otherwise, too: its parts' common measure may shrink, how often each holds it
+  /// may not.
+  void measure(int whole, const std::vector<int>& parts) {
+    std::int64_t common = 0;
+    for (int part : parts) common = std::gcd(common, system_.values[part]);
+    const int unit = fresh(common, false);
+    std::vector<int> all = parts;
+    all.push_back(whole);
+    for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
+  }
+
+  /// Any other whole is what its parts come to.
+  std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
+    const auto sum = sums_.find(u);
+    if (sum == sums_.end() || !summed.insert(u).second) return found[u];
+    std::int64_t total = 0;
+    for (int part : *sum->second.begin()) total += value(part, found, summed);
+    return found[u] = total;
+  }
+
+  const Sizes& sizes_;
+  const std::set<std::int64_t>& kept_;
+  Products system_;
+  std::map<int, int> index_;
+  std::map<int, std::set<std::vector<int>>> sums_;  // by their whole; several ways to cut it
+  std::set<int> in_products_, measured_;
+};
+
+void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
+            graph::Attributes& attributes) {
+  if (at.to >= 0) attributes.to = values[at.to];
+  for (std::size_t i = 0; i < at.parts.size(); ++i) attributes.sizes[i] = values[at.parts[i]];
+}
+
+KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<std::int64_t>& values) {
+  for (graph::KernelTensor& t : g.tensors) t.shape.clear(), t.strides.clear();
+  for (int t : g.inputs) {
+    for (int extent : sizes.tensors[t]) g.tensors[t].shape.push_back(values[extent]);
+    g.tensors[t].strides = graph::row_major(g.tensors[t].shape);
+  }
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const GraphSizes::Op& at = sizes.ops[i];
+    resize(at, values, g.ops[i].attributes);
+    if (g.ops[i].kind != OpKind::custom) continue;
+    graph::BlockGraph b = *g.ops[i].block;
+    b.grid = {values[at.grid[0]], values[at.grid[1]], values[at.grid[2]]};
+    b.loop = values[at.loop];
+    for (graph::BlockTensor& t : b.tensors) t.shape.clear();
+    for (std::size_t k = 0; k < b.ops.size(); ++k) resize(at.body[k], values, b.ops[k].attributes);
+    g.ops[i].block = std::make_shared<const graph::BlockGraph>(std::move(b));
+  }
+  return graph::infer(std::move(g));
+}
+
+/// A function costs as much as some twenty products, in float64 and over the reals alike.
+double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
+  const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
+  if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
+  const bool cheap =
+      kind == OpKind::square || kind == OpKind::mul_scalar || kind == OpKind::relu || kind == OpKind::clamp;
+  return (graph::is_unary(kind) && !cheap) || kind == OpKind::pow ? 20 * elements : elements;
+}
+
+}  // namespace
+
+double work(const KernelGraph& g) {
+  double sum = 0;
+  for (const graph::KernelOp& op : g.ops) {
+    if (op.kind != OpKind::custom) {
+      sum += work_of(op.kind, g.tensors[op.inputs[0]].shape, g.tensors[op.outputs[0]].shape);
+      continue;
+    }
+    double once = 0, inside = 0;
+    const std::vector<bool> varies = graph::varies(*op.block);
+    for (const graph::BlockOp& inner : op.block->ops) {
+      const int in = inner.inputs.empty() ? inner.outputs[0] : inner.inputs[0];
+      const int out = inner.outputs.empty() ? in : inner.outputs[0];
+      const double one = work_of(inner.kind, op.block->tensors[in].shape, op.block->tensors[out].shape);
+      (varies[out] || varies[in] ? inside : once) += one;
+    }
+    sum +=
+        static_cast<double>(op.block->grid.count()) * (once + inside * static_cast<double>(op.block->loop));
+  }
+  return sum;
+}
+
+SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
+  Sizes sizes;
+  const GraphSizes in_a = sizes.add(a), in_b = sizes.add(b);
+  const auto join = [&](int ta, int tb) {
+    for (std::size_t d = 0; d < in_a.tensors[ta].size(); ++d)
+      sizes.same(in_a.tensors[ta][d], in_b.tensors[tb][d]);
+  };
+  for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
+  for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
+  tie(sizes);
+  std::set<std::int64_t> meant = numbers_meant(a, b);
+  std::erase_if(meant, [&](std::int64_t n) {
+    for (int u = 0; u < sizes.count(); ++u)
+      if (sizes.value(u) == n) return false;
+    return true;
+  });
+  SmallPair pair;
+  const auto find = [&](const std::set<std::int64_t>& kept) {
+    Shrinking shrinking(sizes, kept);
+    for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
+      const std::vector<std::int64_t> values = shrinking.values(keep);
+      pair = {resized(a, in_a, values), resized(b, in_b, values)};
+      if (work(pair.a) + work(pair.b) <= small_enough) break;
+    }
+    return work(pair.a) + work(pair.b);
+  };
+  const bool fits = !meant.empty() && find(meant) <= still_small;
+  if (!fits) find({});
+  pair.kept = fits;
+  for (std::size_t t = 0; t < a.tensors.size(); ++t)
+    pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
+  for (std::size_t t = 0; t < b.tensors.size(); ++t)
+    pair.shrunk |= pair.b.tensors[t].shape != b.tensors[t].shape;
+  return pair;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,171 @@
+#include "search/sizes.hpp"
+
+#include "graph/error.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::search {
+
+using graph::OpFamily;
+using graph::OpKind;
+using Extents = GraphSizes::Extents;
+
+int Sizes::variable(std::int64_t value) {
+  values_.push_back(value);
+  parent_.push_back(static_cast<int>(parent_.size()));
+  return count() - 1;
+}
+
+int Sizes::find(int u) const {
+  while (parent_[u] != u) u = parent_[u];
+  return u;
+}
+
+void Sizes::same(int u, int v) {
+  u = find(u), v = find(v);
+  if (u == v) return;
+  if (value(u) != value(v)) fail("sizes {} and {} are told to be the same", value(u), value(v));
+  parent_[v] = u;
+}
+
+void Sizes::product(int whole, std::vector<int> factors) {
+  products_.push_back({whole, std::move(factors), owner_});
+}
+
+/// Walks one graph.
+class SizesOfGraph {
+ public:
+  SizesOfGraph(Sizes& sizes, const graph::KernelGraph& g) : s_(sizes), g_(g) {}
+
+  GraphSizes run() {
+    GraphSizes found;
+    for (const graph::KernelTensor& t : g_.tensors) found.tensors.push_back(extents(t.shape));
+    for (const graph::KernelOp& op : g_.ops) {
+      GraphSizes::Op at;
+      if (op.kind == OpKind::custom)
+        custom(op, found.tensors, at);
+      else
+        compute(op.kind, op.attributes, pick(found.tensors, op.inputs), pick(found.tensors, op.outputs), at);
+      found.ops.push_back(std::move(at));
+    }
+    return found;
+  }
+
+ private:
+  Extents extents(const graph::Shape& shape) {
+    Extents e;
+    for (std::int64_t extent : shape) e.push_back(s_.variable(extent));
+    return e;
+  }
+  static std::vector<Extents> pick(const std::vector<Extents>& all, const std::vector<int>& which) {
+    std::vector<Extents> chosen;
+    for (int t : which) chosen.push_back(all[t]);
+    return chosen;
+  }
+
+  /// Equal but in `except`, and where one is 1 and is broadcast.
+  void alike(const Extents& x, const Extents& y, int except = -1) {
+    if (x.size() != y.size()) fail("ranks {} and {} meet", x.size(), y.size());
+    for (int d = 0; d < static_cast<int>(x.size()); ++d)
+      if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
+  }
+
+  void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
+    alike(x, y, dim);
+    at.to = y[dim];
+    s_.reductions_.push_back(y[dim]);
+    s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
+  }
+
+  void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
+               const std::vector<Extents>& out, GraphSizes::Op& at) {
+    const Extents &x = in[0], &y = out[0];
+    const int last = static_cast<int>(x.size()) - 1;
+    switch (kind) {
+      case OpKind::matmul:
+        if (in[1].size() != x.size()) fail("ranks {} and {} meet", x.size(), in[1].size());
+        for (int d = 0; d < last - 1; ++d) s_.same(x[d], in[1][d]), s_.same(x[d], y[d]);
+        s_.same(x[last], in[1][last - 1]);
+        s_.same(x[last - 1], y[last - 1]);
+        s_.same(in[1][last], y[last]);
+        return;
+      case OpKind::reduction:
+        return reduced(x, y, attributes.dim, at);
+      case OpKind::accum_redtox_sum:
+        return reduced(x, y, last, at);
+      case OpKind::reduction_max:
+        alike(x, y, attributes.dim);
+        return alike(x, out[1], attributes.dim);
+      case OpKind::concat:
+      case OpKind::split: {
+        std::vector<int> parts;
+        for (const Extents& part : kind == OpKind::concat ? in : out) {
+          alike(part, kind == OpKind::concat ? y : x, attributes.dim);
+          parts.push_back(part[attributes.dim]);
+        }
+        if (kind == OpKind::split) at.parts = parts;
+        return s_.sums_.push_back({kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts});
+      }
+      default:
+        break;
+    }
+    switch (graph::family(kind)) {
+      case OpFamily::binary:
+        alike(x, in[1]);
+        alike(in[1], y);
+        return alike(x, y);
+      case OpFamily::unary:
+      case OpFamily::norm:
+        return alike(x, y);
+      case OpFamily::accumulator:
+        if (in.size() > 1) alike(x, in[1]);  // the factor of a rescale
+        return alike(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
+      default:
+        fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
+    }
+  }
+
+  void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
+    const graph::BlockGraph& b = *op.block;
+    const auto launch = [&](std::int64_t extent) {
+      s_.launches_.push_back({s_.variable(extent), s_.owner_});
+      return s_.launches_.back().first;
+    };
+    for (int axis = 0; axis < 3; ++axis) at.grid[axis] = launch(b.grid[axis]);
+    at.loop = launch(b.loop);
+    for (const graph::BlockTensor& t : b.tensors) at.tiles.push_back(extents(t.shape));
+    for (const graph::BlockOp& inner : b.ops) {
+      GraphSizes::Op body;
+      if (inner.kind == OpKind::input)
+        tile(inner, tensors[op.inputs[inner.kernel_tensor]], at.tiles[inner.outputs[0]], at);
+      else if (inner.kind == OpKind::output)
+        tile(inner, tensors[op.outputs[inner.kernel_tensor]], at.tiles[inner.inputs[0]], at);
+      else
+        compute(inner.kind, inner.attributes, pick(at.tiles, inner.inputs), pick(at.tiles, inner.outputs),
+                body);
+      at.body.push_back(std::move(body));
+    }
+  }
+
+  void tile(const graph::BlockOp& op, const Extents& whole, const Extents& tile, const GraphSizes::Op& at) {
+    for (int d = 0; d < static_cast<int>(whole.size()); ++d) {
+      std::vector<int> factors{tile[d]};
+      for (int axis = 0; axis < 3; ++axis)
+        if (op.map[axis] == d) factors.push_back(at.grid[axis]);
+      if (op.loop_dim == d) factors.push_back(at.loop);
+      if (factors.size() == 1)
+        s_.same(whole[d], tile[d]);
+      else
+        s_.product(whole[d], factors);
+    }
+  }
+
+  Sizes& s_;
+  const graph::KernelGraph& g_;
+};
+
+GraphSizes Sizes::add(const graph::KernelGraph& g) {
+  ++owner_;
+  return SizesOfGraph(*this, g).run();
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,286 @@
+// What `equal` accepts, what it refuses, and what it leaves open.
+#include "search/equal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/error.hpp"
+#include "programs.hpp"
+#include "search/describe.hpp"
+
+namespace zellige::search {
+namespace {
+
+using namespace test;
+using graph::BlockBuilder;
+using graph::Tile;
+
+using Inputs = std::vector<Tensor>;
+
+/// A graph of inputs X0, X1, ... and one output.
+template <class Body>
+KernelGraph make(const std::vector<Shape>& shapes, const Body& body) {
+  Builder b("g");
+  Inputs in;
+  for (std::size_t i = 0; i < shapes.size(); ++i) in.push_back(b.input(fmt::format("X{}", i), shapes[i]));
+  b.output(body(b, in), "Y");
+  return b.build();
+}
+
+void expect(Answer answer, const KernelGraph& a, const KernelGraph& b, const std::string& method = {}) {
+  const Equality e = equal(a, b);
+  EXPECT_EQ(name(e.answer), name(answer)) << describe(e, "a", "b");
+  if (!method.empty()) EXPECT_EQ(e.method, method) << describe(e, "a", "b");
+  EXPECT_EQ(e.counterexample.has_value(), answer == Answer::different);
+}
+
+const std::vector<Shape> square_pair = {{64, 64}, {64, 64}};
+
+template <class F, class G>
+void expect(Answer answer, const std::vector<Shape>& shapes, const F& f, const G& g,
+            const std::string& method = {}) {
+  expect(answer, make(shapes, [&](Builder&, const Inputs& x) { return f(x); }),
+         make(shapes, [&](Builder&, const Inputs& x) { return g(x); }), method);
+}
+
+TEST(Equal, LawsOfAlgebra) {
+  const std::vector<Shape> three = {{64, 64}, {64, 64}, {64, 64}};
+  expect(
+      Answer::equal, three, [](const Inputs& x) { return matmul(matmul(x[0], x[1]), x[2]); },
+      [](const Inputs& x) { return matmul(x[0], matmul(x[1], x[2])); }, "field");
+  expect(
+      Answer::equal, three, [](const Inputs& x) { return matmul(x[0] + x[1], x[2]); },
+      [](const Inputs& x) { return matmul(x[1], x[2]) + matmul(x[0], x[2]); }, "field");
+  expect(
+      Answer::different, three, [](const Inputs& x) { return matmul(matmul(x[0], x[1]), x[2]); },
+      [](const Inputs& x) { return matmul(x[0], matmul(x[2], x[1])); }, "real");
+  expect(
+      Answer::equal, square_pair, [](const Inputs& x) { return exp(x[0]) * exp(x[1]); },
+      [](const Inputs& x) { return exp(x[0] + x[1]); }, "field");
+  expect(
+      Answer::different, square_pair, [](const Inputs& x) { return exp(x[0]) + exp(x[1]); },
+      [](const Inputs& x) { return exp(x[0] + x[1]); }, "real");
+  // Unknown functions: whatever gelu is, equal arguments give equal values; what else is equal, reals tell.
+  expect(
+      Answer::equal, square_pair, [](const Inputs& x) { return gelu(x[0] + x[1]); },
+      [](const Inputs& x) { return gelu(x[1] + x[0]); }, "field");
+  expect(
+      Answer::equal, square_pair, [](const Inputs& x) { return relu(2.0 * x[0]); },
+      [](const Inputs& x) { return 2.0 * relu(x[0]); }, "real");
+  expect(
+      Answer::different, square_pair, [](const Inputs& x) { return relu(-2.0 * x[0]); },
+      [](const Inputs& x) { return -2.0 * relu(x[0]); }, "real");
+}
+
+TEST(Equal, NormMovedBehindAProduct) {
+  const std::vector<Shape> shapes = {{8, 4096}, {4096, 512}};
+  const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
+  const auto moved = [](double s) {
+    return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
+  };
+  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "field");  // a scalar that stands for an extent
+  expect(Answer::different, shapes, plain, moved(1.0 / 4095));
+  expect(Answer::different, shapes, plain, moved(1.0 / 4));  // what the small sizes have, perhaps
+  for (std::int64_t n : {2, 4, 8, 16})
+    expect(Answer::different, shapes, plain, moved(1.0 / static_cast<double>(n)));
+}
+
+/// Where the given sizes take too long, an extent that a scalar names is kept while the others shrink.
+TEST(Equal, ScalarsThatStandForExtentsOfLargeGraphs) {
+  const std::vector<Shape> shapes = {{4096, 6144}, {6144, 16384}};
+  const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
+  const auto moved = [](double s) {
+    return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
+  };
+  expect(Answer::equal, shapes, plain, moved(1.0 / 6144), "field");
+  // 1/3 of 1/2048: no size has that name, and the given ones are out of reach.
+  const auto folded = [](const Inputs& x) {
+    return matmul(x[0], x[1]) / sqrt((1.0 / 3) * ((1.0 / 2048) * reduction(square(x[0]), 1)));
+  };
+  expect(Answer::undecided, shapes, plain, folded);
+}
+
+TEST(Equal, Roots) {
+  const std::vector<Shape> one = {{4, 16}};
+  expect(
+      Answer::different, one, [](const Inputs& x) { return sqrt(square(x[0])); },
+      [](const Inputs& x) { return x[0] * 1.0; });
+  expect(
+      Answer::equal, one, [](const Inputs& x) { return sqrt(square(exp(x[0]))); },
+      [](const Inputs& x) { return exp(x[0]); }, "field");
+  expect(
+      Answer::equal, one, [](const Inputs& x) { return sqrt(square(reduction(square(x[0]), 1))); },
+      [](const Inputs& x) { return reduction(square(x[0]), 1); });
+  expect(
+      Answer::equal, one, [](const Inputs& x) { return rms_norm(rms_norm(x[0])); },
+      [](const Inputs& x) { return rms_norm(x[0]); });
+  expect(
+      Answer::equal, one, [](const Inputs& x) { return rms_norm(3.0 * x[0]); },
+      [](const Inputs& x) { return rms_norm(x[0]); });
+  expect(
+      Answer::different, one, [](const Inputs& x) { return rms_norm(-3.0 * x[0]); },
+      [](const Inputs& x) { return rms_norm(x[0]); });
+  // No number at all where the other has one.
+  expect(
+      Answer::different, one, [](const Inputs& x) { return square(sqrt(x[0])); },
+      [](const Inputs& x) { return x[0] * 1.0; });
+}
+
+TEST(Equal, Scalars) {
+  const std::vector<Shape> one = {{4, 16}};
+  const auto times = [](double s) { return [s](const Inputs& x) { return s * x[0]; }; };
+  const auto twice = [](double s, double t) { return [s, t](const Inputs& x) { return s * (t * x[0]); }; };
+  expect(Answer::equal, one, twice(0.1, 0.2), times(0.02));
+  expect(Answer::equal, one, twice(0.1, 0.2), times(0.1 * 0.2));  // 0.020000000000000004
+  expect(Answer::equal, one, twice(1.0 / 3, 3), times(1));
+  expect(Answer::different, one, times(0.1), times(0.1000001));
+  expect(Answer::different, one, times(0.1), times(0.1 + 1e-12));
+  expect(
+      Answer::different, one, [](const Inputs& x) { return x[0] + 1e-30 * x[0]; }, times(1));
+  // A bound that only large inputs reach.
+  const auto clamped = [](double c) { return [c](const Inputs& x) { return clamp(x[0], -c, c); }; };
+  expect(Answer::different, one, clamped(1e6), times(1));
+  expect(Answer::different, one, clamped(1e6), clamped(1.001e6));
+  expect(Answer::different, one, clamped(1e-6), clamped(1.001e-6));
+  expect(Answer::equal, one, clamped(2), [](const Inputs& x) { return clamp(clamp(x[0], -3, 5), -2, 2); });
+}
+
+KernelGraph mlp(std::int64_t grid, std::int64_t loop, graph::Split rows = {.loop = 1},
+                graph::Split columns = {.x = 1, .loop = 0}) {
+  return make({{16, 256}, {256, 4096}}, [&](Builder& b, const Inputs& x) {
+    return b
+        .custom({.grid = {grid}, .block = {128}, .loop = loop},
+                [&](BlockBuilder& t) {
+                  t.store(silu(accum(matmul(t.load(x[0], rows), t.load(x[1], columns)))), {.x = 1});
+                })
+        .at(0);
+  });
+}
+
+TEST(Equal, GridsAndLoops) {
+  const KernelGraph plain =
+      make({{16, 256}, {256, 4096}}, [](Builder&, const Inputs& x) { return silu(matmul(x[0], x[1])); });
+  for (std::int64_t grid : {1, 64, 128})
+    for (std::int64_t loop : {1, 2, 16}) expect(Answer::equal, plain, mlp(grid, loop), "field");
+  expect(Answer::equal, mlp(64, 4), mlp(128, 8), "field");
+  // Squares of partial sums depend on how many there are, even where small sizes might not show it.
+  const auto partial = [](std::int64_t grid, bool custom) {
+    return make({{4, 256}}, [&](Builder& b, const Inputs& x) {
+      const auto sums =
+          b.custom({.grid = {grid}, .block = {64}, .loop = 1}, [&](BlockBuilder& t) {
+             const Tile tile = t.load(x[0], {.x = 1});
+             t.store(custom ? square(reduction(tile, 1)) : reduction(square(tile), 1), {.x = 1});
+           }).at(0);
+      return reduction(sums, 1);
+    });
+  };
+  expect(Answer::different, partial(16, true), partial(32, true));
+  expect(Answer::equal, partial(32, true), partial(32, true));
+  expect(Answer::equal, partial(16, false), partial(32, false), "field");
+}
+
+TEST(Equal, ALoopThatCounts) {
+  // A sum of the same over 4 iterations is 4 times it, whatever the loop has shrunk to.
+  const auto looped = [](std::int64_t loop) {
+    return make({{16, 64}}, [&](Builder& b, const Inputs& x) {
+      return b
+          .custom({.grid = {1}, .block = {64}, .loop = loop},
+                  [&](BlockBuilder& t) { t.store(accum(t.load(x[0]))); })
+          .at(0);
+    });
+  };
+  const auto times = [](double s) {
+    return make({{16, 64}}, [&](Builder&, const Inputs& x) { return s * x[0]; });
+  };
+  expect(Answer::equal, looped(4), times(4));
+  expect(Answer::different, looped(4), times(2));
+  expect(Answer::different, looped(4), looped(8));
+  const KernelGraph summed =
+      make({{16, 64}}, [](Builder&, const Inputs& x) { return x[0] + x[0] + x[0] + x[0]; });
+  expect(Answer::equal, looped(4), summed);
+  expect(Answer::different, looped(2), summed);
+}
+
+TEST(Equal, OnlineSoftmaxIsSoftmax) {
+  const std::vector<Shape> shapes = {{2, 64, 64}, {2, 64, 512}, {2, 512, 64}};
+  const KernelGraph plain =
+      make(shapes, [](Builder&, const Inputs& x) { return attention(x[0], x[1], x[2]); });
+  const auto online = [&](bool rescaled) {
+    return make(shapes, [&](Builder& b, const Inputs& x) {
+      return b
+          .custom({.grid = {2, 4}, .block = {128}, .loop = 8},
+                  [&](BlockBuilder& t) {
+                    const Tile q = t.load(x[0], {.x = 0, .y = 1}), k = t.load(x[1], {.x = 0, .loop = 2}),
+                               v = t.load(x[2], {.x = 0, .loop = 1});
+                    const Tile s = matmul(q, k);
+                    const auto [top, fell] = reduction_max(s, 2);
+                    const Tile p = exp(s - top), r = exp(fell);
+                    if (rescaled)
+                      t.store(accum_rescale(matmul(p, v), r) / accum_red_sum_rescale(p, r), {.x = 0, .y = 1});
+                    else
+                      t.store(accum(matmul(p, v)) / accum_red_sum(p), {.x = 0, .y = 1});
+                  })
+          .at(0);
+    });
+  };
+  expect(Answer::equal, plain, online(true), "real");
+  expect(Answer::different, plain, online(false), "real");
+}
+
+TEST(Equal, UndecidedWhereNothingHasAValue) {
+  const std::vector<Shape> one = {{4, 16}};
+  const auto negative = [](const Inputs& x) { return -1.0 * (square(x[0])); };
+  expect(
+      Answer::undecided, one, [&](const Inputs& x) { return log(negative(x)); },
+      [&](const Inputs& x) { return sqrt(negative(x)); });
+  expect(
+      Answer::undecided, one, [&](const Inputs& x) { return x[0] / (x[0] - x[0]); },
+      [&](const Inputs& x) { return square(x[0]) / (x[0] - x[0]); });
+}
+
+TEST(Equal, InputsGoTogetherByNameElseByOrder) {
+  const auto minus = [](const std::string& first, const std::string& second, bool swapped) {
+    Builder b("minus");
+    const Tensor x = b.input(first, {4, 16}), y = b.input(second, {4, 16});
+    b.output(swapped ? y - x : x - y);
+    return b.build();
+  };
+  expect(Answer::equal, minus("X", "Y", false), minus("Y", "X", true));
+  expect(Answer::different, minus("X", "Y", false), minus("Y", "X", false));
+  expect(Answer::equal, minus("X", "Y", false), minus("A", "B", false));
+  expect(Answer::different, minus("X", "Y", false), minus("A", "B", true));
+}
+
+void expect_error(const KernelGraph& a, const KernelGraph& b, const std::string& text) {
+  try {
+    equal(a, b);
+    ADD_FAILURE() << "compared";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.what(), text);
+  }
+}
+
+TEST(Equal, WhatCannotBeComparedIsOneSentence) {
+  const auto one = [](const Shape& s) {
+    return make({s}, [](Builder&, const Inputs& x) { return square(x[0]); });
+  };
+  expect_error(
+      one({4, 16}), one({4, 8}),
+      "g and g: expected inputs of one name of the same shape, found X0 of (4, 16) and X0 of (4, 8)");
+  expect_error(one({4, 16}), make(square_pair, [](Builder&, const Inputs& x) { return x[0] + x[1]; }),
+               "g and g: expected two graphs with the same number of inputs, found 1 and 2");
+  expect_error(
+      one({4, 16}), make({{4, 16}}, [](Builder&, const Inputs& x) { return reduction(x[0], 1); }),
+      "g and g: expected outputs in one place of the same shape, found Y of (4, 16) and Y of (4, 1)");
+}
+
+TEST(Equal, TheSameSeedGivesTheSameAnswer) {
+  const KernelGraph a = ntrans(), b = lora();
+  for (const KernelGraph* g : {&a, &b}) {
+    Equality first = equal(*g, *g, {.seed = 7}), second = equal(*g, *g, {.seed = 7});
+    first.seconds = second.seconds = 0;
+    EXPECT_EQ(to_json(first, "a", "b"), to_json(second, "a", "b"));
+  }
+}
+
+}  // namespace
+}  // namespace zellige::search

@@ -1,0 +1,178 @@
+// The numbers that graphs are evaluated over: each keeps the laws that `equal` builds on.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/reference.hpp"
+#include "programs.hpp"
+#include "random/generate.hpp"
+#include "search/ball.hpp"
+#include "search/evaluate_graph.hpp"
+#include "search/field.hpp"
+#include "search/fraction.hpp"
+#include "search/modular.hpp"
+#include "search/shrink.hpp"
+
+namespace zellige::search {
+namespace {
+
+using graph::OpKind;
+
+TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
+  for (const auto& [n, d] : {std::pair{1, 10},
+                             {1, 3},
+                             {-5, 7},
+                             {1, 4096},
+                             {1, 6144},
+                             {22, 7},
+                             {355, 113},
+                             {1000, 1},
+                             {12345, 67891}}) {
+    const Fraction f = fraction(static_cast<double>(n) / d);
+    EXPECT_EQ(f.numerator, n);
+    EXPECT_EQ(f.denominator, d);
+    EXPECT_EQ(f.exponent, 0);
+  }
+  // What no short fraction rounds to is its own digits.
+  for (double x : {M_PI, -std::sqrt(2.0), 1e-300, 1e300, 0x1p-1074, 0.0, 0.1 + 0x1p-56}) {
+    const Fraction f = fraction(x);
+    EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator),
+              x);
+  }
+  EXPECT_EQ(fraction(0.1 + 0x1p-56).denominator, 1);
+}
+
+TEST(Modular, PrimesAndInverses) {
+  int primes = 0;
+  for (std::uint64_t n = 0; n < 10000; ++n) primes += is_prime(n);
+  EXPECT_EQ(primes, 1229);
+  EXPECT_TRUE(is_prime((std::uint64_t{1} << 61) - 1));
+  EXPECT_FALSE(is_prime(3215031751));           // a strong pseudoprime to 2, 3, 5, 7
+  EXPECT_FALSE(is_prime(3825123056546413051));  // and to 2 to 23
+  for (std::uint64_t a = 1; a < 1000; ++a) EXPECT_EQ(mul_mod(a, inverse_mod(a, 1000003), 1000003), 1u);
+}
+
+class Fields : public testing::TestWithParam<int> {};
+
+TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
+  Field f(static_cast<std::uint64_t>(GetParam()));
+  ASSERT_TRUE(is_prime(f.p()) && is_prime(f.q()));
+  EXPECT_EQ((f.p() - 1) % f.q(), 0u);
+  EXPECT_EQ(f.p() % 4, 3u);
+  int roots = 0;
+  for (std::uint64_t n = 0; n < 200; n += 2) {
+    const FieldNumber x = f.random(n), y = f.random(n + 1);
+    EXPECT_EQ(f.mul(f.exp(x), f.exp(y)).p, f.exp(f.add(x, y)).p);
+    EXPECT_EQ(f.mul(f.div(x, y), y).p, x.p);
+    const FieldNumber rx = f.sqrt(x), ry = f.sqrt(y);
+    if (rx.p == FieldNumber::unlucky || ry.p == FieldNumber::unlucky) continue;
+    ++roots;
+    EXPECT_EQ(f.mul(rx, rx).p, x.p);
+    EXPECT_EQ(f.mul(rx, ry).p, f.sqrt(f.mul(x, y)).p);
+  }
+  EXPECT_GE(roots, 10);
+  EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p,
+            f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
+  EXPECT_EQ(f.mul(f.constant(0.1), f.integer(10)).p, 1u);
+  // What an exponential made has no exponential of its own: an unknown function, the same for the same
+  // argument.
+  const FieldNumber e = f.exp(f.random(0));
+  EXPECT_EQ(f.exp(e).p, f.exp(e).p);
+  EXPECT_NE(f.exp(e).p, f.exp(f.exp(f.random(1))).p);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Fields, testing::Range(1, 6));
+
+/// Balls hold the true value: that of the same expression with fewer roundings, or of a known one.
+TEST(Balls, HoldTheTrueValue) {
+  BallArithmetic a;
+  const auto holds = [&](const Ball& x, const Ball& y) {
+    EXPECT_FALSE(disjoint(x, y)) << to_string(x) << " " << to_string(y);
+    EXPECT_TRUE(sharp(x, 100) && sharp(y, 100)) << to_string(x) << " " << to_string(y);
+  };
+  for (double x : {0.125, 1.5, 3.0, 7.25, 100.0, 1e-3}) {
+    const Ball b = a.exact(x);
+    holds(a.mul(a.sqrt(b), a.sqrt(b)), b);
+    holds(a.mul(a.exp(b), a.exp(a.sub(a.integer(0), b))), a.integer(1));
+    holds(a.function(OpKind::log, {}, a.exp(b)), b);
+    holds(a.pow(b, a.exact(0.5)), a.sqrt(b));
+    holds(a.pow(b, a.integer(-3)), a.div(a.integer(1), a.mul(b, a.mul(b, b))));
+    const Ball erf = a.sub(a.div(a.function(OpKind::gelu, {}, a.mul(b, a.sqrt(a.integer(2)))),
+                                 a.div(a.mul(b, a.sqrt(a.integer(2))), a.integer(2))),
+                           a.integer(1));
+    EXPECT_NEAR(std::stod(to_string(erf)), std::erf(x), 1e-15);
+  }
+}
+
+TEST(Balls, KnowWhatTheyDoNotKnow) {
+  BallArithmetic a;
+  const Ball third = a.div(a.integer(1), a.integer(3));
+  const Ball zero = a.sub(a.mul(third, a.integer(3)), a.integer(1));  // 0, but for what was rounded
+  EXPECT_FALSE(disjoint(zero, a.integer(0)));
+  EXPECT_FALSE(a.div(a.integer(1), zero).known());
+  EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());
+  EXPECT_FALSE(a.function(OpKind::log, {}, zero).known());
+  EXPECT_TRUE(a.sqrt(a.integer(-2)).nan);
+  EXPECT_FALSE(a.sqrt(zero).nan);
+  EXPECT_TRUE(disjoint(a.sqrt(a.integer(-2)), a.integer(1)));                // a number and none
+  EXPECT_FALSE(disjoint(a.sqrt(a.integer(-2)), a.div(a.integer(1), zero)));  // who knows
+  EXPECT_FALSE(a.exp(a.exact(1e9)).known());
+  EXPECT_TRUE(disjoint(a.exact(1), a.add(a.exact(1), a.exact(0x1p-200))));
+}
+
+/// Far below what a long double holds, radii must not vanish.
+TEST(Balls, DoNotUnderflow) {
+  BallArithmetic a;
+  const Ball third = a.div(a.integer(1), a.integer(3)), tiny = a.exp(a.integer(-9000));
+  const Ball x = a.mul(a.mul(tiny, tiny), third), y = a.mul(tiny, a.mul(third, tiny));
+  EXPECT_FALSE(disjoint(x, y));
+  EXPECT_FALSE(disjoint(a.mul(x, x), a.mul(y, a.mul(third, a.mul(tiny, tiny)))));
+  EXPECT_FALSE(disjoint(a.div(x, a.exp(a.integer(9000))), a.mul(y, tiny)));
+  EXPECT_GT(a.mul(x, x).radius, 0);
+  EXPECT_TRUE(disjoint(x, third));
+}
+
+/// The meaning here is the reference's: every operator, at both levels, over random graphs.
+TEST(Evaluate, AgreesWithTheReference) {
+  graph::ReferenceOptions exact;
+  exact.round = false;
+  int compared = 0;
+  std::map<OpKind, int> kinds;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    const graph::KernelGraph whole = random_graphs::random_graph(seed);
+    const graph::KernelGraph g = shrink(whole, whole, match(whole, whole)).a;
+    if (work(g) > 3000) continue;
+    BallArithmetic a;
+    std::vector<graph::Array> arrays;
+    std::vector<Values<Ball>> inputs;
+    for (int t : g.inputs) {
+      arrays.push_back(graph::make_array(g.tensors[t].shape));
+      inputs.push_back(make_values(g.tensors[t].shape, a.integer(0)));
+      for (std::size_t i = 0; i < arrays.back().values.size(); ++i) {
+        arrays.back().values[i] = static_cast<double>(draw(seed * 100 + arrays.size(), i) % 33) / 8 - 2;
+        inputs.back().at[i] = a.exact(arrays.back().values[i]);
+      }
+    }
+    const auto expected = graph::run_reference(g, arrays, exact);
+    const auto found = evaluate_graph(a, g, inputs);
+    for (std::size_t o = 0; o < expected.size(); ++o)
+      for (std::size_t i = 0; i < found[o].at.size(); ++i) {
+        const double y = expected[o].values[i];
+        if (!found[o].at[i].known() || !std::isfinite(y)) continue;
+        const double x = found[o].at[i].middle.convert_to<double>();
+        EXPECT_NEAR(x, y, 1e-8 * std::max(1.0, std::fabs(y)))
+            << g.name << " output " << o << " element " << i;
+        ++compared;
+      }
+    for (const graph::KernelOp& op : g.ops) {
+      ++kinds[op.kind];
+      if (op.block)
+        for (const graph::BlockOp& inner : op.block->ops) ++kinds[inner.kind];
+    }
+  }
+  EXPECT_GT(compared, 2000);
+  for (OpKind kind : graph::all_ops()) EXPECT_GT(kinds[kind], 0) << graph::name(kind) << " was never met";
+}
+
+}  // namespace
+}  // namespace zellige::search

@@ -1,0 +1,101 @@
+// Random graphs rewritten by identities that hold are equal; after one edit they are what float64 at the
+// given sizes says: apart, or not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "random/generate.hpp"
+#include "rewrite.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
+#include "search/given_sizes.hpp"
+#include "search/match.hpp"
+
+namespace zellige::search {
+namespace {
+
+using namespace test;
+
+/// More on demand: ZELLIGE_EQUAL_PAIRS.
+int pairs() {
+  const char* text = std::getenv("ZELLIGE_EQUAL_PAIRS");
+  return text ? std::atoi(text) : 60;
+}
+
+TEST(RandomPairs, IdentitiesAreAccepted) {
+  std::map<std::string, int> rewritten, methods;
+  int undecided = 0, seen = 0;
+  double slowest = 0;
+  for (int seed = 1; seed <= pairs(); ++seed) {
+    const KernelGraph a = random_graphs::random_graph(static_cast<std::uint64_t>(seed));
+    KernelGraph b = a;
+    Rng rng(static_cast<std::uint64_t>(seed) + 1000);
+    std::vector<std::string> done;
+    for (int n = 0; n < 3; ++n) {
+      const std::string what =
+          change_one(b, rng, [&](auto& g, std::size_t at) { return rewrite(g, at, rng); });
+      if (what.empty()) break;
+      const auto whole = settled(b);
+      ASSERT_TRUE(whole) << a.name << ": " << what;
+      b = *whole;
+      done.push_back(what);
+    }
+    if (done.empty()) continue;
+    ++seen;
+    for (const std::string& what : done) ++rewritten[what];
+    const Equality e = equal(a, b);
+    EXPECT_NE(e.answer, Answer::different)
+        << describe(e, a.name, fmt::format("{} rewritten at {}", a.name, done.front()));
+    if (e.answer == Answer::undecided) std::printf("%s", describe(e, a.name, done.front()).c_str());
+    undecided += e.answer == Answer::undecided;
+    ++methods[e.method];
+    slowest = std::max(slowest, e.seconds);
+  }
+  EXPECT_LE(undecided, seen / 20);
+  EXPECT_GE(rewritten.size(), 12u);
+  std::printf("%d pairs, %d undecided, slowest %.2f s; by", seen, undecided, slowest);
+  for (const auto& [method, count] : methods) std::printf(" %s %d", method.c_str(), count);
+  std::printf("\n");
+}
+
+TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
+  std::map<std::string, int> edits;
+  int same = 0, different = 0, undecided = 0;
+  double slowest = 0;
+  for (int seed = 1; seed <= pairs(); ++seed) {
+    const KernelGraph a = random_graphs::random_graph(static_cast<std::uint64_t>(seed));
+    KernelGraph b = a;
+    Rng rng(static_cast<std::uint64_t>(seed) + 2000);
+    const std::string what = change_one(b, rng, [&](auto& g, std::size_t at) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(g)>, BlockGraph>)
+        if (const std::string maps = edit_maps(g.ops[at], rng); !maps.empty()) return maps;
+      return edit(g, at, rng);
+    });
+    const auto whole = settled(b);
+    if (what.empty() || !whole) continue;
+    Pairing pairing;
+    try {
+      pairing = match(a, *whole);
+    } catch (const Error&) {
+      continue;  // another shape
+    }
+    ++edits[what];
+    const GivenSizes truth = given_sizes(a, *whole, pairing, 99);
+    const Equality e = equal(a, *whole, {.seed = static_cast<std::uint64_t>(seed)});
+    slowest = std::max(slowest, e.seconds);
+    const std::string story =
+        fmt::format("{}: {}; float64 says {:.3g}\n{}", a.name, what, truth.distance, describe(e, "a", "b"));
+    if (truth.compared && truth.distance > 1e-6) EXPECT_EQ(name(e.answer), "different") << story;
+    if (truth.compared && truth.distance <= 1e-12 && e.answer == Answer::different)
+      std::printf("float64 does not see it: %s", story.c_str());
+    same += e.answer == Answer::equal, different += e.answer == Answer::different,
+        undecided += e.answer == Answer::undecided;
+  }
+  EXPECT_GE(edits.size(), 12u);
+  EXPECT_GE(different, pairs() / 4);
+  std::printf("%d different, %d equal, %d undecided, slowest %.2f s\n", different, same, undecided, slowest);
+}
+
+}  // namespace
+}  // namespace zellige::search
