@@ -66,7 +66,7 @@ struct Storage {
 };
 
 template <class TmaA, class TmaB>
-struct Product {
+struct ClusterProduct {
   static constexpr int MaxThreadsPerBlock = 384;
   static constexpr int MinBlocksPerMultiprocessor = 1;
   using ArchTag = cutlass::arch::Sm90;
@@ -249,7 +249,7 @@ cutlass::Status launch(half_t const* a, half_t const* b, half_t* c, int m, int n
   auto tma_b =
       make_tma_atom(SM90_TMA_LOAD_MULTICAST{}, make_tensor(b, make_shape(n, k), make_stride(k, _1{})),
                     SmemB{}(_, _, _0{}), Shape<_64, _64>{}, size<0>(Cluster{}));
-  using Operator = Product<decltype(tma_a), decltype(tma_b)>;
+  using Operator = ClusterProduct<decltype(tma_a), decltype(tma_b)>;
   typename Operator::Params params{tma_a, tma_b, c, m, n, k};
   void const* kernel = reinterpret_cast<void const*>(&cutlass::device_kernel<Operator>);
   CUTE_CHECK_ERROR(
