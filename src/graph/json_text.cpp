@@ -17,35 +17,38 @@ std::string reason(const char* what) {
   return line;
 }
 
-/// Follows a parse, so that what is wrong with a value can be said with its path: graphs[2].operators[1].op
-class Path {
+/// Reads a text without keeping it: its depth, keys that come twice with their path (graphs[2].operators[1].op), and
+/// where it is no JSON. (A parse that is followed by a callback compares each value with all of its list.)
+class Check : public nlohmann::json_sax<Json> {
  public:
-  explicit Path(std::string start) : start_(std::move(start)) {}
-  void see(Json::parse_event_t event, const Json& parsed, std::string_view source) {
-    using Event = Json::parse_event_t;
-    switch (event) {
-      case Event::key: {
-        const std::string& key = parsed.get_ref<const std::string&>();
-        Level& level = levels_.back();
-        if (!level.keys.insert(key).second)
-          fail("{}: expected each key of an object once, found {} twice{}", source, describe(parsed), text());
-        level.key = key;
-        break;
-      }
-      case Event::object_start:
-      case Event::array_start:
-        count();
-        levels_.push_back({event == Event::array_start});
-        break;
-      case Event::object_end:
-      case Event::array_end:
-        levels_.pop_back();
-        break;
-      case Event::value:
-        count();
-        break;
-    }
+  Check(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return open(false); }
+  bool start_array(std::size_t) override { return open(true); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& key) override {
+    Level& level = levels_.back();
+    if (level.keys.size() == max_json_keys)
+      fail("{}: expected at most {} keys in an object, found more{}", source_, max_json_keys, path());
+    if (!level.keys.insert(key).second)
+      fail("{}: expected each key of an object once, found {} twice{}", source_, describe(Json(key)), path());
+    level.key = key;
+    return true;
   }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
+    error = e.what();
+    return false;
+  }
+
+  std::string error;  // "" where the text is JSON
 
  private:
   struct Level {
@@ -54,11 +57,23 @@ class Path {
     std::string key = {};
     std::set<std::string> keys = {};
   };
-  void count() {
+  bool value() {
+    if (static_cast<int>(levels_.size()) + place_.depth > max_json_depth)
+      fail("{}: expected JSON nested at most {} deep, found more", source_, max_json_depth);
     if (!levels_.empty()) ++levels_.back().index;
+    return true;
   }
-  std::string text() const {
-    std::string path = start_;
+  bool open(bool array) {
+    value();
+    levels_.push_back({array});
+    return true;
+  }
+  bool close() {
+    levels_.pop_back();
+    return true;
+  }
+  std::string path() const {
+    std::string path = place_.path;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
       const Level& l = levels_[i];
       if (l.array)
@@ -69,25 +84,18 @@ class Path {
     return path.empty() ? "" : " in " + path;
   }
 
-  std::string start_;
+  std::string_view source_;
+  const TextPlace& place_;
   std::vector<Level> levels_;
 };
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& place) {
-  Path path(place.path);
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth + place.depth > max_json_depth)
-      fail("{}: expected JSON nested at most {} deep, found more", source, max_json_depth);
-    path.see(event, parsed, source);
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), watch);
-  } catch (const nlohmann::json::exception& e) {
-    if (place.line == 1 && place.column == 1) fail("{}: expected JSON, found a {}", source, reason(e.what()));
-  }
+  Check check(source, place);
+  if (Json::sax_parse(text.begin(), text.end(), &check)) return Json::parse(text.begin(), text.end());
+  if (place.line == 1 && place.column == 1)
+    fail("{}: expected JSON, found a {}", source, reason(check.error.c_str()));
   // Once more where it stands, for the message's line and column.
   std::string placed(place.line - 1, '\n');
   placed.append(place.column - 1, ' ').append(text);

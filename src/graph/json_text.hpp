@@ -10,6 +10,7 @@ namespace zellige::graph {
 using Json = nlohmann::ordered_json;
 
 constexpr int max_json_depth = 32;
+constexpr std::size_t max_json_keys = 1000;  // of one object
 constexpr std::size_t max_json_operators = 100000;
 
 /// Where a text stands in a longer one: its first character, how deep it is nested, and the path to it.

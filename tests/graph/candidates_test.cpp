@@ -113,6 +113,18 @@ TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("\xef\xbb\xbf " + graph(0)), "") << "a byte order mark is no character";
 }
 
+// Each list is read in one walk: with a look at its siblings for each of its values this one takes minutes.
+TEST(Candidates, AListOfAMillionIsRead) {
+  std::string list = "[{}";
+  for (int i = 1; i < 1'000'000; ++i) list += ",{}";
+  EXPECT_EQ(message(list + "]"),
+            "text: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of "
+            "1000000");
+  std::string keys = "{\"k0\":0";
+  for (int i = 1; i < 100'000; ++i) keys += fmt::format(",\"k{}\":0", i);
+  EXPECT_EQ(message(keys + "}"), "text: expected at most 1000 keys in an object, found more");
+}
+
 TEST(Candidates, AKeyStandsOnceInAnObject) {
   const auto twice = [](const std::string& key, const std::string& place) {
     return "text: expected each key of an object once, found \"" + key + "\" twice" + place;
