@@ -23,6 +23,8 @@ class PartsRead {
   struct Tile {
     const Region* region = nullptr;
     std::uint32_t fills = 0;
+    bool loose =
+        false;  // threads fill again what they have read with no barrier between: each has an order of its own
     std::vector<Part> parts;
     std::vector<std::uint32_t> latest;  // that each thread has read
   };
@@ -35,6 +37,7 @@ class PartsRead {
               std::uintptr_t site) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];
+    if (p.fill && p.read && epoch <= p.read_epoch && t.latest[thread] >= p.fill) t.loose = true;
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
@@ -44,7 +47,7 @@ class PartsRead {
     Part& p = t.parts[part(t, r, from)];
     p.read = true;
     p.read_epoch = std::max(p.read_epoch, epoch);
-    if (!r.stages || !p.fill) return nullptr;
+    if (!r.stages || !p.fill || t.loose) return nullptr;
     if (p.fill < t.latest[thread]) return &p;
     t.latest[thread] = p.fill;
     return nullptr;

@@ -18,6 +18,8 @@ namespace zellige::graph {
 struct Tolerance {
   double norm, element;
   double floor = 1e-3;
+  double step = 0;  // units of the dtype's smallest numbers: no element is held to less
+  double unit = 0;  // the greatest relative distance of its other ones: the norm allows one element that
 };
 
 /// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, and a floor of 1e-2: sums of terms as large as the tensor's
