@@ -17,6 +17,11 @@ Tolerance tolerance(DType dtype) {
   }
 }
 
+double norm_allowed(const Tolerance& t, std::int64_t count) {
+  const double one = t.unit / std::sqrt(static_cast<double>(count));
+  return std::sqrt(t.norm * t.norm + 3 * t.norm * one + one * one);
+}
+
 namespace {
 
 /// Of what is not infinite: that is right or not, and says nothing of its neighbours.
@@ -87,9 +92,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.found = found.values[worst_at];
   c.expected = expected.values[worst_at];
   c.norm_error = ratio(std::sqrt(difference), std::sqrt(total));
-  // A value next to a rounding boundary may fall on either side of it: where there are few elements, one shows.
-  const double norm = std::hypot(allowed.norm, allowed.unit / std::sqrt(static_cast<double>(count)));
-  c.correct = c.norm_error <= norm && c.worst <= 1 && c.wrong == 0;
+  c.correct = c.norm_error <= norm_allowed(allowed, count) && c.worst <= 1 && c.wrong == 0;
   if (!errors) return c;
   c.error = errors->values[worst_at];
   c.explained =

@@ -26,6 +26,11 @@ struct Tolerance {
 /// elements are no better than a few units of float32's last place at that size.
 Tolerance tolerance(DType);
 
+/// What ||found - expected|| may be of ||expected|| where there are so many elements. `norm` is what a share of the elements
+/// makes that fall on the other side of a rounding boundary. Where there are few, chance shows: that share, three of its
+/// standard deviations, and one.
+double norm_allowed(const Tolerance&, std::int64_t count);
+
 struct Comparison {
   bool correct = false;
   double norm_error = 0;  // ||found - expected|| / ||expected||

@@ -282,7 +282,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
                 names[bug], count[bug][0], count[bug][1], count[bug][2], count[bug][3]);
   for (int bug = 1; bug <= 6; ++bug) {
     EXPECT_EQ(count[bug][2], count[bug][3]) << names[bug];
-    EXPECT_GT(count[bug][0], 4 * count[bug][1]) << names[bug];
+    EXPECT_GT(count[bug][0], 3 * count[bug][1]) << names[bug];
     EXPECT_LT(count[bug][2] * 50, count[bug][0]) << names[bug];
   }
   EXPECT_LE(tight.back(), 1) << "the bound is one";
