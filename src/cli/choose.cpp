@@ -1,5 +1,9 @@
 #include "cli/choose.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "graph/error.hpp"
 
 namespace zellige::cli {
@@ -10,9 +14,7 @@ constexpr std::size_t most_bytes = std::size_t{8} << 20;
 
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
-}  // namespace
-
-void out_of_range(const std::string& file, int index, int count) {
+[[noreturn]] void out_of_range(const std::string& file, int index, int count) {
   fail("{}: --index {} is out of range; the file holds {}, counted from 0", file, index, graphs(count));
 }
 
@@ -22,19 +24,32 @@ void pass_over(graph::Candidates& from, const std::string& file, int index) {
   }
 }
 
-graph::Loaded choose(const std::string& file, int index) {
-  graph::Candidates from(file);
-  pass_over(from, file, index);
-  std::optional<graph::Loaded> one = from.next();
-  if (!one) out_of_range(file, index, index);
-  return std::move(*one);
-}
-
+/// "3 graphs", "1 graph", or "more than 1000 graphs" where it would take long to count them.
 std::string how_many(graph::Candidates& rest) {
   while (rest.count() <= most_counted && rest.bytes_read() <= most_bytes) {
     if (!rest.skip()) return graphs(rest.count());
   }
   return fmt::format("more than {}", graphs(rest.count() - 1));
+}
+
+}  // namespace
+
+graph::Loaded choose(graph::Candidates& from, const std::string& file, int index, std::string_view all) {
+  const int at = std::max(index, 0);
+  pass_over(from, file, at);
+  std::optional<graph::Loaded> one = from.next();
+  if (!one) out_of_range(file, index, at);
+  if (index < 0) {
+    if (const std::string count = how_many(from); count != "1 graph")
+      fmt::print(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", file, count,
+                 all);
+  }
+  return std::move(*one);
+}
+
+graph::Loaded choose(const std::string& file, int index) {
+  graph::Candidates from(file);
+  return choose(from, file, index, "");
 }
 
 }  // namespace zellige::cli

@@ -80,13 +80,8 @@ int equal(const Arguments& a) {
   const graph::Loaded program = choose(a.a, a.index_a);
   if (!program.error.empty()) throw Error(program.error);
   if (a.all) return compare_all(a, program.graph, outputs);
-  const graph::Loaded other = choose(a.b, std::max(a.index_b, 0));
-  if (a.index_b < 0 && a.b != "-") {
-    graph::Candidates file(a.b);
-    if (file.skip() && file.skip())
-      fmt::print(stderr, "{}: the first of its {}; --all compares all of them, --index N another\n", a.b,
-                 how_many(file));
-  }
+  graph::Candidates others(a.b);
+  const graph::Loaded other = choose(others, a.b, a.index_b, "compares");
   const search::Equality e = compare(a, program.graph, other);
   print(a, e, program.name, other.name);
   keep(a, e, outputs);

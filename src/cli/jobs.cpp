@@ -1,6 +1,6 @@
 #include "cli/jobs.hpp"
 
-#include <fmt/core.h>
+#include <algorithm>
 
 #include "graph/error.hpp"
 
@@ -11,15 +11,7 @@ Jobs::Jobs(std::vector<std::string> files, int index, bool all) : names_(std::mo
     graph::Candidates& from = files_.emplace_back(name);
     if (name == "-") name = "stdin";
     if (all) continue;
-    if (index > 0) pass_over(from, name, index);
-    const int at = from.count();
-    std::optional<graph::Loaded> one = from.next();
-    if (!one) out_of_range(name, index, at);
-    ahead_.push_back({name, at, std::move(*one)});
-    if (index >= 0) continue;
-    if (const std::string count = how_many(from); count != "1 graph") {
-      fmt::print(stderr, "{}: the first of its {}; --all runs all of them, --index N another\n", name, count);
-    }
+    ahead_.push_back({name, std::max(index, 0), choose(from, name, index, "runs")});
   }
   if (!all) files_.clear();
 }

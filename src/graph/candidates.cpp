@@ -20,7 +20,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of one graph's text
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
-    if (c <= ' ' || c >= 127 || c == '"' || c == '\\') c = '_';
+    if (!is_of_a_name(c)) c = '_';
   return name;
 }
 

@@ -32,15 +32,6 @@ double sum_of_squares(const double* values, std::int64_t count) {
   return sum;
 }
 
-Shape coordinate(const Shape& shape, std::int64_t index) {
-  Shape at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    at[d] = index % shape[d];
-    index /= shape[d];
-  }
-  return at;
-}
-
 /// error / scale where 0 / 0 is 0, and infinite where it is not a number: so that `<=` alone decides.
 double ratio(double error, double scale) {
   if (error == 0) return 0;
@@ -88,7 +79,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       }
     }
   }
-  c.at = coordinate(expected.shape, worst_at);
+  c.at = coordinates(worst_at, expected.shape);
   c.found = found.values[worst_at];
   c.expected = expected.values[worst_at];
   c.norm_error = ratio(std::sqrt(difference), std::sqrt(total));

@@ -36,6 +36,12 @@ std::int64_t size(const Shape& shape) {
   return product;
 }
 
+Shape coordinates(std::int64_t index, const Shape& shape) {
+  Shape at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
+  return at;
+}
+
 std::string to_string(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 }  // namespace zellige::graph

@@ -131,6 +131,8 @@ struct KernelGraph {
 /// Row-major strides of a shape.
 Strides row_major(const Shape&);
 std::int64_t size(const Shape&);
+/// Of an element, from its index in row-major order.
+Shape coordinates(std::int64_t index, const Shape&);
 std::string to_string(const Shape&);  // "(2, 4096)"
 
 }  // namespace zellige::graph

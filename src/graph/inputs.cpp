@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/dtype.hpp"
+#include "graph/mix.hpp"
 #include "graph/parallel.hpp"
 #include "graph/where.hpp"
 
@@ -13,13 +14,8 @@ namespace {
 
 constexpr int least_exponent = -12;
 
-/// A counter's hash (the finaliser of splitmix64): each row draws from a stream of its own, in any order.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+/// A counter's hash: each row draws from a stream of its own, in any order.
+std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
 /// Four 16-bit uniforms summed: bell-shaped, mean 0, variance 1, within 3.5.
 double bell(std::uint64_t bits) {
@@ -33,13 +29,13 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
   const Format f = format(dtype);
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
-      const std::uint64_t stream = mix(key ^ mix(static_cast<std::uint64_t>(row)));
+      const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
       // 2^-2 to 2^2 in steps of 2^(1/16), written so that no libm can disagree: a power of two times a ratio.
       const auto step = static_cast<int>(stream % 65);
       const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
       double* to = a.values.data() + row * n;
       for (std::int64_t i = 0; i < n; ++i) {
-        const double x = factor * bell(mix(stream + static_cast<std::uint64_t>(i)));
+        const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(i)));
         to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
       }
     }
@@ -138,7 +134,7 @@ class Search {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       exponents_[i] = chosen[i] ? exponent : 0;
       if (filled_[i] == exponents_[i]) continue;
-      fill(result_.arrays[i], g_.tensors[g_.inputs[i]].dtype, mix(seed_) + i, exponents_[i],
+      fill(result_.arrays[i], g_.tensors[g_.inputs[i]].dtype, hash(seed_) + i, exponents_[i],
            result_.positive);
       filled_[i] = exponents_[i];
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace zellige::graph {
 namespace {
@@ -17,30 +16,30 @@ std::string reason(const char* what) {
   return line;
 }
 
-/// Reads a text without keeping it: its depth, keys that come twice with their path (graphs[2].operators[1].op), and
+/// Takes a text in one walk: its value, its depth, keys that come twice with their path (graphs[2].operators[1].op), and
 /// where it is no JSON. (A parse that is followed by a callback compares each value with all of its list.)
-class Check : public nlohmann::json_sax<Json> {
+class Reader : public nlohmann::json_sax<Json> {
  public:
-  Check(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
+  Reader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
 
-  bool null() override { return value(); }
-  bool boolean(bool) override { return value(); }
-  bool number_integer(number_integer_t) override { return value(); }
-  bool number_unsigned(number_unsigned_t) override { return value(); }
-  bool number_float(number_float_t, const string_t&) override { return value(); }
-  bool string(string_t&) override { return value(); }
-  bool binary(binary_t&) override { return value(); }
-  bool start_object(std::size_t) override { return open(false); }
-  bool start_array(std::size_t) override { return open(true); }
+  bool null() override { return value(nullptr); }
+  bool boolean(bool v) override { return value(v); }
+  bool number_integer(number_integer_t v) override { return value(v); }
+  bool number_unsigned(number_unsigned_t v) override { return value(v); }
+  bool number_float(number_float_t v, const string_t&) override { return value(v); }
+  bool string(string_t& v) override { return value(std::move(v)); }
+  bool binary(binary_t& v) override { return value(std::move(v)); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& key) override {
-    Level& level = levels_.back();
-    if (level.keys.size() == max_json_keys)
+    const Json& object = *open_.back();
+    if (object.size() == max_json_keys)
       fail("{}: expected at most {} keys in an object, found more{}", source_, max_json_keys, path());
-    if (!level.keys.insert(key).second)
+    if (object.contains(key))
       fail("{}: expected each key of an object once, found {} twice{}", source_, describe(Json(key)), path());
-    level.key = key;
+    keys_.back() = std::move(key);
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
@@ -48,54 +47,55 @@ class Check : public nlohmann::json_sax<Json> {
     return false;
   }
 
+  Json root;
   std::string error;  // "" where the text is JSON
 
  private:
-  struct Level {
-    bool array = false;
-    long long index = -1;
-    std::string key = {};
-    std::set<std::string> keys = {};
-  };
-  bool value() {
-    if (static_cast<int>(levels_.size()) + place_.depth > max_json_depth)
+  Json& add(Json v) {
+    if (static_cast<int>(open_.size()) + place_.depth > max_json_depth)
       fail("{}: expected JSON nested at most {} deep, found more", source_, max_json_depth);
-    if (!levels_.empty()) ++levels_.back().index;
+    if (open_.empty()) return root = std::move(v);
+    if (open_.back()->is_array()) return open_.back()->emplace_back(std::move(v));
+    return (*open_.back())[keys_.back()] = std::move(v);
+  }
+  bool value(Json v) {
+    add(std::move(v));
     return true;
   }
-  bool open(bool array) {
-    value();
-    levels_.push_back({array});
+  bool open(Json v) {
+    open_.push_back(&add(std::move(v)));
+    keys_.emplace_back();
     return true;
   }
   bool close() {
-    levels_.pop_back();
+    open_.pop_back();
+    keys_.pop_back();
     return true;
   }
   std::string path() const {
     std::string path = place_.path;
-    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
-      const Level& l = levels_[i];
-      if (l.array)
-        path += fmt::format("[{}]", l.index);
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+      if (open_[i]->is_array())
+        path += fmt::format("[{}]", open_[i]->size() - 1);
       else
-        path += fmt::format("{}{}", path.empty() ? "" : ".", reason(l.key.substr(0, 40).c_str()));
+        path += fmt::format("{}{}", path.empty() ? "" : ".", reason(keys_[i].substr(0, 40).c_str()));
     }
     return path.empty() ? "" : " in " + path;
   }
 
   std::string_view source_;
   const TextPlace& place_;
-  std::vector<Level> levels_;
+  std::vector<Json*> open_;  // lists and objects around the next value; none of them moves while it is open
+  std::vector<std::string> keys_;  // of each that is an object, the latest
 };
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& place) {
-  Check check(source, place);
-  if (Json::sax_parse(text.begin(), text.end(), &check)) return Json::parse(text.begin(), text.end());
+  Reader reader(source, place);
+  if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
   if (place.line == 1 && place.column == 1)
-    fail("{}: expected JSON, found a {}", source, reason(check.error.c_str()));
+    fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
   // Once more where it stands, for the message's line and column.
   std::string placed(place.line - 1, '\n');
   placed.append(place.column - 1, ' ').append(text);
@@ -156,10 +156,10 @@ std::string text(const Where& where, std::string_view what, const Json& j) {
   return j.get<std::string>();
 }
 
+bool is_of_a_name(char c) { return c > ' ' && c < 127 && c != '"' && c != '\\'; }
+
 bool is_identifier(std::string_view name) {
-  return !name.empty() && name.size() <= 200 && std::ranges::all_of(name, [](unsigned char c) {
-    return c > ' ' && c < 127 && c != '"' && c != '\\';
-  });
+  return !name.empty() && name.size() <= 200 && std::ranges::all_of(name, is_of_a_name);
 }
 
 std::string identifier(const Where& where, std::string_view what, const Json& j) {

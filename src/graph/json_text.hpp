@@ -35,6 +35,7 @@ std::string text(const Where&, std::string_view what, const Json&);
 /// message.
 std::string identifier(const Where&, std::string_view what, const Json&);
 bool is_identifier(std::string_view);
+bool is_of_a_name(char);
 const Json& list(const Where&, std::string_view what, const Json&);
 std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t least,
                                    std::int64_t most);

@@ -7,6 +7,7 @@
 #include "graph/array.hpp"
 #include "graph/dtype.hpp"
 #include "graph/gemm.hpp"
+#include "graph/mix.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
 
@@ -237,15 +238,10 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
 }
 
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block)
-    : state_(sample * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
+    : state_(sample * mix_step + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
              static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5) {}
 
-std::uint64_t Noise::next() {  // splitmix64
-  std::uint64_t x = state_ += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+std::uint64_t Noise::next() { return mix(state_ += mix_step); }
 
 void Noise::move(double* x, const double* own, std::int64_t count) {
   const bool biased = next() % 4 == 0;

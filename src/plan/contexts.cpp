@@ -2,12 +2,6 @@
 
 namespace zellige::plan {
 
-Shape coordinates(std::int64_t index, const Shape& shape) {
-  Shape at(shape.size());
-  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) at[d] = index % shape[d], index /= shape[d];
-  return at;
-}
-
 std::int64_t linear(const Shape& at, const Shape& shape) {
   std::int64_t index = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
@@ -145,12 +139,16 @@ void for_each_held(const Context& c, int threads, const std::function<void(int, 
   }
 }
 
+bool inside(const Shape& at, const Shape& shape) {
+  bool in = at.size() == shape.size();
+  for (std::size_t d = 0; in && d < shape.size(); ++d) in = at[d] < shape[d];
+  return in;
+}
+
 std::vector<int> owners(const Context& c, int threads, const Shape& shape) {
   std::vector<int> owner(graph::size(shape), -1);
   for_each_held(c, threads, [&](int thread, const Shape& at) {
-    bool valid = at.size() == shape.size();
-    for (std::size_t d = 0; valid && d < shape.size(); ++d) valid = at[d] < shape[d];
-    if (!valid) return;
+    if (!inside(at, shape)) return;
     int& o = owner[linear(at, shape)];
     o = o == -1 || o == thread ? thread : -2;
   });

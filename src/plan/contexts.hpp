@@ -29,8 +29,11 @@ std::vector<int> owners(const Context&, int threads, const Shape& shape);
 /// A sweep context: chunks of `vector` along `inner`, then the other dimensions in row-major order (last fastest).
 Context sweep_context(const Shape& domain, int inner, int vector);
 
-/// Coordinates of a linear index, last dimension fastest; and back.
-Shape coordinates(std::int64_t index, const Shape& shape);
+/// Whether an element is one of `shape`, and not past it.
+bool inside(const Shape& at, const Shape& shape);
+
+/// Of coordinates the linear index, last dimension fastest, and back.
+using graph::coordinates;
 std::int64_t linear(const Shape& at, const Shape& shape);
 
 std::string print(const Context&);

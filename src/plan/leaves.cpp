@@ -6,10 +6,6 @@
 namespace zellige::plan {
 namespace {
 
-bool inlined(NodeKind kind) {
-  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat;
-}
-
 /// In the order of a walk from operand to operand that comes to each value once at its own coordinates and once at others.
 struct Collection {
   const BlockProgram& p;

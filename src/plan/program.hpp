@@ -32,6 +32,10 @@ enum class NodeKind : std::uint8_t {
   store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
+/// Evaluated where it is read, and stored nowhere.
+inline bool inlined(NodeKind kind) {
+  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat;
+}
 
 enum class Section : std::uint8_t { before, inside, after };  // of the loop
 std::string_view name(Section);

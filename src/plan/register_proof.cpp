@@ -6,15 +6,6 @@
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
-namespace {
-
-bool inside(const Shape& at, const Shape& shape) {
-  bool in = at.size() == shape.size();
-  for (std::size_t d = 0; in && d < shape.size(); ++d) in = at[d] < shape[d];
-  return in;
-}
-
-}  // namespace
 
 std::string RegisterProof::said(int t) const {
   const Task& task = plan_.tasks[t];
@@ -40,13 +31,11 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
          said(reader), x, said(writer), from.warps.k);
   if (!agreed_.insert({plan_.tasks[writer].context, plan_.tasks[reader].context}).second) return;
   const RegisterLayout left = layout(from), taken = layout(to);
-  for (int thread = 0; thread < taken.threads; ++thread)
-    for (int value = 0; value < taken.values; ++value) {
-      const Shape wanted = taken.at(thread, value);
-      const bool there = thread < left.threads && value < left.values;
-      const Shape found = there ? left.at(thread, value) : Shape{};
-      if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
-    }
+  for_each(taken, [&](int thread, int value, const Shape& wanted) {
+    const bool there = thread < left.threads && value < left.values;
+    const Shape found = there ? left.at(thread, value) : Shape{};
+    if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
+  });
 }
 
 void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
@@ -66,9 +55,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
     fail("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}", p_.name,
          said(t), plan_.buffers[b].name, said(w), print(from));
   std::map<Shape, int> owner;
-  const RegisterLayout wrote = layout(from);
-  for (int thread = 0; thread < wrote.threads; ++thread)
-    for (int value = 0; value < wrote.values; ++value) owner.try_emplace(wrote.at(thread, value), thread);
+  for_each(layout(from), [&](int thread, int, const Shape& at) { owner.try_emplace(at, thread); });
   const auto check = [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     Shape element = at;
@@ -85,23 +72,17 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
     for_each_held(to, p_.threads(), [&](int thread, const Shape& at) { check(thread, 0, at); });
     return;
   }
-  const RegisterLayout reads = layout(to);
-  for (int thread = 0; thread < reads.threads; ++thread)
-    for (int value = 0; value < reads.values; ++value) check(thread, value, reads.at(thread, value));
+  for_each(layout(to), check);
 }
 
 void RegisterProof::covers(int t) {
   const Context& c = context(t);
   if (!covered_.insert(plan_.tasks[t].context).second) return;
   std::vector<int> held(static_cast<std::size_t>(graph::size(c.domain)), 0);
-  for (int slice = 0; slice < c.slices; ++slice) {
-    const RegisterLayout layout = this->layout(c, slice);
-    for (int thread = 0; thread < layout.threads; ++thread)
-      for (int value = 0; value < layout.values; ++value) {
-        const Shape at = layout.at(thread, value);
-        if (inside(at, c.domain)) ++held[static_cast<std::size_t>(linear(at, c.domain))];
-      }
-  }
+  for (int slice = 0; slice < c.slices; ++slice)
+    for_each(layout(c, slice), [&](int, int, const Shape& at) {
+      if (inside(at, c.domain)) ++held[static_cast<std::size_t>(linear(at, c.domain))];
+    });
   for (std::size_t i = 0; i < held.size(); ++i)
     if (held[i] != c.warps.k)
       fail("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
@@ -126,29 +107,24 @@ void RegisterProof::chained(int t, int writer) {
          operand, said(t), taken.values);
   const int columns = c.warps.n;  // warps along N multiply all of K each
   std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
-  for (int thread = 0; thread < taken.threads; ++thread)
-    for (int value = 0; value < taken.values; ++value) {
-      const Shape wanted = taken.at(thread, value);
-      if (!inside(wanted, a)) continue;
-      const Shape found = thread < left.threads ? left.at(thread, value) : Shape{};
-      if (wanted != found) clash(writer, t, operand, thread, value, found, wanted);
-      ++multiplied[static_cast<std::size_t>(linear(wanted, a) * columns +
-                                            warp_coordinate(c.warps, thread / 32).n)];
-    }
-  for (int thread = 0; thread < left.threads; ++thread)
-    for (int value = 0; value < left.values; ++value) {
-      const Shape at = left.at(thread, value);
-      if (!inside(at, a)) continue;
-      for (int column = 0; column < columns; ++column)
-        if (const int times = multiplied[static_cast<std::size_t>(linear(at, a) * columns + column)];
-            times != 1)
-          fail(
-              "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
-              "warps take K in {} "
-              "parts, {} leaves it in {}",
-              p_.name, value, thread, to_string(at), operand, said(writer), said(t), times, c.warps.k,
-              said(writer), from.warps.n);
-    }
+  for_each(taken, [&](int thread, int value, const Shape& wanted) {
+    if (!inside(wanted, a)) return;
+    const Shape found = thread < left.threads ? left.at(thread, value) : Shape{};
+    if (wanted != found) clash(writer, t, operand, thread, value, found, wanted);
+    const int column = warp_coordinate(c.warps, thread / 32).n;
+    ++multiplied[static_cast<std::size_t>(linear(wanted, a) * columns + column)];
+  });
+  for_each(left, [&](int thread, int value, const Shape& at) {
+    if (!inside(at, a)) return;
+    for (int column = 0; column < columns; ++column)
+      if (const int times = multiplied[static_cast<std::size_t>(linear(at, a) * columns + column)];
+          times != 1)
+        fail(
+            "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
+            "warps take K in {} parts, {} leaves it in {}",
+            p_.name, value, thread, to_string(at), operand, said(writer), said(t), times, c.warps.k,
+            said(writer), from.warps.n);
+  });
 }
 
 void RegisterProof::sums(int t, int writer) {
@@ -175,17 +151,15 @@ void RegisterProof::rows(int t, const Context& c) const {
   std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
   for (int slice = 0; slice < c.slices; ++slice) {
     const RegisterLayout layout = this->layout(c, slice);
-    for (int thread = 0; thread < layout.threads; ++thread)
-      for (int value = 0; value < layout.values; ++value) {
-        const Shape at = layout.at(thread, value);
-        if (!inside(at, c.domain)) continue;
-        // The first of the four lanes stores the row that its own value of this number lies in.
-        const Shape stored = layout.at(thread / 4 * 4, value);
-        if (!std::equal(at.begin(), at.end() - 1, stored.begin()))
-          fail("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
-               value, thread, said(t), to_string(at), to_string(stored));
-        ++summed[static_cast<std::size_t>(linear(at, c.domain))];
-      }
+    for_each(layout, [&](int thread, int value, const Shape& at) {
+      if (!inside(at, c.domain)) return;
+      // The first of the four lanes stores the row that its own value of this number lies in.
+      const Shape stored = layout.at(thread / 4 * 4, value);
+      if (!std::equal(at.begin(), at.end() - 1, stored.begin()))
+        fail("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
+             value, thread, said(t), to_string(at), to_string(stored));
+      ++summed[static_cast<std::size_t>(linear(at, c.domain))];
+    });
   }
   for (std::size_t i = 0; i < summed.size(); ++i)
     if (summed[i] != 1)

@@ -19,6 +19,13 @@ struct RegisterLayout {
   std::function<Shape(int thread, int value)> at;  // may lie past the tile; empty: the value holds nothing
 };
 
+/// Calls use(thread, value, where it is) for every register.
+template <class Use>
+void for_each(const RegisterLayout& layout, const Use& use) {
+  for (int thread = 0; thread < layout.threads; ++thread)
+    for (int value = 0; value < layout.values; ++value) use(thread, value, layout.at(thread, value));
+}
+
 /// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 

@@ -7,10 +7,6 @@
 namespace zellige::plan {
 namespace {
 
-bool inlined(const Node& n) {
-  return n.kind == NodeKind::map || n.kind == NodeKind::slice || n.kind == NodeKind::concat;
-}
-
 /// A coordinate as its path of shifts from the root's own: 0 is the root's own.
 struct Coordinate {
   std::size_t path = 0;
@@ -30,7 +26,7 @@ class Sharing {
 
  private:
   int size() const { return static_cast<int>(p_.nodes.size()); }
-  bool evaluated(int i) const { return inlined(p_.nodes[i]) && !stored_[i]; }  // where it is read
+  bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }  // where it is read
 
   /// From the results up: at how many coordinates one evaluation needs each node.
   void store_shifted() {
@@ -38,7 +34,8 @@ class Sharing {
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
       const auto deep = [](const Coordinate& c) { return c.shifts > most_coordinates; };
-      if (inlined(n) && (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep)))
+      if (inlined(n.kind) &&
+          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep)))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
@@ -67,7 +64,7 @@ class Sharing {
     std::vector<int> level(p_.nodes.size(), 0);  // of what is stored: how many phases lie before it, about
     for (int root = 0; root < size(); ++root) {
       const Node& n = p_.nodes[root];
-      if (inlined(n)) continue;
+      if (inlined(n.kind)) continue;
       level[root] = level_of(n.in, level);
       const Place place{level[root], n.section,
                         n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,

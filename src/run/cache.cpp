@@ -12,6 +12,7 @@
 
 #include "graph/error.hpp"
 #include "run/files.hpp"
+#include "run/written.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
@@ -42,10 +43,7 @@ Key& Key::add(std::string_view text) {
   return *this;
 }
 
-std::string Key::hex() const {
-  const XXH128_hash_t hash = XXH3_128bits(fields_.data(), fields_.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
+std::string Key::hex() const { return digest(fields_); }
 
 Cache Cache::standard() {
   auto set = [](const char* name) -> const char* {

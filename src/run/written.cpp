@@ -25,11 +25,7 @@ struct Digest::State {
   XXH3_state_t hash;
 };
 
-Digest::Digest()
-    : state_(static_cast<State*>(::operator new (sizeof(State), std::align_val_t{alignof(State)})),
-             [](State* s) { ::operator delete (s, std::align_val_t{alignof(State)}); }) {
-  XXH3_128bits_reset(&state_->hash);
-}
+Digest::Digest() : state_(std::make_shared<State>()) { XXH3_128bits_reset(&state_->hash); }
 
 Digest& Digest::add(std::string_view text) {
   XXH3_128bits_update(&state_->hash, text.data(), text.size());

@@ -5,6 +5,7 @@
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "search/any_op.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
 #include "search/match.hpp"
@@ -19,18 +20,6 @@ using graph::OpKind;
 
 // Float64 loses some 1e-13 of a well-conditioned row; a graph that is another is off by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
-
-/// Calls use(op, block) for every operator of both levels; block is null at the kernel level.
-template <class Use>
-bool any_op(const KernelGraph& g, const Use& use) {
-  for (const graph::KernelOp& op : g.ops) {
-    if (use(op, nullptr)) return true;
-    if (!op.block) continue;
-    for (const graph::BlockOp& inner : op.block->ops)
-      if (use(inner, op.block.get())) return true;
-  }
-  return false;
-}
 
 /// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop
 /// adds the same? Then what differs at small sizes may be equal at the given ones.

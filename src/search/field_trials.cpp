@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/ops.hpp"
+#include "search/any_op.hpp"
 #include "search/degree.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/field.hpp"
@@ -18,14 +19,13 @@ using graph::OpKind;
 
 /// The first operator that compares: no field has an order.
 std::string ordering_operator(const KernelGraph& g) {
-  const auto orders = [](OpKind k) { return k == OpKind::reduction_max || k == OpKind::accum_max; };
-  for (const graph::KernelOp& op : g.ops) {
-    if (orders(op.kind)) return std::string(graph::name(op.kind));
-    if (!op.block) continue;
-    for (const graph::BlockOp& inner : op.block->ops)
-      if (orders(inner.kind)) return std::string(graph::name(inner.kind));
-  }
-  return {};
+  std::string found;
+  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
+    const bool orders = op.kind == OpKind::reduction_max || op.kind == OpKind::accum_max;
+    if (orders) found = graph::name(op.kind);
+    return orders;
+  });
+  return found;
 }
 
 template <class N>
@@ -90,7 +90,7 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
                            {},
                            fmt::format("numbers modulo {}, in exponents modulo {}", field.p(), field.q()),
                            a.tensors[a.outputs[o]].name,
-                           coordinates(ya[o].shape, static_cast<std::int64_t>(i)),
+                           graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape),
                            std::to_string(x),
                            std::to_string(y),
                            1};

@@ -41,7 +41,7 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
       found = {true,
                distance,
                a.tensors[a.outputs[o]].name,
-               coordinates(ya[o].shape, static_cast<std::int64_t>(worst)),
+               graph::coordinates(static_cast<std::int64_t>(worst), ya[o].shape),
                ya[o].values[worst],
                yb[o].values[worst]};
     }

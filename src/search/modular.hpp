@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "graph/mix.hpp"
+
 namespace zellige::search {
 
 __extension__ using Wide = unsigned __int128;
@@ -23,13 +25,7 @@ bool is_prime(std::uint64_t);
 
 /// splitmix64: the n-th number of a sequence that `seed` names; the same on every machine.
 inline std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
-  std::uint64_t x = seed * 0xd1342543de82ef95 + (n + 1) * 0x9e3779b97f4a7c15;
-  for (int i = 0; i < 2; ++i) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    x ^= x >> 31;
-  }
-  return x;
+  return graph::mix(graph::mix(seed * 0xd1342543de82ef95 + (n + 1) * graph::mix_step));
 }
 
 }  // namespace zellige::search

@@ -113,10 +113,10 @@ class Run {
       for (std::size_t i = 0; i < seen_[o].size(); ++i)
         if (seen_[o][i] < result_.points) {
           result_.points = seen_[o][i];
-          result_.unseen = fmt::format(
-              "element {} of {}",
-              graph::to_string(coordinates(a_.tensors[a_.outputs[o]].shape, static_cast<std::int64_t>(i))),
-              a_.tensors[a_.outputs[o]].name);
+          result_.unseen = fmt::format("element {} of {}",
+                                       graph::to_string(graph::coordinates(static_cast<std::int64_t>(i),
+                                                                           a_.tensors[a_.outputs[o]].shape)),
+                                       a_.tensors[a_.outputs[o]].name);
         }
     return result_;
   }
@@ -167,7 +167,7 @@ class Run {
                      {},
                      "real numbers",
                      a_.tensors[a_.outputs[output]].name,
-                     coordinates(ya[output].shape, static_cast<std::int64_t>(element)),
+                     graph::coordinates(static_cast<std::int64_t>(element), ya[output].shape),
                      to_string(ya[output].at[element]),
                      to_string(yb[output].at[element]),
                      most};

@@ -22,13 +22,6 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
-/// Of an element, from its index in row-major order.
-inline graph::Shape coordinates(const graph::Shape& shape, std::int64_t index) {
-  graph::Shape c(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) c[d] = index % shape[d];
-  return c;
-}
-
 /// An arithmetic holds what its numbers share: a field its prime, a float its precision.
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n, graph::OpKind kind,

@@ -21,23 +21,15 @@ struct AutoCopyAsync {
   static constexpr char name[] = "AutoCopyAsync";
 };
 
-struct SM50_Shuffle_U32_2x2Trans_XOR1 : detail::StaticCopy<SM50_Shuffle_U32_2x2Trans_XOR1> {
-  using SRegisters = uint32_t[2];
-  using DRegisters = uint32_t[2];
-  static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR1";
-};
-struct SM50_Shuffle_U32_2x2Trans_XOR4 : detail::StaticCopy<SM50_Shuffle_U32_2x2Trans_XOR4> {
-  using SRegisters = uint32_t[2];
-  using DRegisters = uint32_t[2];
-  static constexpr char name[] = "SM50_Shuffle_U32_2x2Trans_XOR4";
-};
-
 #define ZELLIGE_COPY(op, S, D)          \
   struct op : detail::StaticCopy<op> {  \
     using SRegisters = S;               \
     using DRegisters = D;               \
     static constexpr char name[] = #op; \
   };
+// shuffles
+ZELLIGE_COPY(SM50_Shuffle_U32_2x2Trans_XOR1, uint32_t[2], uint32_t[2])
+ZELLIGE_COPY(SM50_Shuffle_U32_2x2Trans_XOR4, uint32_t[2], uint32_t[2])
 // ldmatrix
 ZELLIGE_COPY(SM75_U32x1_LDSM_N, uint128_t[1], uint32_t[1])
 ZELLIGE_COPY(SM75_U32x2_LDSM_N, uint128_t[1], uint32_t[2])

@@ -1,0 +1,19 @@
+// Operators of both levels of a graph, asked one after the other.
+#pragma once
+#include "graph/graph.hpp"
+
+namespace zellige::search {
+
+/// Whether use(op, block) is true of one; block is null at the kernel level.
+template <class Use>
+bool any_op(const graph::KernelGraph& g, const Use& use) {
+  for (const graph::KernelOp& op : g.ops) {
+    if (use(op, nullptr)) return true;
+    if (!op.block) continue;
+    for (const graph::BlockOp& inner : op.block->ops)
+      if (use(inner, op.block.get())) return true;
+  }
+  return false;
+}
+
+}  // namespace zellige::search
