@@ -44,6 +44,7 @@ class Builder {
                    fmt::format("{} {}", name(task.kind),
                                task.buffer >= 0 ? plan_.buffers[task.buffer].name
                                                 : plan_.program.nodes[task.node].name));
+    s.task = t;
     for (int b : task.reads) {
       bool same = false;
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;

@@ -66,6 +66,7 @@ struct Step {
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+  int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
 };
 
 struct Agent {
