@@ -1,6 +1,6 @@
 // One kernel's CUDA text, from its plan. Private to the emitter.
 //
-// kernel_text.cpp    the kernel's frame: signature, declarations, the loop and its barriers
+// kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
 // copy_text.cpp      tiles from global to shared memory
 // reduce_text.cpp    sums over lanes, and staged stores
 // evaluate_text.cpp  loop nests of the contexts, and what each task leaves behind
@@ -8,6 +8,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -49,12 +50,13 @@ class KernelText {
   // kernel_text.cpp
   void signature();
   void declarations();
-  void states();
-  void loop();
-  void straight(const std::vector<std::vector<int>>& phases);
-  void phase(const std::vector<int>& tasks);
-  void barrier() { out_.line("__syncthreads();"); }
-  bool needs_wait(int task) const;
+  void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void start(const Task&);
+  void loop(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void slices(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void copy(const std::vector<int>& tasks, int ahead);
+  void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
+  int stages() const;                        // of the loop's rings
   std::string global_start(const Node&, int dim, const std::string& iteration) const;
   std::string thread_index() const;
 
@@ -120,6 +122,7 @@ class KernelText {
   int counter_ = 0;
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted
+  std::optional<plan::Loop> loop_;                // that is open
 };
 
 }  // namespace zellige::emit

@@ -1,6 +1,6 @@
 // The plan of one kernel: what each pass decided, as plain data. Each pass is one free function that fills its part.
 //
-//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── memory ── slice ── agents ── verify
+//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
 // Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in
@@ -115,14 +115,8 @@ struct KernelPlan {
   std::map<int, Copy> copies;                           // by load and store node
   std::set<int> wide;                                   // tensors whose offsets pass 32 bits
   std::set<int> far;                                    // load and store nodes with coordinates that do
-  std::vector<std::vector<int>> before, inside, after;  // phases; a barrier lies between two of one section
-  std::vector<int> loop_copies;                         // copy_in tasks of the loop, `stages` deep in flight
-  int stages = 1;
-  bool before_barrier = false;  // between what is loaded once and the loop
-  bool top_barrier = false;     // at the start of each iteration
-  bool after_barrier = false;   // between the loop and what follows it
   std::int64_t shared_bytes = 0;
-  Schedule schedule;
+  Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 };
 

@@ -37,11 +37,17 @@ std::string agent_name(const Schedule& s, int agent) {
   return s.agents[agent].name;
 }
 
-std::string line(const Schedule& s, const Step& step, bool in_loop) {
+}  // namespace
+
+std::string print(const Schedule& s, const Step& step, bool in_loop) {
   std::string text(name(step.kind));
   switch (step.kind) {
     case StepKind::loop_begin:
-      return fmt::format("loop i < {}{}", step.trips, quoted(step.what));
+      return fmt::format("{} < {}{}",
+                         step.loop == Loop::slices     ? "slice"
+                         : step.loop == Loop::prologue ? "prologue i"
+                                                       : "loop i",
+                         step.trips, quoted(step.what));
     case StepKind::wait_group:
       text += fmt::format(" {}", step.pending);
       break;
@@ -66,8 +72,6 @@ std::string line(const Schedule& s, const Step& step, bool in_loop) {
   return text;
 }
 
-}  // namespace
-
 std::string_view name(Synchronisation by) {
   switch (by) {
     case Synchronisation::block_barrier:
@@ -88,6 +92,8 @@ std::string_view name(Synchronisation by) {
 
 std::string_view name(StepKind kind) {
   switch (kind) {
+    case StepKind::start:
+      return "start";
     case StepKind::work:
       return "work";
     case StepKind::copy:
@@ -112,6 +118,15 @@ std::string_view name(StepKind kind) {
       return "loop_end";
   }
   fail("schedule: {} is no kind of step; the last is loop_end", static_cast<int>(kind));
+}
+
+std::size_t closing(const std::vector<Step>& steps, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t k = begin; k < steps.size(); ++k) {
+    if (steps[k].kind == StepKind::loop_begin) ++depth;
+    if (steps[k].kind == StepKind::loop_end && --depth == 0) return k;
+  }
+  return steps.size();
 }
 
 std::string print(const Schedule& s) {
@@ -141,7 +156,7 @@ std::string print(const Schedule& s) {
         depth = std::max(depth - 1, 0);
         continue;
       }
-      text += std::string(2 + 2 * depth, ' ') + line(s, step, depth > 0) + "\n";
+      text += std::string(2 + 2 * depth, ' ') + print(s, step, depth > 0) + "\n";
       if (step.kind == StepKind::loop_begin) ++depth;
     }
   }

@@ -62,8 +62,9 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(KernelPlan& plan) {
-  for (auto* section : {&plan.inside, &plan.after})
+void slice_fragments(KernelPlan& plan, Order& order) {
+  for (Context& c : plan.contexts) c.slices = 1;
+  for (auto* section : {&order.inside, &order.after})
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {
         const Task& task = plan.tasks[t];

@@ -288,6 +288,7 @@ class Simulation {
     if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     switch (e.step->kind) {
+      case StepKind::start:
       case StepKind::work:
         check_registers_ready(a, e);
         touch(a, e, Via::ordinary, s.component(a), now);

@@ -90,15 +90,15 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   int depth = 0;
   for (std::size_t k = 0; k < a.steps.size(); ++k) {
     const Step& step = a.steps[k];
-    const bool touches =
-        step.kind == StepKind::work || step.kind == StepKind::copy || step.kind == StepKind::async_work;
+    const bool touches = step.kind == StepKind::start || step.kind == StepKind::work ||
+                         step.kind == StepKind::copy || step.kind == StepKind::async_work;
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
           fail("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
                x.tensor, s.tensors.size());
         if (!touches)
-          fail("{}: {}, is a {} and touches tensor {}; only work, copy and async_work do", kernel, at(a, k),
+          fail("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel, at(a, k),
                name(step.kind), s.tensors[x.tensor].name);
       }
     if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
