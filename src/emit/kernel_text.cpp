@@ -57,8 +57,9 @@ void KernelText::signature() {
                               type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
-                     : "");
+            looped()
+                ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
+                : "");
   out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name,
             parameters);
 }
@@ -208,8 +209,10 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
         break;
       }
       default:
-        fail("{}: the emitter has no text for a step '{}' yet; it knows kernels of one agent that copy by cp.async",
-             block_.name, name(step.kind));
+        fail(
+            "{}: the emitter has no text for a step '{}' yet; it knows kernels of one agent that copy by "
+            "cp.async",
+            block_.name, name(step.kind));
     }
   }
 }

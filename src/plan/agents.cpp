@@ -47,8 +47,8 @@ class Builder {
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async; }
 
   std::string said(const Task& task) const {
-    const std::string& of = task.buffer >= 0 ? plan_.buffers[task.buffer].name
-                                             : plan_.program.nodes[task.node].name;
+    const std::string& of =
+        task.buffer >= 0 ? plan_.buffers[task.buffer].name : plan_.program.nodes[task.node].name;
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 

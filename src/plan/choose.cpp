@@ -60,9 +60,8 @@ void choose(KernelPlan& plan, const Program& program, const target::Target& targ
         plan.notes.insert(plan.notes.end(), reasons.begin(), reasons.end());
         return;
       }
-      reasons.push_back(
-          fmt::format("{}: {} bytes of shared memory, {} has {}", said(c), plan.shared_bytes, target.name,
-                      target.shared_per_block));
+      reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", said(c), plan.shared_bytes,
+                                    target.name, target.shared_per_block));
       least = std::min(least, plan.shared_bytes);
     }
     reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");

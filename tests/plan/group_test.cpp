@@ -169,7 +169,7 @@ TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
 
 // A barrier that nobody owes costs time: where every reader holds what it reads, the edge is not `after`.
 TEST(Group, SweepsOverOneLayoutShareTheirThreads) {
-  const Plan plan = plan_until(golden_graphs()[9].graph(), target::find("sm_80"), Pass::group);
+  const Plan plan = make_plan(golden_graphs()[9].graph(), target::find("sm_80"));
   ASSERT_EQ(golden_graphs()[9].name, "same_threads");
   int same = 0;
   for (const Task& t : plan.kernels[0].tasks) same += static_cast<int>(t.after_same.size());

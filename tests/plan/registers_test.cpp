@@ -5,6 +5,7 @@
 
 #include "chains.hpp"
 #include "graphs.hpp"
+#include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -60,8 +61,9 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   KernelPlan& k = kernels[0];
   group(k, program, target);
   arrange_buffers(k);
-  pipeline(k, target, true);
-  slice_fragments(k);
+  Order order = pipeline(k, target, Copies::first);
+  slice_fragments(k, order);
+  k.schedule = build_schedule(k, order);
   return k;
 }
 
@@ -127,10 +129,13 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
   return 0;
 }
 
+/// Behind the other steps between the same two barriers.
 void move_last(KernelPlan& k, int task) {
-  for (auto* section : {&k.inside, &k.after})
-    for (auto& phase : *section)
-      if (std::erase(phase, task)) return phase.push_back(task);
+  auto& steps = k.schedule.agents.at(0).steps;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].task == task && steps[i].kind != StepKind::start)
+      for (; i + 1 < steps.size() && steps[i + 1].kind == StepKind::work; ++i)
+        std::swap(steps[i], steps[i + 1]);
 }
 
 TEST(Mutated, PlansAreRefusedInWords) {
@@ -175,8 +180,10 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   const std::string name = good.program.name + ": ";
   KernelPlan bad = good;  // the fragments of P behind the loop
   const int operand = task_of(good, TaskKind::to_operand);
-  for (auto& phase : bad.inside) std::erase(phase, operand);
-  bad.after.front().insert(bad.after.front().begin(), operand);
+  auto& steps = bad.schedule.agents.at(0).steps;
+  const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.task == operand; });
+  const auto end = std::find_if(at, steps.end(), [](const Step& s) { return s.kind == StepKind::loop_end; });
+  std::rotate(at, at + 1, end + 1);
   EXPECT_EQ(
       verdict(bad),
       name + "'mma %12' takes %11 as fragments, which no task before it in this section leaves in registers");

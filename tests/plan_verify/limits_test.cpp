@@ -124,7 +124,7 @@ TEST(Structure, EachFault) {
   Step step = barrier();
   step.reads = {{0}};
   EXPECT_EQ(of({step}),
-            "kernel: block, step 0 (barrier), is a barrier and touches tensor sX; only work, copy and "
+            "kernel: block, step 0 (barrier), is a barrier and touches tensor sX; only start, work, copy and "
             "async_work do");
   step = load("l", {0});
   step.reads = {{0}};
