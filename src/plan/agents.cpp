@@ -15,8 +15,12 @@ class Builder {
     agent_.name = "block";
     agent_.warps = (plan_.program.threads() + 31) / 32;
     for (int t : order_.loop_copies)
-      schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer,
-                                    order_.stages, 0, 0, Synchronisation::cp_async_group});
+      schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name,
+                                    plan_.tasks[t].buffer,
+                                    order_.stages,
+                                    0,
+                                    {0},
+                                    Synchronisation::cp_async_group});
     if (plan_.program.loop > 1) {
       start_states();
       loop();

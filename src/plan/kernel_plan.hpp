@@ -108,13 +108,13 @@ struct KernelPlan {
   std::vector<Context> contexts;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;                         // node -> buffer
-  std::map<int, int> context_of;                        // node whose value stays in registers -> context
-  std::map<int, int> inner;                             // node -> the dimension of stride 1 of its tile
-  std::map<int, bool> direct;                           // loads read from global memory where they are used
-  std::map<int, Copy> copies;                           // by load and store node
-  std::set<int> wide;                                   // tensors whose offsets pass 32 bits
-  std::set<int> far;                                    // load and store nodes with coordinates that do
+  std::map<int, int> buffer_of;   // node -> buffer
+  std::map<int, int> context_of;  // node whose value stays in registers -> context
+  std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
+  std::map<int, bool> direct;     // loads read from global memory where they are used
+  std::map<int, Copy> copies;     // by load and store node
+  std::set<int> wide;             // tensors whose offsets pass 32 bits
+  std::set<int> far;              // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;

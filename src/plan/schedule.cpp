@@ -37,6 +37,12 @@ std::string agent_name(const Schedule& s, int agent) {
   return s.agents[agent].name;
 }
 
+std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
+  std::string text;
+  for (int a : agents) text += (text.empty() ? "" : ", ") + agent_name(s, a);
+  return text.empty() ? "-" : text;
+}
+
 }  // namespace
 
 std::string print(const Schedule& s, const Step& step, bool in_loop) {
@@ -52,6 +58,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
       text += fmt::format(" {}", step.pending);
       break;
     case StepKind::barrier:
+    case StepKind::arrive:
       if (step.id != 0) text += fmt::format(" {}", step.id);
       break;
     case StepKind::acquire:
@@ -104,6 +111,8 @@ std::string_view name(StepKind kind) {
       return "wait_group";
     case StepKind::barrier:
       return "barrier";
+    case StepKind::arrive:
+      return "arrive";
     case StepKind::acquire:
       return "acquire";
     case StepKind::release:
@@ -145,7 +154,7 @@ std::string print(const Schedule& s) {
     const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
     text += fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}\n", c.name,
                         known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
-                        agent_name(s, c.producer), agent_name(s, c.consumer), name(c.by));
+                        agent_name(s, c.producer), agent_names(s, c.consumers), name(c.by));
   }
   for (const Agent& a : s.agents) {
     text += fmt::format("agent {}: {} warp{}", a.name, a.warps, a.warps == 1 ? "" : "s");

@@ -27,7 +27,9 @@ struct Channel {
   std::string name;
   int tensor = -1;  // index into Schedule::tensors
   int stages = 1;
-  int producer = -1, consumer = -1;  // agents; the same for cp.async
+  int producer = -1;  // an agent
+  std::vector<int>
+      consumers;  // agents: of cp.async the producer itself; a stage is empty when all have released it
   Synchronisation by{};
 };
 
@@ -45,6 +47,7 @@ enum class StepKind : std::uint8_t {
   commit,       // closes the cp.async or wgmma group of what was started since the last commit
   wait_group,   // at most `pending` groups of this agent are still under way
   barrier,      // __syncthreads among all agents that name it, or bar.sync `id`
+  arrive,       // bar.arrive `id`: counts at the barrier and goes on, as in ping-pong
   acquire,      // consumer waits until its channel's next stage is full; producer: until it is empty
   release,      // consumer gives the stage back
   async_work,   // started like wgmma: reads operands and writes registers until a wait_group
