@@ -6,6 +6,7 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/registers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -46,9 +47,7 @@ class Grouping {
     }
   }
 
-  bool tensor_core(int i) const {
-    return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).tensor_core;
-  }
+  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).row; }
 
   int context(Context c) {
     for (std::size_t i = 0; i < plan_.contexts.size(); ++i)
@@ -154,6 +153,9 @@ class Grouping {
     c.kind = ContextKind::fragment;
     c.domain = n.shape;
     c.warps = choice.warps;
+    c.row = choice.row;
+    for (const Context& other : plan_.contexts)
+      if (other.row && alike(*other.row, *choice.row)) c.row = other.row;
     const int id = context(c);
     const int mma = task(TaskKind::mma, n.section, i, id);
     for (int side = 0; side < 2; ++side) {
@@ -261,8 +263,9 @@ class Grouping {
       for (int side = 0; side < 2; ++side) {
         if (node(reader).in[side] != i) continue;
         const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
-        padded[k] = round_up(n.shape[k], 8);
-        padded[inner] = round_up(n.shape[inner], 8);
+        const int side_of_matrix = matrix_side(*plan_.matmuls.at(reader).load);
+        padded[k] = round_up(n.shape[k], side_of_matrix);
+        padded[inner] = round_up(n.shape[inner], side_of_matrix);
       }
     }
     return padded;

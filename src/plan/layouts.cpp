@@ -77,7 +77,7 @@ class Resolution {
       if (n.kind != NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
       for (int reader : p.consumers(i))
-        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).tensor_core)
+        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).row)
           unary(v, n.shape, [&](int d) { return d + 2 > last(n.shape) ? 0.0 : forbidden; });
     }
   }

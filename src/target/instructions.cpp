@@ -26,4 +26,21 @@ const Instruction* find_instruction(const Target& t, std::string_view name) {
   return nullptr;
 }
 
+const Instruction* find_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d) {
+  const Instruction* most = nullptr;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::mma && row->issuers == 32 && row->a.type == a && row->b.type == b &&
+        row->c.type == d && (!most || row->k > most->k))
+      most = row;
+  return most;
+}
+
+const Instruction* find_matrix_load(const Target& t) {
+  const Instruction* most = nullptr;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::matrix_load && (!most || row->c.registers > most->c.registers))
+      most = row;
+  return most;
+}
+
 }  // namespace zellige::target

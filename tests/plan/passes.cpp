@@ -37,7 +37,7 @@ Plan plan_until(const graph::KernelGraph& graph, const target::Target& target, P
     if (last >= pass)
       for (KernelPlan& kernel : plan.kernels) run(kernel);
   };
-  each(Pass::select, [](KernelPlan& k) { select(k); });
+  each(Pass::select, [&](KernelPlan& k) { select(k, target); });
   if (last >= Pass::layouts) resolve_layouts(plan.program, plan.kernels);
   each(Pass::group, [&](KernelPlan& k) { group(k, plan.program, target); });  // decides the copies too
   each(Pass::swizzle, [](KernelPlan& k) { arrange_buffers(k); });

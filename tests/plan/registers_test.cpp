@@ -20,7 +20,7 @@ namespace {
 
 std::string verdict(const KernelPlan& plan) {
   try {
-    verify_registers(plan, target::find("sm_80"));
+    verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
   }
@@ -54,7 +54,7 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   Program program = lower(g, target);
   std::vector<KernelPlan> kernels(1);
   kernels[0].program = program.kernels.at(0);
-  select(kernels[0]);
+  select(kernels[0], target);
   choose(kernels[0]);
   resolve_layouts(program, kernels);
   KernelPlan& k = kernels[0];
