@@ -239,7 +239,7 @@ void KernelText::straight(const std::vector<std::vector<int>>& phases) {
     for (int t : phases[i]) {
       if (plan_.tasks[t].kind == TaskKind::copy_in) {
         copy_in(t, "", "it");
-        pending = pending || plan_.copies.at(plan_.tasks[t].node).async;
+        pending = pending || plan_.copies.at(plan_.tasks[t].node).async();
       } else {
         if (needs_wait(t)) wait();
         rest.push_back(t);

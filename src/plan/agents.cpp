@@ -39,7 +39,7 @@ class Builder {
 
   void task(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
-    const bool async = task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async;
+    const bool async = task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async();
     Step& s = step(async ? StepKind::copy : StepKind::work,
                    fmt::format("{} {}", name(task.kind),
                                task.buffer >= 0 ? plan_.buffers[task.buffer].name
@@ -105,7 +105,7 @@ class Builder {
         const bool copies = plan_.tasks[t].kind == TaskKind::copy_in;
         if (!copies && pending && needs_wait(t)) step(StepKind::commit), wait(0), pending = false;
         task(t);
-        pending = pending || (copies && plan_.copies.at(plan_.tasks[t].node).async);
+        pending = pending || (copies && plan_.copies.at(plan_.tasks[t].node).async());
       }
     }
   }

@@ -17,6 +17,7 @@ int floor_power(std::int64_t n) {
   while (p * 2 <= n) p *= 2;
   return p;
 }
+constexpr int most_together = 8;                   // elements that a thread evaluates one after another
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
 class Grouping {
@@ -103,7 +104,7 @@ class Grouping {
 
   /// A sweep for values kept in float32: as wide as leaves every thread something to do.
   int plain_sweep(const Shape& domain, int inner) {
-    int vector = 8;
+    int vector = most_together;
     const std::int64_t elements = graph::size(domain);
     while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
     return sweep(domain, inner, vector);
@@ -208,7 +209,7 @@ class Grouping {
     const std::int64_t outputs = graph::size(n.shape), threads = program_.warps() * 32;
     const bool contiguous = !product && n.dim == last(node(operand).shape) && n.to == 1;
     if (contiguous)
-      for (c.vector = 8; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
+      for (c.vector = most_together; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
            c.vector /= 2) {
       }
     const std::int64_t steps = c.length / c.vector;
@@ -293,7 +294,8 @@ class Grouping {
       return;
     }
     const Shape padded = operand_padding(i);
-    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment) c = sweep(padded, plan_.inner.at(i), 8);
+    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment)
+      c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
@@ -305,11 +307,11 @@ class Grouping {
   void place_store(int i) {
     const Node& n = node(i);
     const int inner = innermost_of(n);
-    Copy copy = widest_copy(n, tensor(n), inner);
+    Copy copy = widest_copy(n, tensor(n), inner, target_);
     while (copy.vector > 1 &&
            (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
       copy.vector /= 2, copy.bytes /= 2;
-    copy.async = false;
+    copy.row = nullptr;
     plan_.copies[i] = copy;
     const int c = register_context(n.in[0], n.shape, Section::after);
     if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment && copy.bytes >= 8) {
@@ -359,7 +361,7 @@ class Grouping {
     for (const auto& [load, reads] : load_reads_) {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
-      const Copy wide = widest_copy(n, tensor(n), gmem_inner);
+      const Copy wide = widest_copy(n, tensor(n), gmem_inner, target_);
       bool direct = (program_.loop == 1 || loads_ == Loads::in_place) && !is_operand(load);
       if (direct && !too_big && loads_ == Loads::as_fits) {
         direct = reads.size() == 1;
@@ -370,17 +372,17 @@ class Grouping {
                                                             : false;
           direct = direct && along &&
                    (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
-                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == 16;
+                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
       if (direct) {
         plan_.direct[load] = true;
-        plan_.copies[load] = {wide.vector, wide.bytes, false};
+        plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
         continue;
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
-      Copy copy = inner == gmem_inner ? wide : Copy{1, graph::bytes(n.dtype), graph::bytes(n.dtype) >= 4};
+      const Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.buffers[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;

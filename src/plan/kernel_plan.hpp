@@ -100,9 +100,11 @@ struct Task {
 
 /// How a tile crosses between global and shared memory, or registers.
 struct Copy {
-  int vector = 1;      // elements an access
-  int bytes = 2;       // of an access
-  bool async = false;  // cp.async
+  int vector = 1;                    // elements an access
+  int bytes = 2;                     // of an access
+  const Instruction* row = nullptr;  // goes past the registers; nullptr: a load, then a store
+  /// Whether it is there only when its group is waited for.
+  bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
 };
 
 struct KernelPlan {

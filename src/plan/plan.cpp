@@ -40,13 +40,13 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back(), target);
   }
-  resolve_layouts(plan.program, plan.kernels);
+  resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
     KernelPlan selected = kernel;
     const auto fits = [&](Loads loads) {
       kernel = selected;
       group(kernel, plan.program, target, loads);
-      arrange_buffers(kernel);
+      arrange_buffers(kernel, target);
       pipeline(kernel, target, true);
       if (place_buffers(kernel, target)) return true;
       pipeline(kernel, target, false);

@@ -1,5 +1,6 @@
 #include "target/instructions.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <zellige/atom/instruction_table.hpp>
@@ -41,6 +42,15 @@ const Instruction* find_matrix_load(const Target& t) {
     if (row->kind == Instruction::Kind::matrix_load && (!most || row->c.registers > most->c.registers))
       most = row;
   return most;
+}
+
+std::vector<const Instruction*> async_copies(const Target& t) {
+  std::vector<const Instruction*> found;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::async_copy && row->zero_fill) found.push_back(row);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Instruction* a, const Instruction* b) { return a->c.bits > b->c.bits; });
+  return found;
 }
 
 }  // namespace zellige::target

@@ -22,4 +22,8 @@ const Instruction* find_mma(const Target&, std::string_view a, std::string_view 
 /// What moves most rows of operands at once from shared memory into a warp's registers; nullptr where nothing does.
 const Instruction* find_matrix_load(const Target&);
 
+/// Copies by one thread from global into shared memory that land with their group and write zeros where the source
+/// ends; the widest first.
+std::vector<const Instruction*> async_copies(const Target&);
+
 }  // namespace zellige::target

@@ -38,9 +38,9 @@ Plan plan_until(const graph::KernelGraph& graph, const target::Target& target, P
       for (KernelPlan& kernel : plan.kernels) run(kernel);
   };
   each(Pass::select, [&](KernelPlan& k) { select(k, target); });
-  if (last >= Pass::layouts) resolve_layouts(plan.program, plan.kernels);
+  if (last >= Pass::layouts) resolve_layouts(plan.program, plan.kernels, target);
   each(Pass::group, [&](KernelPlan& k) { group(k, plan.program, target); });  // decides the copies too
-  each(Pass::swizzle, [](KernelPlan& k) { arrange_buffers(k); });
+  each(Pass::swizzle, [&](KernelPlan& k) { arrange_buffers(k, target); });
   each(Pass::pipeline, [&](KernelPlan& k) { pipeline(k, target, true); });
   each(Pass::memory, [&](KernelPlan& k) {
     if (place_buffers(k, target)) return;

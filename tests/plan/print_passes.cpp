@@ -103,7 +103,7 @@ std::string print_copies(const KernelPlan& k) {
     out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
                        value_name(k.program, node), copy.vector, copy.bytes,
                        direct != k.direct.end() && direct->second ? ", read where it is used"
-                       : copy.async                               ? ", cp.async"
+                       : copy.async()                             ? ", cp.async"
                                                                   : "");
   }
   return out;

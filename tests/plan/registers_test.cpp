@@ -56,10 +56,10 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   kernels[0].program = program.kernels.at(0);
   select(kernels[0], target);
   choose(kernels[0]);
-  resolve_layouts(program, kernels);
+  resolve_layouts(program, kernels, target);
   KernelPlan& k = kernels[0];
   group(k, program, target);
-  arrange_buffers(k);
+  arrange_buffers(k, target);
   pipeline(k, target, true);
   slice_fragments(k);
   return k;

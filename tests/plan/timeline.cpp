@@ -30,7 +30,7 @@ class Run {
     const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
     m.stage = static_cast<int>(stage_of % staged), m.read_stage = static_cast<int>(iteration % plan_.stages);
     line_.moments.push_back(m);
-    if (task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async)
+    if (task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async())
       open_.push_back(line_.moments.size() - 1);
   }
 
