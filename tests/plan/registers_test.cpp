@@ -14,6 +14,7 @@
 #include "plan/swizzle.hpp"
 #include "plan/verify_registers.hpp"
 #include "run/run.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -116,6 +117,18 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
             "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
+}
+
+TEST(Chains, ARowThatWasNotChosenIsRefused) {
+  KernelPlan k = planned_with(chain({16, 32, 32, 3}), [](KernelPlan&) {});
+  ASSERT_EQ(verdict(k), "");
+  const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
+  for (Context& c : k.contexts)
+    if (c.kind == ContextKind::fragment) c.row = other;
+  EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
+                            "SM80_16x8x16_F32F16F16F32_TN was chosen"),
+            std::string::npos)
+      << verdict(k);
 }
 
 // --- mutated plans -----------------------------------------------------------------------------------------
