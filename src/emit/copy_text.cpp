@@ -86,7 +86,7 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
                   to);
   const int size = graph::bytes(n.dtype);
   if (left.empty() && inside.empty()) {
-    if (copy.async)
+    if (copy.async())
       out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
     else
       out_.line("store({}, load<{}>({}));", target, V, source);
@@ -94,7 +94,7 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", inside, valid);
     out_.line("const int valid = {};", valid);
-    if (copy.async) {
+    if (copy.async()) {
       out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, times("valid", size));
     } else {
       out_.line("Vec<{}, {}> x{{}};", type_name(n.dtype), V);

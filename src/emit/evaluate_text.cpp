@@ -34,6 +34,9 @@ void KernelText::mma(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
+  if (m.row->m != 16 || m.row->n != 8 || m.row->k != 16)
+    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, task.node,
+         m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
     out_.line("{} acc{};", fragment_type(c), task.node);

@@ -48,7 +48,7 @@ class Builder {
   void close() { step(StepKind::loop_end); }
 
   bool copies(int t) const { return plan_.tasks[t].kind == TaskKind::copy_in; }
-  bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async; }
+  bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
 
   std::string said(const Task& task) const {
     const std::string& of =

@@ -34,7 +34,7 @@ std::string said(const Candidate& c) {
 /// `selected` through the passes behind selection; false where the candidate is another's twin.
 bool plan_with(const Candidate& c, KernelPlan& plan, const Program& program, const target::Target& target) {
   group(plan, program, target, c.loads);
-  arrange_buffers(plan);
+  arrange_buffers(plan, target);
   Order order = pipeline(plan, target, c.copies);
   if (c.barrier_behind_loop) {
     if (order.after_barrier || plan.program.loop == 1 || order.after.empty()) return false;

@@ -34,15 +34,15 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     check_limits(kernel, target);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
-    select(plan.kernels.back());
+    select(plan.kernels.back(), target);
   }
-  resolve_layouts(plan.program, plan.kernels);
+  resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
     choose(kernel, plan.program, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
-    verify_registers(kernel, target);
+    verify_registers(kernel);
   }
   plan.device = place_tensors(plan.program);
   return plan;
@@ -78,7 +78,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
   std::string out = print(plan.program, program);
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
-    if (!m.tensor_core) {
+    if (!m.row) {
       out += "ordinary float32 products\n";
       continue;
     }

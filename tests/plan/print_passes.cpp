@@ -48,7 +48,7 @@ std::string print_select(const KernelPlan& k) {
   std::string out;
   for (const auto& [node, m] : k.matmuls) {
     out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node), m.batch, m.m, m.n, m.k);
-    if (!m.tensor_core) {
+    if (!m.row) {
       out += "ordinary products\n";
       continue;
     }
@@ -103,7 +103,7 @@ std::string print_copies(const KernelPlan& k) {
     out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
                        value_name(k.program, node), copy.vector, copy.bytes,
                        direct != k.direct.end() && direct->second ? ", read where it is used"
-                       : copy.async                               ? ", cp.async"
+                       : copy.async()                             ? ", cp.async"
                                                                   : "");
   }
   return out;

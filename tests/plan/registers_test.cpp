@@ -15,13 +15,14 @@
 #include "plan/swizzle.hpp"
 #include "plan/verify_registers.hpp"
 #include "run/run.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
 
 std::string verdict(const KernelPlan& plan) {
   try {
-    verify_registers(plan, target::find("sm_80"));
+    verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
   }
@@ -55,12 +56,12 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   Program program = lower(g, target);
   std::vector<KernelPlan> kernels(1);
   kernels[0].program = program.kernels.at(0);
-  select(kernels[0]);
+  select(kernels[0], target);
   choose(kernels[0]);
-  resolve_layouts(program, kernels);
+  resolve_layouts(program, kernels, target);
   KernelPlan& k = kernels[0];
   group(k, program, target);
-  arrange_buffers(k);
+  arrange_buffers(k, target);
   Order order = pipeline(k, target, Copies::first);
   slice_fragments(k, order);
   k.schedule = build_schedule(k, order);
@@ -118,6 +119,18 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
             "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
+}
+
+TEST(Chains, ARowThatWasNotChosenIsRefused) {
+  KernelPlan k = planned_with(chain({16, 32, 32, 3}), [](KernelPlan&) {});
+  ASSERT_EQ(verdict(k), "");
+  const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
+  for (Context& c : k.contexts)
+    if (c.kind == ContextKind::fragment) c.row = other;
+  EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
+                            "SM80_16x8x16_F32F16F16F32_TN was chosen"),
+            std::string::npos)
+      << verdict(k);
 }
 
 // --- mutated plans -----------------------------------------------------------------------------------------
