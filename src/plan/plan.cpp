@@ -8,6 +8,7 @@
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
+#include "plan/predict.hpp"
 #include "plan/select.hpp"
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
@@ -107,6 +108,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
   phase_lines("after", plan.after);
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
   out += fmt::format("  {} bytes of shared memory, {} stages\n", plan.shared_bytes, plan.stages);
+  out += fmt::format("  a launch executes: {}\n", print(predict(plan)));
   return out;
 }
 

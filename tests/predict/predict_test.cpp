@@ -1,0 +1,161 @@
+// What is planned is what is counted: predict() of every kernel against the emulator's counters.
+//
+// The examples and the first saved graph of each file; ZELLIGE_PREDICT=all takes every saved graph, ZELLIGE_PREDICT=FILE
+// (rmsnorm_bs1) every one of that file.
+#include "plan/predict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "emit/emit.hpp"
+#include "graph/error.hpp"
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "plan/plan.hpp"
+#include "run/emulated.hpp"
+#include "run/pool.hpp"
+#include "target/target.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::Counter;
+
+constexpr const char* targets[] = {"sm_80", "sm_90a"};
+
+/// Counters do not depend on values: every input is 0.5 everywhere.
+std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run::Cache& cache) {
+  std::vector<run::Bytes> storage;
+  for (const emit::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(
+        t.role == emit::Role::input
+            ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
+            : run::poisoned(t));
+  return run::run_emulated(program, storage, cache, 1).kernels;
+}
+
+/// One line for each counter that differs, then "kernels K, counters C, left out L".
+std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
+  std::string report, text;
+  std::vector<run::EmulatedKernel> kernels;
+  int all = 0, held = 0, left_out = 0;
+  for (const char* name : targets) {
+    const Plan plan = make_plan(g, target::find(name));
+    const emit::Program program = emit::transpile(g, target::find(name));
+    // The first line names the target; the emulator runs the same text of two targets once.
+    const std::string body = program.source.substr(program.source.find('\n'));
+    if (body != text) kernels = counted(program, cache), text = body;
+    if (kernels.size() != plan.kernels.size())
+      fail("{} on {}: {} of {} kernels ran", g.name, name, kernels.size(), plan.kernels.size());
+    for (std::size_t k = 0; k < kernels.size(); ++k, ++all) {
+      const Counts predicted = predict(plan.kernels[k]);
+      for (const auto& [counter, n] : predicted)
+        if (n != kernels[k].counters[counter])
+          report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name,
+                                kernels[k].name, n, emulate::name(counter), kernels[k].counters[counter]);
+      held += static_cast<int>(predicted.size());
+      for (Counter c : {Counter::cp_async_wavefronts, Counter::cp_async_source_bytes})
+        left_out += !predicted.count(c);
+    }
+  }
+  return report + fmt::format("kernels {}, counters {}, left out {}", all, held, left_out);
+}
+
+void expect_counted(const std::vector<graph::Loaded>& graphs) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const run::Cache cache = run::Cache::standard();
+  run::run_jobs(
+      static_cast<int>(graphs.size()), cores,
+      [&](int i) {
+        try {
+          return compare(graphs[i].graph, cache);
+        } catch (const Error& e) {
+          return fmt::format("{}\n", e.what());
+        }
+      },
+      [&](int i, const run::JobEnd& end) {
+        if (!end.crash.empty()) ADD_FAILURE() << graphs[i].name << ": its process was " << end.crash;
+        const std::size_t lines = end.result.rfind('\n');
+        if (lines != std::string::npos) ADD_FAILURE() << end.result.substr(0, lines);
+        fmt::print("{}: {}\n", graphs[i].name, end.result.substr(lines == std::string::npos ? 0 : lines + 1));
+      });
+}
+
+std::vector<graph::Loaded> first_of(const std::filesystem::path& folder, const std::string& wanted) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<graph::Loaded> graphs;
+  for (const auto& file : files) {
+    if (!wanted.empty() && wanted != "all" && wanted != file.stem()) continue;
+    for (graph::Loaded& l : graph::load_each(file.string())) {
+      EXPECT_EQ(l.error, "") << l.name;
+      if (l.error.empty()) graphs.push_back(std::move(l));
+      if (wanted.empty()) break;
+    }
+  }
+  return graphs;
+}
+
+TEST(Predict, WhatIsPlannedOfExamplesIsWhatIsCounted) {
+  const std::vector<graph::Loaded> graphs = first_of(ZELLIGE_SOURCE_DIR "/examples", "");
+  ASSERT_FALSE(graphs.empty());
+  expect_counted(graphs);
+}
+
+TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
+  const std::string one = graph::test::mugraph_file("lora.json");
+  if (one.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
+  const char* wanted = std::getenv("ZELLIGE_PREDICT");
+  const std::vector<graph::Loaded> graphs =
+      first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
+  ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
+  expect_counted(graphs);
+}
+
+Plan lora() {
+  return make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
+}
+
+// 64 blocks; 16x64x256, 16x16x256 and 16x64x16 in steps of 16x8x16.
+TEST(Predict, CountsTheProductsOfLora) {
+  const Plan plan = lora();
+  const Counts counts = predict(plan.kernels.at(0));
+  EXPECT_EQ(counts.at(Counter::mma), 64u * (8 * 16 + 2 * 16 + 8));
+  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * (16 * 256 + 256 * 64 + 256 * 16 + 16 * 64) / 8);
+  EXPECT_EQ(counts.at(Counter::cp_async_source_bytes), 16 * counts.at(Counter::cp_async_16));
+}
+
+Step step(StepKind kind, int task = -1) {
+  Step s;
+  s.kind = kind, s.task = task;
+  return s;
+}
+
+TEST(Predict, WalksTheScheduleAndNothingElse) {
+  Plan plan = lora();
+  KernelPlan& kernel = plan.kernels.at(0);
+  int copy = -1;
+  for (const Step& s : kernel.schedule.agents.at(0).steps)
+    if (s.kind == StepKind::copy && copy < 0) copy = s.task;  // X0: 512 copies a block
+  ASSERT_GE(copy, 0);
+  Step loop = step(StepKind::loop_begin), ahead = step(StepKind::copy, copy);
+  loop.trips = 10, ahead.guard_lag = 2;
+  kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop,
+                                     step(StepKind::barrier),    ahead,
+                                     step(StepKind::loop_end),   step(StepKind::barrier)};
+  const Counts counts = predict(kernel);
+  EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
+  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
+      << "two iterations have nothing left to copy";
+  EXPECT_EQ(counts.at(Counter::mma), 0u);
+}
+
+}  // namespace
+}  // namespace zellige::plan
