@@ -51,6 +51,25 @@ void load(Counts& counts, const Operand& o, Shape at, std::int64_t k, std::int64
     }
 }
 
+/// Of the dimensions that follow one axis of the grid (-1: none), how much of a load's tile the axis' blocks find before the
+/// tensor's end, in elements.
+std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
+  std::uint64_t sum = 0;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    std::uint64_t product = 1;
+    for (std::size_t d = 0; d < n.splits.size(); ++d) {
+      const Split& s = n.splits[d];
+      if (s.axis != axis) continue;
+      std::int64_t tile = axis < 0 ? 0 : block / s.div;
+      if (s.mod > 0) tile %= s.mod;
+      if (s.loop) tile = tile * loop + iteration;
+      product *= std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
 class Prediction {
  public:
   explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
@@ -71,7 +90,7 @@ class Prediction {
     for (auto& [counter, n] : counts_) n *= plan_.program.grid.count();
     if (lanes_drift_)
       counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
-    if (overhangs_) counts_.erase(Counter::cp_async_source_bytes);
+    counts_[Counter::cp_async_source_bytes] = source_bytes_;
     return std::move(counts_);
   }
 
@@ -102,11 +121,27 @@ class Prediction {
       if (!known) known = copied(t);
       // The emulator pairs lanes' n-th copies since the last barrier; lanes that have made fewer fall behind.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
-      for (const Split& s : plan_.program.nodes[t.node].splits) overhangs_ = overhangs_ || s.overhang;
+      source_bytes_ += source_bytes(t.node, executed_[step.task]++);
     } else if (t.kind == TaskKind::mma) {
       if (!known) known = multiplied(t);
     }
     if (known) add(counts_, *known);
+  }
+
+  /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
+  /// dimension follows one axis, so the sum over blocks is a product of sums.
+  std::uint64_t source_bytes(int node, std::int64_t iteration) {
+    const BlockProgram& p = plan_.program;
+    const Node& n = p.nodes[node];
+    std::uint64_t product = graph::bytes(n.dtype);
+    for (int axis = -1; axis < 3; ++axis) {
+      bool moves = false;
+      for (const Split& s : n.splits) moves = moves || (s.loop && s.axis == axis);
+      std::optional<std::uint64_t>& sum = found_[{node, axis}];
+      if (!sum || moves) sum = found(n, axis, axis < 0 ? 1 : p.grid[axis], p.loop, iteration);
+      product *= *sum;
+    }
+    return product;
   }
 
   bool last_is_part_of_a_warp(const Task& t) const {
@@ -118,14 +153,11 @@ class Prediction {
 
   /// cp.async, chunk by chunk. Stages lie whole lines of 128 bytes apart: in all of them the same banks are met.
   Counts copied(const Task& t) const {
-    const Node& n = plan_.program.nodes[t.node];
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);
     const int threads = plan_.program.threads();
     const RegisterLayout chunks = swept(plan_.contexts[t.context], threads);
     Counts counts;
-    counts[Counter::cp_async_source_bytes] =
-        graph::size(n.shape) * graph::bytes(n.dtype);  // the rest is padding
     for (int value = 0; value < chunks.values; value += copy.vector)
       for (int first = 0; first < threads; first += 32) {
         BankAccess access{.bytes = copy.bytes, .address = {}};
@@ -174,9 +206,12 @@ class Prediction {
   const KernelPlan& plan_;
   std::vector<std::optional<Counts>> of_task_;  // of one execution by one block
   Counts counts_;
-  std::map<int, std::uint64_t> met_;  // barriers of the agent, by id
-  std::set<int> unsynced_;            // copies since the agent's last barrier
-  bool lanes_drift_ = false, overhangs_ = false;
+  std::map<int, std::uint64_t> met_;      // barriers of the agent, by id
+  std::set<int> unsynced_;                // copies since the agent's last barrier
+  std::map<int, std::int64_t> executed_;  // by task
+  std::uint64_t source_bytes_ = 0;        // of all blocks
+  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
+  bool lanes_drift_ = false;
 };
 
 }  // namespace
