@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "emit/emit.hpp"
+#include "generate.hpp"
 #include "graph/error.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
@@ -126,6 +127,31 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
   for (const GoldenGraph& g : golden_graphs())
     if (all || g.name == "ragged_matmul" || g.name == "batched_matmul" || g.name == "padded_operand")
       graphs.push_back({g.name, g.graph(), ""});
+  expect_counted(graphs);
+}
+
+/// Whether every target takes it; a graph may ask for more than there is.
+bool planned(const graph::KernelGraph& g) {
+  try {
+    for (const char* name : targets) make_plan(g, target::find(name));
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// ZELLIGE_PREDICT_RANDOM=200 takes that many instead of ten.
+TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
+  const char* asked = std::getenv("ZELLIGE_PREDICT_RANDOM");
+  const int count = asked ? std::atoi(asked) : 10;
+  std::vector<graph::Loaded> graphs;
+  for (int seed = 1; seed <= count; ++seed) {
+    graph::KernelGraph g = random_graphs::random_graph(seed);
+    if (planned(g)) graphs.push_back({fmt::format("random graph {}", seed), std::move(g), ""});
+  }
+  ASSERT_GT(static_cast<int>(graphs.size()), count / 2) << "of " << count << "; the others were refused";
   expect_counted(graphs);
 }
 
