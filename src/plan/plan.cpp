@@ -102,12 +102,8 @@ std::string print(const KernelPlan& plan, const Program& program) {
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   for (const Agent& agent : plan.schedule.agents) out += print(plan, agent);
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
-<<<<<<< HEAD
   out += fmt::format("  {} bytes of shared memory\n", plan.shared_bytes);
-=======
-  out += fmt::format("  {} bytes of shared memory, {} stages\n", plan.shared_bytes, plan.stages);
   out += fmt::format("  a launch executes: {}\n", print(predict(plan)));
->>>>>>> predict
   return out;
 }
 

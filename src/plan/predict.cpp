@@ -13,7 +13,7 @@ namespace {
 
 using emulate::Counter;
 
-constexpr int matrix = 8;                            // rows and columns of what ldmatrix loads
+constexpr int matrix = 8;  // rows and columns of what ldmatrix loads
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -198,7 +198,8 @@ class Prediction {
           counts[Counter::mma] += m_tiles * n_tiles;
           if (m.a_from < 0)
             for (std::int64_t i = 0; i < m_tiles; ++i)
-              load(counts, {buffer(0), rank - 1, rank - 2, m.m, 0, 2, m_step}, at, k, i * m_step, depth, m.warps.n);
+              load(counts, {buffer(0), rank - 1, rank - 2, m.m, 0, 2, m_step}, at, k, i * m_step, depth,
+                   m.warps.n);
           for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
             load(counts, {buffer(1), rank - 2, rank - 1, columns, slice * columns, width, 2 * n_step}, at, k,
                  unit * width * n_step, depth, m.warps.m);
