@@ -171,6 +171,7 @@ __global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaD
     __syncthreads();
   roles(producer<4, 40>([&] { gemm_load(a, b, work, ring); }),
         consumer<8, 232>([&] { gemm_multiply(d, work, ring, epilogue); }));
+  __syncwarp();
   if constexpr (Tile::ClusterM > 1) cluster_sync();  // nobody leaves while others write here
 }
 

@@ -24,7 +24,8 @@ ROOT = HERE.parent.parent
 KERNELS = {
     "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp", "block/slab.hpp",
                   "block/tile_scheduler.hpp", "block/epilogue.hpp", "kernels/descriptors.hpp:GemmTensors"],
-    "attention_sm90": ["kernels/attention_sm90.hpp", "block/pipeline.hpp", "block/slab.hpp", "block/online_softmax.hpp",
+    "attention_sm90": ["kernels/attention_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                       "block/slab.hpp", "block/online_softmax.hpp",
                        "kernels/descriptors.hpp:AttentionTensors"],
     "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
                     "kernels/descriptors.hpp:LinearTensors"],

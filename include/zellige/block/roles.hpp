@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-/// Its first thread runs `body`; the rest of that warp waits for it.
+/// Its first thread runs `body`. Nobody waits for it: what all the block does afterwards begins with __syncwarp.
 template <int Warps, unsigned Registers, class Body>
 struct Producer {
   static constexpr unsigned threads = 32 * Warps;
@@ -17,7 +17,6 @@ struct Producer {
   ZELLIGE_CALL void run(unsigned first) const {
     if constexpr (Registers > 0) register_dealloc<Registers>();
     if (threadIdx.x == first) body();
-    __syncwarp();
   }
 };
 /// All its threads run `body`.
