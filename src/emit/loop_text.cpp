@@ -33,8 +33,8 @@ std::vector<Index> KernelText::coordinate(const char* type, const Index& item, c
     const Index index =
         digit(item, below, extents[d], below * extents[d] == total) * (d == inner ? vector : 1);
     below *= extents[d];
-    at[d] = index.is_constant() || index.is_name() ? index : Index::named(fmt::format("i{}", d));
-    if (at[d] != index) out_.line("const {} {} = {};", type, at[d], index);
+    at[d] = index.is_constant() ? index : Index::named(fmt::format("i{}", d));
+    if (!index.is_constant()) out_.line("const {} {} = {};", type, at[d], index);
   }
   return at;
 }

@@ -111,7 +111,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     }
     __syncthreads();
     if (tid < 32) {
-      const float x1 = read<1>(s_t5(0, tid, 0))[0];
+      const int i1 = tid;
+      const float x1 = read<1>(s_t5(0, i1, 0))[0];
       const Vec<float, 1> r2{x1};
       {
         const float old = acc6[0][0];
@@ -119,9 +120,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         acc7[0][0] = it == 0 ? 0.0f : old - acc6[0][0];
       }
       const Vec<float, 1> r3{acc6[0][0]};
-      write<1>(s_m(0, tid, 0), r3);
+      write<1>(s_m(0, i1, 0), r3);
       const Vec<float, 1> r4{acc7[0][0]};
-      write<1>(s_t7(0, tid, 0), r4);
+      write<1>(s_t7(0, i1, 0), r4);
     }
     __syncthreads();
     Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
@@ -174,7 +175,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     }
     __syncthreads();
     if (tid < 32) {
-      const float x13 = read<1>(s_t14(0, tid, 0))[0];
+      const int i1 = tid;
+      const float x13 = read<1>(s_t14(0, i1, 0))[0];
       const float r14 = zellige::exp(acc7[0][0]);
       acc15[0][0] = acc15[0][0] * r14 + x13;
     }
@@ -182,8 +184,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     next = next + 1 == 4 ? 0 : next + 1;
   }
   if (tid < 32) {
+    const int i1 = tid;
     const Vec<float, 1> r15{acc15[0][0]};
-    write<1>(s_sum(0, tid, 0), r15);
+    write<1>(s_sum(0, i1, 0), r15);
   }
   __syncthreads();
   if (warp < 2) {
