@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 
+#include "emit/text.hpp"
+
 namespace zellige::emit {
 namespace {
 
@@ -97,6 +99,13 @@ TEST(Index, PrintsWhatItIs) {
   EXPECT_FALSE((c + 1).is_name());
   EXPECT_EQ(text({{c, 3}, {i + 1, 9 - c}}), "c < 3 && i + 1 < 9 - c");
   EXPECT_EQ(text({}), "");
+}
+
+TEST(Index, OfOneTripIsNoLoop) {
+  EXPECT_EQ(counted("i", 4).head, "for (int i = 0; i < 4; ++i) ");
+  EXPECT_EQ(counted("i", 4).at.str(), "i");
+  EXPECT_EQ(counted("i", 1).head, "");
+  EXPECT_EQ(counted("i", 1).at.str(), "0");
 }
 
 TEST(Index, RandomExpressionsMeanTheirText) {
