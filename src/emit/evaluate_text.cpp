@@ -19,8 +19,14 @@ std::string KernelText::fragment_type(const Context& c) const {
 
 int KernelText::used_warps(const Context& c) const { return c.warps.count(); }
 
+plan::Shape KernelText::chunks_of(const Context& c) {
+  plan::Shape chunks = c.domain;
+  chunks[c.inner] /= c.vector;
+  return chunks;
+}
+
 int KernelText::steps(const Context& c) const {
-  const std::int64_t chunks = graph::size(c.domain) / c.vector;
+  const std::int64_t chunks = graph::size(chunks_of(c));
   return static_cast<int>((chunks + threads() - 1) / threads());
 }
 
@@ -90,11 +96,11 @@ void KernelText::mma(const Task& task) {
 }
 
 /// What is emitted from here on stands under this condition; tasks of one condition stand under it together.
-void KernelText::guard(const std::string& condition) {
+void KernelText::guard(const Condition& condition) {
   if (condition == guard_) return;
   if (!guard_.empty()) out_.close(), forget(guarded_);
   guard_ = condition, guarded_ = mark();
-  if (!guard_.empty()) out_.open("if ({}) {{", guard_);
+  if (!guard_.empty()) out_.open("if ({}) {{", text(guard_));
 }
 
 void KernelText::nest(const std::vector<int>& tasks) {
@@ -115,41 +121,26 @@ void KernelText::nest(const std::vector<int>& tasks) {
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
-  const int count = steps(c);
-  plan::Shape chunks = c.domain;
-  chunks[c.inner] /= c.vector;
+  const plan::Shape chunks = chunks_of(c);
   const std::int64_t total = graph::size(chunks);
   bool registers = false;
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
   for (const auto& [node, context] : plan_.context_of)
     registers = registers || &plan_.contexts[context] == &c;
-  out_.line("#pragma unroll{}", registers || count <= 8 ? "" : " 4");
   const char* counter = index_type(total + threads());
-  out_.open("for ({} i = 0; i < {}; ++i) {{", counter, count);
-  out_.line("const {} c = tid + i * {};", counter, threads());
-  const bool ragged = total % threads() != 0;
-  if (ragged) out_.open("if (c < {}) {{", total);
-  Point p;
-  p.at.resize(c.domain.size());
-  p.limit.assign(c.domain.size(), 0);
+  const Share s =
+      share(counter, "i", "c", Index::named("tid"), total, threads(), registers || steps(c) <= 8 ? "" : " 4");
+  Point p(c.domain.size());
+  p.at = coordinate(counter, s.item, chunks, c.order, c.inner, c.vector);
   p.inner = c.inner, p.vector = c.vector;
   p.context = plan_.tasks[tasks.front()].context;
-  p.index = "i";
-  std::int64_t below = 1;
-  for (int d : c.order) {
-    const std::string index = digit("c", below, chunks[d], below * chunks[d] == total);
-    below *= chunks[d];
-    p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
-    if (index != "0")
-      out_.line("const {} i{} = {};", counter, d, d == c.inner ? times(index, c.vector) : index);
-  }
+  p.index = s.step;
   for (int t : tasks) {
-    if (plan_.tasks[t].kind != TaskKind::to_global) guard("");
+    if (plan_.tasks[t].kind != TaskKind::to_global) guard({});
     sink(plan_.tasks[t], p);
   }
-  guard("");
-  if (ragged) out_.close();
-  out_.close();
+  guard({});
+  close(s);
 }
 
 // Whether accumulators of all `columns` may be written: those past the tile land in the padding between its rows.
@@ -167,23 +158,23 @@ const plan::Shape& KernelText::written(const Task& task) const {
   return operand ? plan_.buffers[task.buffer].padded : plan_.contexts[task.context].domain;
 }
 
-/// Which of a fragment's elements are anybody's: a batch, row or column beyond is not. "": all.
-std::string KernelText::inside(const Task& task) const {
+/// Which of a fragment's elements are anybody's: a batch, row or column beyond is not.
+Condition KernelText::inside(const Task& task) const {
   const Context& c = plan_.contexts[task.context];
   const plan::Shape& bound = written(task);
   const std::size_t rank = c.domain.size();
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
-  std::string text;
-  const auto need = [&](const std::string& s) { text += (text.empty() ? "" : " && ") + s; };
-  if (batch % c.warps.b != 0) need(fmt::format("at.b < {}", batch));
+  Condition inside;
+  const auto need = [&](const char* at, std::int64_t below) { inside.push_back({Index::named(at), below}); };
+  if (batch % c.warps.b != 0) need("at.b", batch);
   const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
-  if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need(fmt::format("at.m < {}", bound[rank - 2]));
+  if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need("at.m", bound[rank - 2]);
   const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
   const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
   const bool whole = bound[rank - 1] % (n_cover > 1 ? 16 : 8) == 0 && units % c.warps.n == 0;
-  if (c.slices == 1 && !whole && !has_room(task, columns)) need(fmt::format("at.n < {}", bound[rank - 1]));
-  return text;
+  if (c.slices == 1 && !whole && !has_room(task, columns)) need("at.n", bound[rank - 1]);
+  return inside;
 }
 
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
@@ -196,22 +187,13 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   out_.line("#pragma unroll");
   out_.open("for (int i = 0; i < {}::pairs; ++i) {{", type);
   out_.line("const FragmentAt at = {}::at(i, warp, lane);", type);
-  Point p;
-  p.at.resize(rank);
-  p.limit.assign(rank, 0);
-  p.inner = rank - 1, p.vector = 2, p.context = context, p.index = "i";
-  std::int64_t below = 1, batch = 1;
-  for (int d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
-  for (int d = rank - 3; d >= 0; --d) {
-    const std::string index = digit("at.b", below, c.domain[d], below * c.domain[d] == batch);
-    below *= c.domain[d];
-    p.at[d] = index == "0" ? "0" : fmt::format("i{}", d);
-    if (index != "0") out_.line("const int i{} = {};", d, index);
-  }
-  p.at[rank - 2] = "at.m", p.at[rank - 1] = "at.n";
+  Point p(rank);
+  p.at = batch_coordinate(c);
+  p.inner = rank - 1, p.vector = 2, p.context = context, p.index = Index::named("i");
+  p.at[rank - 2] = Index::named("at.m"), p.at[rank - 1] = Index::named("at.n");
   if (c.slices > 1) {
     out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.slices);
-    p.at[rank - 1] = "n";
+    p.at[rank - 1] = Index::named("n");
   }
   if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
@@ -227,7 +209,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     guard(inside(task));
     sink(task, q);
   }
-  guard("");
+  guard({});
   out_.close();
   if (some) out_.close();
 }
@@ -243,7 +225,7 @@ void KernelText::sink(const Task& task, const Point& p) {
     case TaskKind::to_operand: {
       const Value v = value(block_.nodes[task.node].in[0], p);
       const std::string r = store_value(v, 2);
-      out_.line("op{}.put(i, {}[0], {}[1]);", task.node, r, r);
+      out_.line("op{}.put({}, {}[0], {}[1]);", task.node, p.index, r, r);
       return;
     }
     case TaskKind::reduce: {  // in a fragment: along the last dimension
@@ -264,15 +246,13 @@ void KernelText::sink(const Task& task, const Point& p) {
   }
 }
 
-void KernelText::write_pieces(const std::string& value, const Point& p, int piece, const std::string& tile,
-                              const std::vector<std::string>& at, const std::string& limit) {
+void KernelText::write_pieces(const std::string& value, const Point& p, int piece, const std::string& to,
+                              const std::vector<Index>& at, const std::optional<Index>& limit) {
   for (int v = 0; v < p.vector; v += piece) {
-    std::string to;
-    for (std::size_t d = 0; d < at.size(); ++d)
-      to += (d ? ", " : "") + (static_cast<int>(d) == p.inner ? plus(at[d], v) : at[d]);
     const std::string guard =
-        limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v), limit);
-    out_.line("{}write<{}>({}({}), {}{});", guard, piece, tile, to, value, v ? fmt::format(", {}", v) : "");
+        limit ? fmt::format("if ({}) ", text({{p.at[p.inner] + v, *limit}})) : std::string();
+    out_.line("{}write<{}>({}{}), {}{});", guard, piece, to, fmt::join(neighbour(at, p.inner, v), ", "),
+              value, v ? fmt::format(", {}", v) : "");
   }
 }
 
@@ -282,45 +262,31 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   const bool operand = n.kind == NodeKind::round;
   const int source = operand || n.kind == NodeKind::store ? n.in[0] : task.node;
   Point q = p;
-  std::string zero;
+  Condition inside;
   for (std::size_t d = 0; d < b.shape.size(); ++d)
     if (b.padded[d] > b.shape[d]) {
       q.limit[d] = b.shape[d];
-      zero += fmt::format("{}{}{} < {}", zero.empty() ? "" : " && ", p.at[d],
-                          static_cast<int>(d) == p.inner ? " + v" : "", b.shape[d]);
+      inside.push_back({static_cast<int>(d) == p.inner ? p.at[d] + one_of(p.vector) : p.at[d], b.shape[d]});
     }
   if (source == task.node) spilled_ = source;
   Value v = source == spilled_ ? leaf(source, q) : value(source, q);
   spilled_ = -1;
-  if (!zero.empty()) v = {fmt::format("({} ? {} : 0.0f)", zero, v.text), true};
+  if (!inside.empty()) v = {fmt::format("({} ? {} : 0.0f)", text(inside), v.text), p.vector > 1};
   const std::string r = store_value(v, p.vector);
   const Context& c = plan_.contexts[task.context];
-  std::vector<std::string> at = p.at;
-  std::string to = tile(task.buffer);
   int w = b.inner == p.inner ? this->piece(b, p) : 1;
-  std::string limit;
-  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0)
-    w = 1, limit = std::to_string(b.padded[p.inner]);
-  if (b.partials > 1) {
-    out_.open("{{");
-    out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
-    for (int v2 = 0; v2 < p.vector; v2 += w) {
-      std::string where;
-      for (std::size_t d = 0; d < at.size(); ++d)
-        where += ", " + (static_cast<int>(d) == p.inner ? plus(at[d], v2) : at[d]);
-      const std::string guard =
-          limit.empty() ? "" : fmt::format("if ({} < {}) ", plus(p.at[p.inner], v2), limit);
-      out_.line("{}write<{}>({}(part{}), {}{});", guard, w, to, where, r, v2 ? fmt::format(", {}", v2) : "");
-    }
-    out_.close();
-    return;
-  }
-  write_pieces(r, p, w, to, at, limit);
+  std::optional<Index> limit;
+  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0) w = 1, limit = b.padded[p.inner];
+  if (b.partials == 1) return write_pieces(r, p, w, tile(task.buffer) + "(", p.at, limit);
+  out_.open("{{");
+  out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
+  write_pieces(r, p, w, tile(task.buffer) + "(part, ", p.at, limit);
+  out_.close();
 }
 
-std::string KernelText::conditions(int node, const Point& p) {
+Condition KernelText::conditions(int node, const Point& p) {
   // Loads read in place, and stores, of tensors that the last tile overhangs.
-  std::set<std::string> all;
+  std::set<Bound> all;
   std::set<int> seen;
   std::vector<int> open{node};
   while (!open.empty()) {
@@ -332,89 +298,80 @@ std::string KernelText::conditions(int node, const Point& p) {
     if (direct || n.kind == NodeKind::store) {
       for (std::size_t d = 0; d < n.splits.size(); ++d)
         if (n.splits[d].overhang)
-          all.insert(fmt::format("{} + {} < {}", global_start(n, static_cast<int>(d), "it"),
-                                 n.shape[d] == 1 ? "0" : p.at[d], n.splits[d].extent + n.splits[d].offset));
+          all.insert({global_start(n, static_cast<int>(d), Index::named("it")) +
+                          (n.shape[d] == 1 ? Index(0) : p.at[d]),
+                      n.splits[d].extent + n.splits[d].offset});
     }
     if (n.kind == NodeKind::map || n.kind == NodeKind::store)
       open.insert(open.end(), n.in.begin(), n.in.end());
   }
-  std::string text;
-  for (const std::string& s : all) text += (text.empty() ? "" : " && ") + s;
-  return text;
+  return {all.begin(), all.end()};
 }
 
 void KernelText::sink_global(const Task& task, const Point& p) {
   const Node& n = block_.nodes[task.node];
   const auto& tensor = program_.tensors[n.tensor];
-  const std::string within = conditions(task.node, p);
+  const Condition within = conditions(task.node, p);
   const bool swept = plan_.contexts[task.context].kind == ContextKind::sweep;
   const std::size_t outer = mark();
   if (swept)
     guard(within);
   else if (!within.empty())
-    out_.open("if ({}) {{", within);
+    out_.open("if ({}) {{", text(within));
   const Value v = value(n.in[0], p);
   const std::string r = store_value(v, p.vector);
   const plan::Copy& copy = plan_.copies.at(task.node);
   const bool along = tensor.strides[p.inner] == 1 && (n.splits[p.inner].tile > 1);
   int w = along ? std::min(p.vector, copy.vector) : 1;
-  std::vector<std::string> at;
-  for (std::size_t d = 0; d < p.at.size(); ++d) {
-    at.push_back(position(n, static_cast<int>(d), "it", p.at[d]));
-  }
-  std::string limit;
+  std::optional<Index> limit;
   const Context& c = plan_.contexts[task.context];
-  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0)
-    w = 1, limit = std::to_string(n.shape[p.inner]);
+  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0) w = 1, limit = n.shape[p.inner];
   if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;
-    const std::string start = global_start(n, p.inner, "it");
-    limit = start == "0" ? std::to_string(n.splits[p.inner].extent)
-                         : fmt::format("{} - ({})", n.splits[p.inner].extent, start);
+    limit = n.splits[p.inner].extent - global_start(n, p.inner, Index::named("it"));
   }
-  write_pieces(r, p, w, global(n.tensor), at, limit);
+  write_pieces(r, p, w, global(n.tensor) + "(", position(n, Index::named("it"), p.at), limit);
   if (!swept && !within.empty()) out_.close(), forget(outer);
 }
 
 void KernelText::sink_accumulate(const Task& task, const Point& p) {
   const Node& n = block_.nodes[task.node];
-  const bool fragment = plan_.contexts[task.context].kind == ContextKind::fragment;
+  const std::string acc = accumulator(task.node, p);
   const Value x = value(n.in[0], p);
   if (n.kind == NodeKind::running_max) {
     const std::string r = store_value(x, p.vector);
     int diff = -1;
     for (int i : block_.consumers(task.node))
       if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
-    out_.open("for (int v = 0; v < {}; ++v) {{", p.vector);
-    out_.line("const float old = acc{}[i][v];", task.node);
-    out_.line("acc{}[i][v] = zellige::max(old, {}[v]);", task.node, r);
-    if (diff >= 0) out_.line("acc{}[i][v] = it == 0 ? 0.0f : old - acc{}[i][v];", diff, task.node);
+    const Loop v = counted("v", p.vector);
+    out_.open("{}{{", v.head);
+    out_.line("const float old = {};", acc);
+    out_.line("{} = zellige::max(old, {}[{}]);", acc, r, v.at);
+    if (diff >= 0) out_.line("{} = it == 0 ? 0.0f : old - {};", accumulator(diff, p), acc);
     out_.close();
     return;
   }
   if (task.buffer >= 0) {  // too many for registers: in shared memory, each thread its own
     const Buffer& b = plan_.buffers[task.buffer];
     const Value old = read_buffer(b, n.shape, p, tile(task.buffer));
-    Value sum = old;
+    Value sum{"", p.vector > 1};
     if (n.op == OpKind::accum) sum.text = fmt::format("{} + {}", old.text, x.text);
     if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
     if (n.op == OpKind::accum_rescale)
       sum.text =
           fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
     const std::string r = store_value(sum, p.vector);
-    write_pieces(r, p, this->piece(b, p), tile(task.buffer), p.at, "");
+    write_pieces(r, p, this->piece(b, p), tile(task.buffer) + "(", p.at, {});
     return;
   }
-  const std::string acc =
-      fragment ? fmt::format("acc{}.pair(i)[v]", task.node) : fmt::format("acc{}[i][v]", task.node);
   std::string update = fmt::format("{} += {}", acc, x.text);
   if (n.op == OpKind::accum_max) update = fmt::format("{} = zellige::max({}, {})", acc, acc, x.text);
   if (n.op == OpKind::accum_rescale) {
     const Value r = value(n.in[1], narrowed(n.in[1], task.node, p));
     update = fmt::format("{} = {} * {} + {}", acc, acc, r.text, x.text);
   }
-  out_.line("for (int v = 0; v < {}; ++v) {};", p.vector, update);
+  out_.line("{}{};", counted("v", p.vector).head, update);
 }
 
 }  // namespace zellige::emit

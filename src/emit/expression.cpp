@@ -8,27 +8,16 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 
-namespace {
-
-std::string key_of(const Point& p) {
-  std::string key;
-  for (std::size_t d = 0; d < p.at.size(); ++d) key += fmt::format("{}<{},", p.at[d], p.limit[d]);
-  return key + std::to_string(p.vector);
-}
-
-}  // namespace
-
 std::string KernelText::store_value(const Value& v, int vector) {
-  if (v.vector && v.text.find_first_of(" .([") == v.text.size() - 3)
-    return v.text.substr(0, v.text.size() - 3);
+  if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
-  out_.line("Vec<float, {}> {};", vector, name);
-  if (vector > 1) {
-    out_.line("#pragma unroll");
-    out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", vector, name, v.text);
-  } else {
-    out_.line("{{ const int v = 0; {}[v] = {}; (void)v; }}", name, v.text);
+  if (vector == 1) {
+    out_.line("const Vec<float, 1> {}{{{}}};", name, v.text);
+    return name;
   }
+  out_.line("Vec<float, {}> {};", vector, name);
+  out_.line("#pragma unroll");
+  out_.line("{}{}[v] = {};", counted("v", vector).head, name, v.text);
   return name;
 }
 
@@ -43,7 +32,7 @@ Point KernelText::narrowed(int operand, int node, const Point& p) const {
   Point q = p;
   for (std::size_t d = 0; d < q.at.size(); ++d) {
     if (from[d] == to[d]) continue;
-    q.at[d] = "0", q.limit[d] = 0, q.own = false;
+    q.at[d] = 0, q.limit[d] = 0, q.own = false;
     if (static_cast<int>(d) == q.inner) q.vector = 1, q.shift = 0;
   }
   return q;
@@ -51,7 +40,7 @@ Point KernelText::narrowed(int operand, int node, const Point& p) const {
 
 Value KernelText::value(int node, const Point& p) {
   const Node& n = block_.nodes[node];
-  const std::string key = fmt::format("{}:{}", node, key_of(p));
+  const Key key{node, p.at, p.limit, p.vector};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   Value result;
   switch (n.kind) {
@@ -65,10 +54,9 @@ Value KernelText::value(int node, const Point& p) {
       result.text = formula(n, in);
       // A value with several readers, or a long one, is computed once.
       if (uses_[node] > 1 || result.text.size() > 160) {
-        const int vector = result.vector ? p.vector : 1;
-        if (result.vector)
-          result.text = store_value(result, vector) + "[v]";
-        else {
+        if (result.vector) {
+          result = held_by(store_value(result, p.vector), p.vector);
+        } else {
           const std::string name = fresh("r");
           out_.line("const float {} = {};", name, result.text);
           result.text = name;
@@ -78,7 +66,7 @@ Value KernelText::value(int node, const Point& p) {
     }
     case NodeKind::slice: {
       Point q = p;
-      q.at[n.dim] = plus(q.at[n.dim], n.start);
+      q.at[n.dim] = q.at[n.dim] + n.start;
       if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
       if (n.dim == q.inner) q.shift += n.start;
       q.own = false;
@@ -92,8 +80,7 @@ Value KernelText::value(int node, const Point& p) {
       result = leaf(node, p);
       break;
   }
-  known_[key] = result;
-  order_.push_back(key);
+  order_.push_back(known_.emplace(key, result).first);
   return result;
 }
 
@@ -107,7 +94,7 @@ Value KernelText::concat(int node, const Point& p) {
   if (n.dim == p.inner)
     for (int in : n.in) apart = apart || start % p.vector != 0, start += block_.nodes[in].shape[n.dim];
   const std::size_t before = mark();
-  const auto part = [&](const Point& at, const std::string& where) {
+  const auto part = [&](const Point& at, const Index& where) {
     std::int64_t from = 0;
     for (std::size_t i = 0; i < n.in.size(); ++i) {
       const std::int64_t extent = block_.nodes[n.in[i]].shape[n.dim];
@@ -115,16 +102,13 @@ Value KernelText::concat(int node, const Point& p) {
       Point q = at;
       if (n.dim == q.inner) q.shift -= from;
       q.own = false;
-      q.at[n.dim] = from == 0 ? at.at[n.dim] : fmt::format("({} - {})", at.at[n.dim], from);
+      q.at[n.dim] = at.at[n.dim] - from;
       if (last)
         out_.open("{}{{", i ? "} else " : "");
       else
         out_.open("{}if ({} < {}) {{", i ? "} else " : "", at.at[n.dim], from + extent);
       const Value v = value(n.in[i], q);
-      if (at.vector > 1)
-        out_.line("for (int v = 0; v < {}; ++v) {}[v] = {};", at.vector, name, v.text);
-      else
-        out_.line("{{ const int v = 0; {}[{}] = {}; (void)v; }}", name, where, v.text);
+      out_.line("{}{}[{}] = {};", counted("v", at.vector).head, name, where, v.text);
       forget(before);
       if (!last) out_.close("");
       from += extent;
@@ -133,21 +117,19 @@ Value KernelText::concat(int node, const Point& p) {
   };
   if (!apart) {
     Point q = p;
-    if (q.limit[n.dim] > 0)
-      q.at[n.dim] = fmt::format("at_most({}, {})", q.at[n.dim], q.limit[n.dim] - 1), q.limit[n.dim] = 0;
-    part(q, "0");
+    if (q.limit[n.dim] > 0) q.at[n.dim] = at_most(q.at[n.dim], q.limit[n.dim] - 1), q.limit[n.dim] = 0;
+    part(q, one_of(p.vector));
   } else {
     for (int v = 0; v < p.vector; ++v) {
       Point q = p;
-      q.at[p.inner] = plus(p.at[p.inner], v);
-      if (p.limit[p.inner] > 0)
-        q.at[p.inner] = fmt::format("at_most({}, {})", q.at[p.inner], p.limit[p.inner] - 1);
+      q.at[p.inner] = p.at[p.inner] + v;
+      if (p.limit[p.inner] > 0) q.at[p.inner] = at_most(q.at[p.inner], p.limit[p.inner] - 1);
       q.limit[p.inner] = 0;
       q.vector = 1, q.shift = 0;
-      part(q, std::to_string(v));
+      part(q, v);
     }
   }
-  return {name + "[v]", true};
+  return held_by(name, p.vector);
 }
 
 int KernelText::piece(const Buffer& b, const Point& p) const {
@@ -168,76 +150,63 @@ int KernelText::piece(const Buffer& b, const Point& p) const {
   return n;
 }
 
-Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p,
-                              const std::string& tile) {
+/// Reads the neighbours, `piece` at a time: read(piece, coordinate) is the text of one access.
+template <class Read>
+Value KernelText::read(const plan::Shape& shape, const Point& p, int piece, Read read) {
   const bool vector = p.vector > 1 && shape[p.inner] > 1;
   const int count = vector ? p.vector : 1;
-  const auto at = [&](int v) {
-    std::string text;
+  std::vector<std::string> parts;
+  for (int v = 0; v < count; v += piece) {
+    std::vector<Index> at = neighbour(p.at, p.inner, v);
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      std::string c = shape[d] == 1 ? "0" : p.at[d];
-      if (vector && static_cast<int>(d) == p.inner) c = plus(c, v);
-      if (shape[d] > 1 && p.limit[d] > 0) c = fmt::format("at_most({}, {})", c, p.limit[d] - 1);
-      text += (d ? ", " : "") + c;
+      if (shape[d] == 1)
+        at[d] = 0;
+      else if (p.limit[d] > 0)
+        at[d] = at_most(at[d], p.limit[d] - 1);
     }
-    return text;
-  };
-  int w = vector && p.limit[p.inner] == 0 ? piece(b, p) : 1;
-  const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce &&
-                   block_.nodes[b.node].op == OpKind::reduction_max;
-  std::string parts;
-  for (int v = 0; v < count; v += w) {
-    parts += v ? ", " : "";
-    if (b.partials > 1)
-      parts += fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile, at(v));
-    else
-      parts += fmt::format("read<{}>({}({}))", w, tile, at(v));
+    parts.push_back(read(piece, at));
   }
   const std::string name = fresh("x");
   if (!vector) {
-    out_.line("const float {} = {}[0];", name, parts);
+    out_.line("const float {} = {}[0];", name, parts[0]);
     return {name, false};
   }
-  if (w == count)
-    out_.line("const Vec<float, {}> {} = {};", count, name, parts);
-  else
-    out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
-  return {name + "[v]", true};
+  const std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  out_.line("const Vec<float, {}> {} = {};", count, name, piece == count ? text : "join(" + text + ")");
+  return held_by(name, count);
+}
+
+Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p,
+                              const std::string& tile) {
+  const bool vector = p.vector > 1 && shape[p.inner] > 1;
+  const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce &&
+                   block_.nodes[b.node].op == OpKind::reduction_max;
+  return read(shape, p, vector && p.limit[p.inner] == 0 ? piece(b, p) : 1, [&](int w, const auto& at) {
+    return b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile,
+                                        fmt::join(at, ", "))
+                          : fmt::format("read<{}>({}({}))", w, tile, fmt::join(at, ", "));
+  });
 }
 
 Value KernelText::read_global(int node, const Point& p) {
   const Node& n = block_.nodes[node];
   const auto& tensor = program_.tensors[n.tensor];
-  const bool vector = p.vector > 1 && n.shape[p.inner] > 1;
-  const int count = vector ? p.vector : 1;
   int w = 1;
-  if (vector && p.limit[p.inner] == 0 && tensor.strides[p.inner] == 1) {
+  if (p.vector > 1 && n.shape[p.inner] > 1 && p.limit[p.inner] == 0 && tensor.strides[p.inner] == 1) {
     w = std::min(p.vector, plan_.copies.at(node).vector);
     while (p.shift % w != 0) w /= 2;
   }
-  const auto at = [&](int v) {
-    std::string text;
-    for (std::size_t d = 0; d < n.shape.size(); ++d) {
-      std::string c = n.shape[d] == 1 ? "0" : p.at[d];
-      if (vector && static_cast<int>(d) == p.inner) c = plus(c, v);
-      if (n.shape[d] > 1 && p.limit[d] > 0) c = fmt::format("at_most({}, {})", c, p.limit[d] - 1);
-      text += (d ? ", " : "") + position(n, static_cast<int>(d), "it", c);
-    }
-    return text;
-  };
-  std::string parts;
-  for (int v = 0; v < count; v += w)
-    parts += fmt::format("{}read<{}>({}({}))", v ? ", " : "", w, global(n.tensor), at(v));
-  const std::string name = fresh("x");
-  if (!vector) {
-    out_.line("const float {} = {}[0];", name, parts);
-    return {name, false};
-  }
-  if (w == count)
-    out_.line("const Vec<float, {}> {} = {};", count, name, parts);
-  else
-    out_.line("const Vec<float, {}> {} = join({});", count, name, parts);
-  return {name + "[v]", true};
+  return read(n.shape, p, w, [&](int piece, const auto& at) {
+    return fmt::format("read<{}>({}({}))", piece, global(n.tensor),
+                       fmt::join(position(n, Index::named("it"), at), ", "));
+  });
+}
+
+std::string KernelText::accumulator(int node, const Point& p) const {
+  const bool fragment = plan_.contexts[p.context].kind == plan::ContextKind::fragment;
+  return fmt::format("acc{}{}[{}]", node,
+                     fragment ? fmt::format(".pair({})", p.index) : fmt::format("[{}]", p.index),
+                     one_of(p.vector));
 }
 
 Value KernelText::leaf(int node, const Point& p) {
@@ -245,21 +214,14 @@ Value KernelText::leaf(int node, const Point& p) {
   if (const auto direct = plan_.direct.find(node); direct != plan_.direct.end() && direct->second)
     return read_global(node, p);
   const auto where = plan_.context_of.find(node);
-  if (node == spilled_)
-    return {fmt::format("acc{}{}[v]", node,
-                        plan_.contexts[p.context].kind == plan::ContextKind::fragment ? ".pair(i)" : "[i]"),
-            true};
-  bool here = where != plan_.context_of.end() && where->second == p.context && !p.index.empty() && p.own;
+  if (node == spilled_) return {accumulator(node, p), p.vector > 1};
+  bool here = where != plan_.context_of.end() && where->second == p.context && p.own;
   if (here) {
     const bool after = n.carried || n.kind == NodeKind::accumulate;
     here = after ? section_ == plan::Section::after : n.section == section_;
     here = here && n.shape == plan_.contexts[p.context].domain && n.kind != NodeKind::round;
   }
-  if (here) {
-    if (plan_.contexts[p.context].kind == plan::ContextKind::fragment)
-      return {fmt::format("acc{}.pair({})[v]", node, p.index), true};
-    return {fmt::format("acc{}[{}][v]", node, p.index), true};
-  }
+  if (here) return {accumulator(node, p), p.vector > 1};
   const int b = plan_.buffer_of.at(node);
   return read_buffer(plan_.buffers[b], n.shape, p, tile_at_stage(b));
 }

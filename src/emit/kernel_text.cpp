@@ -98,52 +98,35 @@ void KernelText::declarations() {
 }
 
 void KernelText::start(const Task& t) {
-  const auto fill = [&](const std::string& name, std::int64_t n, std::int64_t v, const std::string& x) {
-    if (v > 0) {
-      out_.line("Vec<float, {}> {}[{}];", v, name, n);
-      out_.line("for (int i = 0; i < {}; ++i)", n);
-      out_.line("  for (int v = 0; v < {}; ++v) {}[i][v] = {};", v, name, x);
-    } else {
-      out_.line("Vec<float, {}> {};", n, name);
-      out_.line("for (int i = 0; i < {}; ++i) {}[i] = {};", n, name, x);
-    }
+  const auto registers = [&](int node, const Context& c, const std::string& start) {
+    const std::string name = fmt::format("acc{}", node);
+    const Loop i = counted("i", steps(c)), v = counted("v", c.vector);
+    out_.line("Vec<float, {}> {}[{}];", c.vector, name, steps(c));
+    out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
-  const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
   if (t.kind == TaskKind::mma) {
-    out_.line("{} acc{};", fragment_type(*c), t.node);
+    out_.line("{} acc{};", fragment_type(plan_.contexts[t.context]), t.node);
     out_.line("acc{}.clear();", t.node);
   } else if (t.kind == TaskKind::accumulate) {
+    const Context& c = plan_.contexts[t.context];
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const std::string start = max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
-      plan::Shape chunks = c->domain;
-      chunks[c->inner] /= c->vector;
-      const std::int64_t total = graph::size(chunks);
-      out_.open("for (int c = tid; c < {}; c += {}) {{", total, threads());
-      std::string at;
-      std::vector<std::string> index(chunks.size());
-      std::int64_t below = 1;
-      for (int d : c->order) {
-        index[d] = digit("c", below, chunks[d], below * chunks[d] == total);
-        if (d == c->inner) index[d] = times(index[d], c->vector);
-        below *= chunks[d];
-      }
-      for (int v = 0; v < c->vector; ++v) {
-        at.clear();
-        for (std::size_t d = 0; d < index.size(); ++d)
-          at += (d ? ", " : "") + (static_cast<int>(d) == c->inner ? plus(index[d], v) : index[d]);
-        out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer), at, start);
-      }
-      out_.close();
-    } else if (c->kind == ContextKind::fragment) {
-      out_.line("{} acc{};", fragment_type(*c), t.node);
+      const plan::Shape chunks = chunks_of(c);
+      const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
+      const std::vector<Index> at = coordinate("int", s.item, chunks, c.order, c.inner, c.vector);
+      for (int v = 0; v < c.vector; ++v)
+        out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
+                  fmt::join(neighbour(at, c.inner, v), ", "), start);
+      close(s);
+    } else if (c.kind == ContextKind::fragment) {
+      out_.line("{} acc{};", fragment_type(c), t.node);
       out_.line("acc{}.fill({});", t.node, start);
     } else {
-      fill(fmt::format("acc{}", t.node), steps(*c), c->vector, start);
+      registers(t.node, c, start);
       for (int i : block_.consumers(t.node))
-        if (block_.nodes[i].kind == NodeKind::running_diff)
-          fill(fmt::format("acc{}", i), steps(*c), c->vector, "0.0f");
+        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, c, "0.0f");
     }
   } else if (t.kind == TaskKind::reduce) {
     sum_declaration(t);
@@ -154,15 +137,18 @@ void KernelText::sum_declaration(const Task& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
-  std::string count;
+  const char* start = max ? "-1.0f / 0.0f" : "0.0f";
   if (c.kind == ContextKind::fragment) {
-    count = fragment_type(c) + "::lines";
-  } else {
-    const int groups = warps() * 32 / (c.lanes * c.splits);
-    count = std::to_string((graph::size(c.domain) + groups - 1) / groups);
+    const std::string type = fragment_type(c);
+    out_.line("Vec<float, {}::lines> sum{};", type, t.node);
+    out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", type, t.node, start);
+    return;
   }
+  const int groups = warps() * 32 / (c.lanes * c.splits);
+  const std::int64_t count = (graph::size(c.domain) + groups - 1) / groups;
+  const Loop i = counted("i", count);
   out_.line("Vec<float, {}> sum{};", count, t.node);
-  out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", count, t.node, max ? "-1.0f / 0.0f" : "0.0f");
+  out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
 int KernelText::stages() const {
@@ -252,7 +238,7 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
   for (int t : tasks) {
     const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
     const char* stage = !staged || !loop_ ? "" : ahead > 0 ? "next" : "it";
-    copy_in(t, stage, ahead > 0 ? "ahead" : loop_ ? "it" : "0");
+    copy_in(t, stage, ahead > 0 ? Index::named("ahead") : loop_ ? Index::named("it") : 0);
   }
   if (ahead > 0) out_.close();
 }

@@ -1,6 +1,7 @@
 // One kernel's CUDA text, from its plan. Private to the emitter.
 //
 // kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
+// loop_text.cpp      a thread's share of items, and an item's coordinate
 // copy_text.cpp      tiles from global to shared memory
 // reduce_text.cpp    sums over lanes, and staged stores
 // evaluate_text.cpp  loop nests of the contexts, and what each task leaves behind
@@ -10,29 +11,45 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "emit/names.hpp"
 #include "emit/text.hpp"
 
 namespace zellige::emit {
 
-/// The coordinate at which a nest evaluates, dimension by dimension, as text. `inner` runs over `vector` neighbours.
+/// The coordinate at which a nest evaluates, dimension by dimension. `inner` runs over `vector` neighbours.
 struct Point {
-  std::vector<std::string> at;      // of the first of the neighbours
+  explicit Point(std::size_t rank) : at(rank), limit(rank, 0) {}
+
+  std::vector<Index> at;            // of the first of the neighbours
   std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it, the nest passes it
   int inner = 0;
   int vector = 1;
   std::int64_t shift = 0;  // of at[inner] from a multiple of `vector`: slices and concatenations move it
   int context = -1;        // whose registers `pair` and `state` index
-  std::string index;       // of this chunk in those registers
+  Index index;             // of this chunk in those registers
   bool own = true;         // the nest's own coordinate: what its registers hold is at hand
 };
+
+/// The number of one of `vector` neighbours.
+inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
 /// A node's value: text for one of the neighbours ("t3[v]"), or one value for all.
 struct Value {
   std::string text;
   bool vector = false;
+  std::string name = {};  // of the Vec that holds it, "t3"; "": none does
+};
+/// Neighbours that stand in the Vec `name`.
+inline Value held_by(const std::string& name, int vector) {
+  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
+}
+
+/// One thread's share of so many items: the loop over it is open.
+struct Share {
+  Index step;  // of this thread
+  Index item;
+  int open;  // braces
 };
 
 class KernelText {
@@ -57,12 +74,22 @@ class KernelText {
   void copy(const std::vector<int>& tasks, int ahead);
   void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
   int stages() const;                        // of the loop's rings
-  std::string global_start(const Node&, int dim, const std::string& iteration) const;
+  Index global_start(const Node&, int dim, const Index& iteration) const;
   std::string thread_index() const;
 
   // copy_text.cpp
-  void copy_in(int task, const std::string& stage, const std::string& iteration);
-  std::string position(const Node&, int dim, const std::string& iteration, const std::string& at) const;
+  void copy_in(int task, const std::string& stage, const Index& iteration);
+  std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
+
+  // loop_text.cpp
+  /// Opens the loop of a thread, the `first` of `workers`, over its items, whose number counts in steps of `scale`.
+  Share share(const char* type, const char* counter, const char* item, const Index& first, std::int64_t total,
+              std::int64_t workers, const char* unroll, std::int64_t scale = 1, bool guarded = true);
+  void close(const Share&);
+  /// Declares the coordinate of an item of `extents`, the first of `order` fastest; `inner` counts in steps of `vector`.
+  std::vector<Index> coordinate(const char* type, const Index& item, const plan::Shape& extents,
+                                const std::vector<int>& order, int inner = -1, int vector = 1);
+  std::vector<Index> batch_coordinate(const Context&);  // of a fragment; its row and column are 0
 
   // evaluate_text.cpp
   void mma(const Task&);
@@ -71,7 +98,7 @@ class KernelText {
   void fragment_nest(const std::vector<int>& tasks);
   bool has_room(const Task&, std::int64_t columns) const;
   const plan::Shape& written(const Task&) const;
-  std::string inside(const Task&) const;
+  Condition inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);
@@ -80,12 +107,12 @@ class KernelText {
   void sink_shared(const Task&, const Point&);
   void sink_global(const Task&, const Point&);
   void sink_accumulate(const Task&, const Point&);
-  void write_pieces(const std::string& value, const Point&, int piece, const std::string& tile,
-                    const std::vector<std::string>& at, const std::string& guard_inner);
-  std::string conditions(int node, const Point&);
+  void write_pieces(const std::string& value, const Point&, int piece, const std::string& to,
+                    const std::vector<Index>& at, const std::optional<Index>& limit);
+  Condition conditions(int node, const Point&);
   std::size_t mark() const { return order_.size(); }
   void forget(std::size_t mark);
-  void guard(const std::string& condition);
+  void guard(const Condition&);
 
   // expression.cpp
   Value value(int node, const Point&);
@@ -94,7 +121,10 @@ class KernelText {
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
-  std::string store_value(const Value&, int vector);  // a Vec<float, vector> holding it
+  template <class Read>
+  Value read(const plan::Shape&, const Point&, int piece, Read);
+  std::string store_value(const Value&, int vector);      // a Vec<float, vector> holding it
+  std::string accumulator(int node, const Point&) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   int piece(const Buffer&, const Point&) const;
@@ -105,19 +135,30 @@ class KernelText {
   int used_warps(const Context&) const;
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
+  static plan::Shape chunks_of(const Context&);
   int steps(const Context&) const;  // chunks a thread of a sweep
   bool looped() const { return block_.loop > 1; }
+
+  /// A value is known by its node and where it was asked for.
+  struct Key {
+    int node;
+    std::vector<Index> at;
+    std::vector<std::int64_t> limit;
+    int vector;
+    auto operator<=>(const Key&) const = default;
+  };
 
   const plan::KernelPlan& plan_;
   const plan::Program& program_;
   const plan::BlockProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;                // the buffers' names in the text
-  std::vector<int> uses_;                         // how often each node is an operand
-  std::unordered_map<std::string, Value> known_;  // values at hand in the open scopes, by node and coordinate
-  std::vector<std::string> order_;  // of their computation: a scope that closes takes its own along
-  std::string guard_;               // the condition that is open in a nest, and what was known before it
+  std::vector<std::string> tiles_;  // the buffers' names in the text
+  std::vector<int> uses_;           // how often each node is an operand
+  std::map<Key, Value> known_;      // values at hand in the open scopes
+  std::vector<std::map<Key, Value>::iterator>
+      order_;        // of their computation: a scope that closes takes its own along
+  Condition guard_;  // that is open in a nest, and what was known before it
   std::size_t guarded_ = 0;
   int counter_ = 0;
   int spilled_ = -1;                              // node on its way from registers to its buffer

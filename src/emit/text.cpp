@@ -61,24 +61,9 @@ std::string buffer_layout(const plan::Buffer& b) {
                      layout);
 }
 
-std::string plus(const std::string& a, std::int64_t b) {
-  if (b == 0) return a;
-  if (a == "0") return fmt::format("{}", b);
-  return b > 0 ? fmt::format("{} + {}", a, b) : fmt::format("{} - {}", a, -b);
-}
-
-std::string times(const std::string& a, std::int64_t b) {
-  if (b == 0 || a == "0") return "0";
-  if (b == 1) return a;
-  const bool simple = a.find_first_of(" ") == std::string::npos;
-  return simple ? fmt::format("{} * {}", a, b) : fmt::format("({}) * {}", a, b);
-}
-
-std::string digit(const std::string& c, std::int64_t below, std::int64_t extent, bool top) {
-  if (extent == 1) return "0";
-  std::string text = below > 1 ? fmt::format("{} / {}", c, below) : c;
-  if (!top) text += fmt::format(" % {}", extent);
-  return text;
+Loop counted(const char* counter, std::int64_t trips, const char* type) {
+  if (trips == 1) return {"", 0};
+  return {fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) ", type, counter, trips), Index::named(counter)};
 }
 
 }  // namespace zellige::emit

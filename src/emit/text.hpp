@@ -3,9 +3,17 @@
 #include <string>
 #include <vector>
 
+#include "emit/index.hpp"
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::emit {
+
+/// A loop that counts to `trips`: what stands before its body, and its counter. One trip is none: no head, and 0.
+struct Loop {
+  std::string head;  // "for (int i = 0; i < 4; ++i) "
+  Index at;
+};
+Loop counted(const char* counter, std::int64_t trips, const char* type = "int");
 
 /// Generated lines; braces are opened and closed by name, so that what is open is always known.
 class Text {
@@ -38,11 +46,7 @@ std::string float_literal(double);    // 0.25f; exact to float
 /// The type that counts to `last`.
 const char* index_type(std::int64_t last);
 std::string layout_text(const graph::Shape&,
-                        const graph::Strides&);           // Layout<Shape<Int<2>, ..>, Stride<..>>{}
-std::string buffer_layout(const plan::Buffer&);           // with partials and swizzle
-std::string plus(const std::string& a, std::int64_t b);   // "a + b", "a", or "b"
-std::string times(const std::string& a, std::int64_t b);  // "a * b", or "a"
-/// "c / 12 % 8": digit `d` of a mixed-radix number whose lower digits have product `below`; top digits need no remainder.
-std::string digit(const std::string& c, std::int64_t below, std::int64_t extent, bool top);
+                        const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>{}
+std::string buffer_layout(const plan::Buffer&);  // with partials and swizzle
 
 }  // namespace zellige::emit

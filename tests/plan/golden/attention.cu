@@ -23,16 +23,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto sK = shared_ring<half_t, 4>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   const auto sV = shared_ring<half_t, 4>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   Vec<float, 1> acc6[1];
-  for (int i = 0; i < 1; ++i)
-    for (int v = 0; v < 1; ++v) acc6[i][v] = (-3.4028235e+38f);
+  acc6[0][0] = (-3.4028235e+38f);
   Vec<float, 1> acc7[1];
-  for (int i = 0; i < 1; ++i)
-    for (int v = 0; v < 1; ++v) acc7[i][v] = 0.0f;
+  acc7[0][0] = 0.0f;
   Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
   acc13.fill(0.0f);
   Vec<float, 1> acc15[1];
-  for (int i = 0; i < 1; ++i)
-    for (int v = 0; v < 1; ++v) acc15[i][v] = 0.0f;
+  acc15[0][0] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -113,26 +110,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       }
     }
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 1; ++i) {
-      const int c = tid + i * 128;
-      if (c < 32) {
-        const int i1 = c;
-        const float x1 = read<1>(s_t5(0, i1, 0))[0];
-        Vec<float, 1> r2;
-        { const int v = 0; r2[v] = x1; (void)v; }
-        for (int v = 0; v < 1; ++v) {
-          const float old = acc6[i][v];
-          acc6[i][v] = zellige::max(old, r2[v]);
-          acc7[i][v] = it == 0 ? 0.0f : old - acc6[i][v];
-        }
-        Vec<float, 1> r3;
-        { const int v = 0; r3[v] = acc6[i][v]; (void)v; }
-        write<1>(s_m(0, i1, 0), r3);
-        Vec<float, 1> r4;
-        { const int v = 0; r4[v] = acc7[i][v]; (void)v; }
-        write<1>(s_t7(0, i1, 0), r4);
+    if (tid < 32) {
+      const int i1 = tid;
+      const float x1 = read<1>(s_t5(0, i1, 0))[0];
+      const Vec<float, 1> r2{x1};
+      {
+        const float old = acc6[0][0];
+        acc6[0][0] = zellige::max(old, r2[0]);
+        acc7[0][0] = it == 0 ? 0.0f : old - acc6[0][0];
       }
+      const Vec<float, 1> r3{acc6[0][0]};
+      write<1>(s_m(0, i1, 0), r3);
+      const Vec<float, 1> r4{acc7[0][0]};
+      write<1>(s_t7(0, i1, 0), r4);
     }
     __syncthreads();
     Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
@@ -184,29 +174,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       }
     }
     __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < 1; ++i) {
-      const int c = tid + i * 128;
-      if (c < 32) {
-        const int i1 = c;
-        const float x13 = read<1>(s_t14(0, i1, 0))[0];
-        Vec<float, 1> r14;
-        { const int v = 0; r14[v] = zellige::exp(acc7[i][v]); (void)v; }
-        for (int v = 0; v < 1; ++v) acc15[i][v] = acc15[i][v] * r14[v] + x13;
-      }
+    if (tid < 32) {
+      const int i1 = tid;
+      const float x13 = read<1>(s_t14(0, i1, 0))[0];
+      const float r14 = zellige::exp(acc7[0][0]);
+      acc15[0][0] = acc15[0][0] * r14 + x13;
     }
     stage = stage + 1 == 4 ? 0 : stage + 1;
     next = next + 1 == 4 ? 0 : next + 1;
   }
-  #pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int c = tid + i * 128;
-    if (c < 32) {
-      const int i1 = c;
-      Vec<float, 1> r15;
-      { const int v = 0; r15[v] = acc15[i][v]; (void)v; }
-      write<1>(s_sum(0, i1, 0), r15);
-    }
+  if (tid < 32) {
+    const int i1 = tid;
+    const Vec<float, 1> r15{acc15[0][0]};
+    write<1>(s_sum(0, i1, 0), r15);
   }
   __syncthreads();
   if (warp < 2) {

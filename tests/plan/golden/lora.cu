@@ -46,11 +46,9 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> p
     cp_async<16>(sX2(i0, i1), gX2(i0, i1));
   }
   // X3 (16, 64): 128 copies of 16 bytes
-  #pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int c = tid + i * 128;
-    const int i1 = (c % 8) * 8;
-    const int i0 = c / 8;
+  {
+    const int i1 = (tid % 8) * 8;
+    const int i0 = tid / 8;
     cp_async<16>(sX3(i0, i1), gX3(i0, bx * 64 + i1));
   }
   cp_async_commit();
@@ -87,15 +85,11 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> p
       write<2>(s_s4(part, at.m, at.n), r1);
     }
   }
-  #pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int c = tid + i * 128;
-    if (c < 32) {
-      const int i1 = (c % 2) * 8;
-      const int i0 = c / 2;
-      const Vec<float, 8> x2 = join(read_sum<4, 4>(s_s5, i0, i1), read_sum<4, 4>(s_s5, i0, i1 + 4));
-      write<8>(s_t6(i0, i1), x2);
-    }
+  if (tid < 32) {
+    const int i1 = (tid % 2) * 8;
+    const int i0 = tid / 2;
+    const Vec<float, 8> x2 = join(read_sum<4, 4>(s_s5, i0, i1), read_sum<4, 4>(s_s5, i0, i1 + 4));
+    write<8>(s_t6(i0, i1), x2);
   }
   __syncthreads();
   Fragment<1, 16, 64, 1, 1, 4, 1> acc7;
@@ -113,11 +107,9 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> p
   }
   __syncthreads();
   // Y0 leaves in 128 chunks of 16 bytes
-  #pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    const int c = tid + i * 128;
-    const int i1 = (c % 8) * 8;
-    const int i0 = c / 8;
+  {
+    const int i1 = (tid % 8) * 8;
+    const int i0 = tid / 8;
     store(gY0(i0, bx * 64 + i1), load<8>(sY0_out(i0, i1)));
   }
 }

@@ -1,0 +1,70 @@
+// Integers of the emitted text as values: what is constant is folded, and brackets stand where C++'s precedence wants them.
+//
+//   const Index c = Index::named("c");
+//   (c * 4 + 3).str(), ((c + 1) * 8).str(), (5 - c).str()  // c * 4 + 3, (c + 1) * 8, 5 - c
+//   digit(c, 8, 4, false) * 2                              // (c / 8 % 4) * 2
+#pragma once
+#include <fmt/format.h>
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zellige::emit {
+
+/// A sum of terms, each a factor times something that has a name, and a constant.
+class Index {
+ public:
+  Index(std::int64_t constant = 0) : constant_(constant) {}
+  /// A variable or a call: binds tighter than any operator.
+  static Index named(std::string name) { return Index(std::move(name), Binds::name, 1); }
+
+  bool is_constant() const { return terms_.empty(); }
+  bool is_name() const;
+  std::string str() const;
+
+  friend Index operator+(Index a, const Index& b);
+  friend Index operator-(const Index& a, const Index& b);
+  friend Index operator*(const Index& a, std::int64_t factor);
+  /// Digit of a mixed-radix number whose lower digits have product `below`; the top digit needs no remainder.
+  friend Index digit(const Index& number, std::int64_t below, std::int64_t extent, bool top);
+  friend Index at_most(const Index&, std::int64_t last);
+  friend auto operator<=>(const Index&, const Index&) = default;
+
+ private:
+  enum class Binds { name, product, sum };
+  struct Term {
+    std::string text;
+    Binds binds;
+    std::int64_t factor;
+    std::string str(bool after_minus) const;  // of its absolute value
+    auto operator<=>(const Term&) const = default;
+  };
+  Index(std::string text, Binds binds, std::int64_t factor) { terms_.push_back({text, binds, factor}); }
+
+  std::vector<Term> terms_;  // in the order of their adding; no two of one text, no factor 0
+  std::int64_t constant_ = 0;
+};
+
+/// at < below
+struct Bound {
+  Index at, below;
+  auto operator<=>(const Bound&) const = default;
+};
+/// All of these hold; none, and nothing is asked.
+using Condition = std::vector<Bound>;
+std::string text(const Condition&);  // a < 3 && b < 4
+
+/// The coordinate's neighbour, `v` on in dimension `dim`.
+std::vector<Index> neighbour(std::vector<Index> at, int dim, const Index& v);
+
+}  // namespace zellige::emit
+
+template <>
+struct fmt::formatter<zellige::emit::Index> : fmt::formatter<std::string> {
+  template <class Where>
+  auto format(const zellige::emit::Index& i, Where& where) const {
+    return fmt::formatter<std::string>::format(i.str(), where);
+  }
+};
