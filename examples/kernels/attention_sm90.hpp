@@ -12,11 +12,11 @@
 #include <zellige/atom/convert.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
-#include <zellige/atom/setmaxnreg.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/atom/wgmma.hpp>
+#include <zellige/block/multiply_wgmma.hpp>
 #include <zellige/block/online_softmax.hpp>
-#include <zellige/block/pipeline.hpp>
+#include <zellige/block/ring.hpp>
+#include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
 #include <zellige/layout/integer.hpp>
 
@@ -27,11 +27,11 @@ struct Attention {
   using Element = Element_;
   static constexpr int HeadDim = HeadDim_, Keys = Keys_, slabs = HeadDim / 64, threads = 384;
   static constexpr bool Causal = Causal_;
-  static constexpr int q_bytes = 64 * HeadDim * 2,
-                       kv_bytes = Keys * HeadDim * 2;  // of a warpgroup; of a stage
-  static constexpr int k_offset = 2 * q_bytes, v_offset = k_offset + 2 * kv_bytes,
-                       barriers_offset = v_offset + 2 * kv_bytes;
-  static constexpr int shared_bytes = barriers_offset + 3 * PipelineTmaAsync<2>::bytes;
+  using QRing = Ring<2, Tiles<64 * HeadDim * 2>>;  // a stage a warpgroup
+  using KvRing = Ring<2, Tiles<Keys * HeadDim * 2>>;
+  static constexpr int k_offset = QRing::tiles_bytes, v_offset = k_offset + KvRing::tiles_bytes,
+                       barriers_offset = v_offset + KvRing::tiles_bytes;
+  static constexpr int shared_bytes = barriers_offset + 3 * KvRing::barriers_bytes;
   static_assert(HeadDim == 64 || HeadDim == 128, "Attention: head dimension 64 or 128");
   static_assert(Keys % 16 == 0 && Keys <= 256, "Attention: a multiple of 16 keys, at most 256");
 };
@@ -46,14 +46,15 @@ template <class A>
 struct AttentionWork {
   AttentionShape s;
   int row_tiles;
-  PipelineTmaAsync<2> k, v, q;  // q: a stage a warpgroup
+  typename A::KvRing k, v;
+  typename A::QRing q;
 
   ZELLIGE_CALL explicit AttentionWork(const AttentionShape& shape)
       : s(shape), row_tiles((shape.queries + 127) / 128) {
-    constexpr unsigned at = A::barriers_offset, each = PipelineTmaAsync<2>::bytes;
-    k = PipelineTmaAsync<2>::at(at, "k full", "k empty");
-    v = PipelineTmaAsync<2>::at(at + each, "v full", "v empty");
-    q = PipelineTmaAsync<2>::at(at + 2 * each, "q full", "q empty");
+    constexpr unsigned at = A::barriers_offset, each = A::KvRing::barriers_bytes;
+    k = A::KvRing::at(A::k_offset, at, {"K"}, "k full", "k empty");
+    v = A::KvRing::at(A::v_offset, at + each, {"V"}, "v full", "v empty");
+    q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
   struct Place {
     int row, head;  // row -1: nothing to do
@@ -85,16 +86,13 @@ struct AttentionWork {
 template <class A>
 ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map,
                                  const TmaDescriptor& v_map, const AttentionWork<A>& work) {
-  const auto sQ = shared<unsigned char>("Q", 0, 2 * A::q_bytes);
-  const auto sK = shared<unsigned char>("K", A::k_offset, 2 * A::kv_bytes);
-  const auto sV = shared<unsigned char>("V", A::v_offset, 2 * A::kv_bytes);
-  auto stage = producer_start<2>();
+  auto stage = work.k.first_empty();
   unsigned q_phase = 1;
   griddep_wait();
-  const auto load_v = [&](const PipelineState<2>& s, int j, int head) {
-    work.v.producer_acquire(s, A::kv_bytes);
-    tma_load_hint_4d(sV + s.index * A::kv_bytes, v_map, work.v.full_barrier(s), CacheHint::evict_last, 0,
-                     j * A::Keys, 0, head);
+  const auto load = [&](const auto& ring, const RingStage<2>& s, const TmaDescriptor& map, CacheHint hint,
+                        int row, int head) {
+    const auto full = ring.acquire(s);
+    tma_load_hint_4d(ring.tile(s), map, full, hint, 0, row, 0, head);
   };
   for (int turn = 0; turn < work.turns(); ++turn) {
     const auto [row, head] = work(turn);
@@ -102,22 +100,17 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
     const int kv_head = head / (work.s.heads / work.s.kv_heads);
     auto before = stage;
     for (int j = work.key_tiles(row) - 1, last = j; j >= 0; --j, ++stage) {
-      work.k.producer_acquire(stage, A::kv_bytes);
-      tma_load_hint_4d(sK + stage.index * A::kv_bytes, k_map, work.k.full_barrier(stage),
-                       CacheHint::evict_last, 0, j * A::Keys, 0, kv_head);
+      load(work.k, stage, k_map, CacheHint::evict_last, j * A::Keys, kv_head);
       if (j == last) {
-        for (int w = 0; w < 2; ++w) {
-          work.q.producer_acquire({w, q_phase}, A::q_bytes);
-          tma_load_hint_4d(sQ + w * A::q_bytes, q_map, work.q.full + w, CacheHint::evict_first, 0,
-                           row + 64 * w, 0, head);
-        }
+        for (int w = 0; w < 2; ++w)
+          load(work.q, {w, q_phase}, q_map, CacheHint::evict_first, row + 64 * w, head);
         q_phase ^= 1;
       } else {
-        load_v(before, j + 1, kv_head);
+        load(work.v, before, v_map, CacheHint::evict_last, (j + 1) * A::Keys, kv_head);
       }
       before = stage;
     }
-    load_v(before, 0, kv_head);
+    load(work.v, before, v_map, CacheHint::evict_last, 0, kv_head);
   }
 }
 
@@ -125,37 +118,22 @@ template <class A>
 ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const AttentionWork<A>& work) {
   using Element = typename A::Element;
   constexpr int Keys = A::Keys;
-  const int w = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, lane = thread % 32;
-  const auto sQ = shared<unsigned char>("Q", 0, 2 * A::q_bytes) + w * A::q_bytes;
-  const auto sK = shared<unsigned char>("K", A::k_offset, 2 * A::kv_bytes);
-  const auto sV = shared<unsigned char>("V", A::v_offset, 2 * A::kv_bytes);
+  const int w = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
   const float scale = work.s.scale * 1.44269504f;  // exp(x) = exp2(x log2 e)
-  const auto release = [&](const auto& pipeline, const auto& s) {
-    lane == 0 ? pipeline.consumer_release(s) : void();
-  };
   const auto my_turn = [&] { named_barrier_sync(2 + w, 256); };
   const auto your_turn = [&] { named_barrier_arrive(3 - w, 256); };
-  PipelineState<2> stage;
-  unsigned q_phase = 0;
-  float o[A::HeadDim / 2], s[Keys / 2], factor[2];
+  auto stage = work.k.first();
+  RingStage<2> q_stage{w, 0};
+  Accumulator<WgmmaOf<Element, A::HeadDim>> o;
+  Accumulator<WgmmaOf<Element, Keys>> s;
+  float factor[2];
   uint32_t p[Keys / 16][4];
-  const auto scores = [&](const PipelineState<2>& at) {
-    const uint64_t q = smem_descriptor(sQ, 16, 1024, SwizzleMode::b128);
-    const uint64_t k = smem_descriptor(sK + at.index * A::kv_bytes, 16, 1024, SwizzleMode::b128);
-    wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < A::HeadDim / 16; ++i)
-      wgmma<Element>(s, advance(q, i / 4 * 8192 + i % 4 * 32), advance(k, i / 4 * (Keys * 128) + i % 4 * 32),
-                     i > 0);
-    wgmma_commit();
+  const auto scores = [&](const RingStage<2>& at) {
+    multiply_wgmma<Element, A::HeadDim / 16>(s, k_major<64>(work.q.tile(q_stage)),
+                                             k_major<Keys>(work.k.tile(at)), false);
   };
-  const auto accumulate = [&](const PipelineState<2>& at, bool first) {
-    const uint64_t v = smem_descriptor(sV + at.index * A::kv_bytes, Keys * 128, 1024, SwizzleMode::b128);
-    wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < Keys / 16; ++i)
-      wgmma<Element, Major::MN>(o, p[i], advance(v, i * 2048), i > 0 || !first);
-    wgmma_commit();
+  const auto accumulate = [&](const RingStage<2>& at, bool first) {
+    multiply_wgmma<Element, Keys / 16>(o, p, mn_major<A::HeadDim, Keys>(work.v.tile(at)), !first);
   };
   const auto round_p = [&] {
 #pragma unroll
@@ -165,48 +143,49 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   for (int turn = 0; turn < work.turns(); ++turn) {
     const auto [tile_row, head] = work(turn);
     if (tile_row < 0) continue;
-    const int row = tile_row + 64 * w, first_row = row + thread / 32 * 16 + lane / 4,
-              n = work.key_tiles(tile_row);
+    const int row = tile_row + 64 * w, n = work.key_tiles(tile_row);
     const auto mask = [&](int j) {
       int limit[2] = {work.s.keys - j * Keys, work.s.keys - j * Keys};
       if constexpr (A::Causal) {
-        const int seen = first_row + 1 + work.s.keys - work.s.queries - j * Keys;
-        limit[0] = seen < limit[0] ? seen : limit[0];
-        limit[1] = seen + 8 < limit[1] ? seen + 8 : limit[1];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const int seen = row + s.row(h, thread) + 1 + work.s.keys - work.s.queries - j * Keys;
+          limit[h] = seen < limit[h] ? seen : limit[h];
+        }
       }
 #pragma unroll
-      for (int i = 0; i < Keys / 2; ++i)
-        if (i / 4 * 8 + lane % 4 * 2 + i % 2 >= limit[i / 2 % 2]) s[i] = -__builtin_inff();
+      for (int i = 0; i < s.registers; ++i)
+        if (s.at(i, thread).column >= limit[s.half(i)]) s[i] = -__builtin_inff();
     };
     OnlineSoftmax<Keys / 2> softmax;
-    mbarrier_wait(work.q.full + w, q_phase);
-    work.k.consumer_wait(stage);
+    work.q.wait(q_stage);
+    work.k.wait(stage);
     my_turn();
     scores(stage);
     your_turn();
     wgmma_wait<0>();
-    release(work.k, stage);
+    work.k.release(stage);
     mask(n - 1);
-    softmax.template step<true>(s, scale, factor);
+    softmax.template step<true>(s.d, scale, factor);
     round_p();
     auto before = stage;
     ++stage;
     const auto go_on = [&](int j, auto masked) {
-      work.k.consumer_wait(stage);
+      work.k.wait(stage);
       my_turn();
       scores(stage);
-      work.v.consumer_wait(before);
+      work.v.wait(before);
       accumulate(before, j == n - 2);
       your_turn();
       wgmma_wait<1>();
-      release(work.k, stage);
+      work.k.release(stage);
       if constexpr (masked) mask(j);
-      softmax.template step<masked>(s, scale, factor);
+      softmax.template step<masked>(s.d, scale, factor);
       wgmma_wait<0>();
-      release(work.v, before);
+      work.v.release(before);
       round_p();
 #pragma unroll
-      for (int i = 0; i < A::HeadDim / 2; ++i) o[i] *= factor[i / 2 % 2];
+      for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
       before = stage;
       ++stage;
     };
@@ -214,17 +193,17 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     if constexpr (A::Causal)
       for (; j >= 0 && (j + 1) * Keys > row + 1 + work.s.keys - work.s.queries; --j) go_on(j, true_type{});
     for (; j >= 0; --j) go_on(j, false_type{});
-    work.v.consumer_wait(before);
+    work.v.wait(before);
     accumulate(before, n == 1);
     softmax.finish(factor);
     wgmma_wait<0>();
-    release(work.v, before);
+    work.v.release(before);
 #pragma unroll
-    for (int i = 0; i < A::HeadDim / 2; ++i) o[i] *= factor[i / 2 % 2];
+    for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
     const auto out =
-        shared<Element>("Q", w * A::q_bytes, 64 * A::HeadDim);  // its own rows of Q are done with
+        shared<Element>("Q", w * A::QRing::stage_bytes, 64 * A::HeadDim);  // its own rows of Q are done with
 #pragma unroll
-    for (int i = 0; i < A::slabs; ++i) write_slab<Element, 64>(out + i * 4096, o + 32 * i);
+    for (int i = 0; i < A::slabs; ++i) write_slab<Element, 64>(out + i * 4096, o.d + 32 * i);
     fence_proxy_async_shared();
     named_barrier_sync(4 + w, 128);
     if (thread == 0) {
@@ -233,7 +212,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       tma_store_wait_read<0>();
       mbarrier_arrive(work.q.empty + w);
     }
-    q_phase ^= 1;
+    q_stage.phase ^= 1;
   }
   if (w == 0) my_turn();  // takes what the other gave last
 }
@@ -252,13 +231,8 @@ __global__ __launch_bounds__(384, 1) void attention_sm90(const __grid_constant__
     fence_mbarrier_init();
   }
   __syncthreads();
-  if (threadIdx.x < 128) {
-    register_dealloc<40>();
-    if (threadIdx.x == 0) attention_load(q, k, v, work);
-  } else {
-    register_alloc<232>();
-    attention_multiply(o, work);
-  }
+  roles(producer<4, 40>([&] { attention_load(q, k, v, work); }),
+        consumer<8, 232>([&] { attention_multiply(o, work); }));
 }
 
 }  // namespace zellige::kernels

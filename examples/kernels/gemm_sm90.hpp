@@ -14,11 +14,11 @@
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
-#include <zellige/atom/setmaxnreg.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/atom/wgmma.hpp>
 #include <zellige/block/epilogue.hpp>
-#include <zellige/block/pipeline.hpp>
+#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/ring.hpp>
+#include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
 #include <zellige/block/tile_scheduler.hpp>
 
@@ -33,11 +33,11 @@ struct GemmTile {
   static constexpr int TileK = 128 / sizeof(Element);               // a swizzled line
   static constexpr int slice_rows = TileN % (8 * ClusterM) == 0 ? TileN / ClusterM : 40;
   static constexpr int slab_columns = columns % 64 == 0 ? 64 : 40;
-  static constexpr int a_bytes = TileM * 128, b_bytes = TileN * 128;
-  static constexpr int slabs_offset = Stages * (a_bytes + b_bytes);
+  using Loads = Ring<Stages, Tiles<TileM * 128, TileN * 128>, ClusterM>;
+  static constexpr int slabs_offset = Loads::tiles_bytes;
   static constexpr int slab = slab_bytes<slab_columns>;
   static constexpr int barriers_offset = slabs_offset + 4 * slab;  // two slabs a warpgroup
-  static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
+  static constexpr int shared_bytes = barriers_offset + Loads::barriers_bytes;
   static_assert(TileN % slice_rows == 0 && columns % slab_columns == 0,
                 "GemmTile: columns in multiples of 64 or of 40");
   static_assert(TileM == 128 || TileM == 64, "GemmTile: 128 or 64 rows");
@@ -65,23 +65,20 @@ struct GemmWork {
   ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 
-/// By one thread of the producer warp.
+/// By one thread.
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
-                            const PipelineTmaAsync<Tile::Stages>& pipeline) {
-  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
-  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
+                            const typename Tile::Loads& ring) {
   const CacheHint hint =
       work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
-  auto stage = producer_start<Tile::Stages>();
+  auto stage = ring.first_empty();
   griddep_wait();
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
     const auto place = work.order(t);
     for (int step = 0; step < work.steps; ++step, ++stage) {
-      pipeline.producer_acquire(stage, Tile::a_bytes + Tile::b_bytes);
-      const auto full = pipeline.full_barrier(stage);
+      const auto full = ring.acquire(stage);
       const int k = step * Tile::TileK, column = place.column * Tile::TileN;
-      const auto tile = sB + stage.index * Tile::b_bytes;
+      const auto tile = ring.tile(stage, 1);
       if constexpr (Tile::ClusterM > 1) {
 #pragma unroll
         for (int i = 0; i < Tile::TileN / Tile::slice_rows; ++i)
@@ -91,75 +88,59 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
       } else {
         tma_load_hint_2d(tile, b, full, hint, k, column);
       }
-      tma_load_2d(sA + stage.index * Tile::a_bytes, a, full, k, work.row(place));
+      tma_load_2d(ring.tile(stage, 0), a, full, k, work.row(place));
     }
   }
-  pipeline.producer_tail(stage);  // peers arrive at this block's barriers until then
+  ring.drain(stage);  // peers arrive at this block's barriers until then
 }
 
 template <class Tile, class Epilogue>
 ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>& work,
-                                const PipelineTmaAsync<Tile::Stages>& pipeline, const Epilogue& epilogue) {
+                                const typename Tile::Loads& ring, const Epilogue& epilogue) {
   using Element = typename Tile::Element;
   using Output = typename Tile::Output;
-  const int warpgroup = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, lane = thread % 32;
-  const auto sA = shared<unsigned char>("A", 0, Tile::Stages * Tile::a_bytes);
-  const auto sB = shared<unsigned char>("B", Tile::Stages * Tile::a_bytes, Tile::Stages * Tile::b_bytes);
+  const int warpgroup = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
   const int row_offset = Tile::TileM == 128 ? 64 * warpgroup : 0;
   const int column_offset = Tile::TileM == 128 ? 0 : Tile::columns * warpgroup;
   const auto slabs = shared<Output>("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, Tile::slab);
-  const auto release = [&](const PipelineState<Tile::Stages>& s) {
-    if constexpr (Tile::ClusterM > 1) {
-      if (lane < Tile::ClusterM) pipeline.consumer_release(s, lane);
-    } else {
-      if (lane == 0) pipeline.consumer_release(s);
-    }
-  };
-  PipelineState<Tile::Stages> stage;
-  float d[Tile::columns / 2];
+  auto stage = ring.first();
+  Accumulator<WgmmaOf<Element, Tile::columns>> d;
   int slab = 0;
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
     const auto place = work.order(t);
     auto previous = stage;
+#pragma unroll 2
     for (int step = 0; step < work.steps; ++step, ++stage) {
-      pipeline.consumer_wait(stage);
-      const uint64_t a =
-          smem_descriptor(sA + stage.index * Tile::a_bytes + row_offset * 128, 16, 1024, SwizzleMode::b128);
-      const uint64_t b = smem_descriptor(sB + stage.index * Tile::b_bytes + column_offset * 128, 16, 1024,
-                                         SwizzleMode::b128);
-      wgmma_fence();
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        wgmma<Element>(d, advance(a, 32 * i), advance(b, 32 * i), step > 0 || i > 0);
-      wgmma_commit();
+      ring.wait(stage);
+      multiply_wgmma<Element, 4>(d, k_major<Tile::TileM>(ring.tile(stage, 0) + row_offset * 128),
+                                 k_major<Tile::TileN>(ring.tile(stage, 1) + column_offset * 128), step > 0);
       if (step > 0) {
         wgmma_wait<1>();
-        release(previous);
+        ring.release(previous);
       }
       previous = stage;
     }
     wgmma_wait<0>();
-    release(previous);
+    ring.release(previous);
 
     constexpr int columns = Tile::slab_columns;
     const int row = work.row(place) + row_offset, column = place.column * Tile::TileN + column_offset;
 #pragma unroll
     for (int j = 0; j < Tile::columns; j += columns, slab ^= 1) {
       const auto out = slabs + slab * (64 * columns);
-      float* x = d + j / 2;
 #pragma unroll
-      for (int i = 0; i < columns / 2; i += 2) {
-        const int r = row + thread / 32 * 16 + lane / 4 + i % 4 * 4,
-                  c = column + j + i / 4 * 8 + lane % 4 * 2;
+      for (int i = j / 2; i < (j + columns) / 2; i += 2) {
+        const auto at = d.at(i, thread);
+        const int r = row + at.row, c = column + at.column;
         if (r < work.m && c < work.n) {
-          const Vec<float, 2> y = epilogue(Vec<float, 2>{x[i], x[i + 1]}, r, c);
-          x[i] = y[0];
-          x[i + 1] = y[1];
+          const Vec<float, 2> y = epilogue(Vec<float, 2>{d[i], d[i + 1]}, r, c);
+          d[i] = y[0];
+          d[i + 1] = y[1];
         }
       }
       if (thread == 0) tma_store_wait_read<1>();  // the store before last has left this slab
       named_barrier_sync(1 + warpgroup, 128);
-      write_slab<Output, columns>(out, x);
+      write_slab<Output, columns>(out, d.d + j / 2);
       fence_proxy_async_shared();
       named_barrier_sync(1 + warpgroup, 128);
       if (thread == 0) {
@@ -176,26 +157,21 @@ __global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaD
                                                     const __grid_constant__ TmaDescriptor b,
                                                     const __grid_constant__ TmaDescriptor d, GemmShape shape,
                                                     Epilogue epilogue) {
-  const auto pipeline = PipelineTmaAsync<Tile::Stages>::at(Tile::barriers_offset);
+  const auto ring = Tile::Loads::at(0, Tile::barriers_offset, {"A", "B"});
   const GemmWork<Tile> work(shape);
   griddep_launch_dependents();
   if (threadIdx.x == 0) {
     prefetch_tma_descriptor(a), prefetch_tma_descriptor(b);
-    pipeline.init(8 * Tile::ClusterM);  // warps
+    ring.init(8);  // warps
     fence_mbarrier_init();
   }
   if constexpr (Tile::ClusterM > 1)
     cluster_sync();
   else
     __syncthreads();
-  if (threadIdx.x < 128) {
-    register_dealloc<40>();
-    if (threadIdx.x == 0) gemm_load(a, b, work, pipeline);
-    __syncwarp();
-  } else {
-    register_alloc<232>();
-    gemm_multiply(d, work, pipeline, epilogue);
-  }
+  roles(producer<4, 40>([&] { gemm_load(a, b, work, ring); }),
+        consumer<8, 232>([&] { gemm_multiply(d, work, ring, epilogue); }));
+  __syncwarp();
   if constexpr (Tile::ClusterM > 1) cluster_sync();  // nobody leaves while others write here
 }
 

@@ -17,9 +17,10 @@
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/stmatrix.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/atom/wgmma.hpp>
 #include <zellige/block/epilogue.hpp>
-#include <zellige/block/pipeline.hpp>
+#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/ring.hpp>
+#include <zellige/block/roles.hpp>
 
 #include "linear_sm90.hpp"
 
@@ -29,12 +30,12 @@ template <class Element_, int Rows_>
 struct ManyRows {
   using Element = Element_;
   static constexpr int Rows = Rows_, threads = 256;
-  static constexpr int x_bytes = Rows * 128, w_bytes = 64 * 128, out_bytes = Rows * 128;
   static constexpr int XStages = Rows == 128 ? 8 : 12, WStages = Rows == 128 ? 10 : 14;
-  static constexpr int w_offset = XStages * x_bytes, out_offset = w_offset + WStages * w_bytes;
-  static constexpr int x_barriers = out_offset + out_bytes,
-                       w_barriers = x_barriers + PipelineTmaAsync<XStages>::bytes;
-  static constexpr int shared_bytes = w_barriers + PipelineTmaAsync<WStages>::bytes;
+  using XRing = Ring<XStages, Tiles<Rows * 128>>;
+  using WRing = Ring<WStages, Tiles<64 * 128>>;
+  static constexpr int w_offset = XRing::tiles_bytes, out_offset = w_offset + WRing::tiles_bytes;
+  static constexpr int x_barriers = out_offset + Rows * 128, w_barriers = x_barriers + XRing::barriers_bytes;
+  static constexpr int shared_bytes = w_barriers + WRing::barriers_bytes;
   static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128),
                 "ManyRows: 16-bit elements, 64 or 128 rows");
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
@@ -43,63 +44,46 @@ struct ManyRows {
 /// By one thread. Weights are nobody's result, so they do not wait for the previous kernel.
 template <class L>
 ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
-                                 const PipelineTmaAsync<L::WStages>& pipeline) {
-  const auto sW = shared<unsigned char>("W", L::w_offset, L::WStages * L::w_bytes);
-  auto stage = producer_start<L::WStages>();
+                                 const typename L::WRing& ring) {
+  auto stage = ring.first_empty();
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     for (int k = 0; k < s.k; k += 64, ++stage) {
-      pipeline.producer_acquire(stage, L::w_bytes);
-      tma_load_hint_2d(sW + stage.index * L::w_bytes, w, pipeline.full_barrier(stage), CacheHint::evict_first,
-                       k, column);
+      const auto full = ring.acquire(stage);
+      tma_load_hint_2d(ring.tile(stage), w, full, CacheHint::evict_first, k, column);
     }
   }
 }
 
 /// By another. X is read by every block, and stays in the L2.
 template <class L>
-ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s,
-                            const PipelineTmaAsync<L::XStages>& pipeline) {
-  const auto sX = shared<unsigned char>("X", 0, L::XStages * L::x_bytes);
-  auto stage = producer_start<L::XStages>();
+ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const typename L::XRing& ring) {
+  auto stage = ring.first_empty();
   griddep_wait();
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     for (int k = 0; k < s.k; k += 64, ++stage) {
-      pipeline.producer_acquire(stage, L::x_bytes);
-      tma_load_hint_2d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last,
-                       k, 0);
+      const auto full = ring.acquire(stage);
+      tma_load_hint_2d(ring.tile(stage), x, full, CacheHint::evict_last, k, 0);
     }
   }
 }
 
 template <class L, class Epilogue>
-ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s,
-                                const PipelineTmaAsync<L::XStages>& xs,
-                                const PipelineTmaAsync<L::WStages>& ws, const Epilogue& epilogue) {
+ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const typename L::XRing& xs,
+                                const typename L::WRing& ws, const Epilogue& epilogue) {
   using Element = typename L::Element;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const auto sX = shared<unsigned char>("X", 0, L::XStages * L::x_bytes);
-  const auto sW = shared<unsigned char>("W", L::w_offset, L::WStages * L::w_bytes);
   const auto out = shared<Element>("Y", L::out_offset, L::Rows * 64);
-  PipelineState<L::XStages> x_stage;
-  PipelineState<L::WStages> w_stage;
-  float d[L::Rows / 2];
+  auto x_stage = xs.first();
+  auto w_stage = ws.first();
+  Accumulator<WgmmaOf<Element, L::Rows>> d;  // Y's transpose
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     auto x_previous = x_stage;
     auto w_previous = w_stage;
-    const auto release = [&] {
-      if (lane != 0) return;
-      xs.consumer_release(x_previous);
-      ws.consumer_release(w_previous);
-    };
+    const auto release = [&] { xs.release(x_previous), ws.release(w_previous); };
     for (int k = 0; k < s.k; k += 64, ++x_stage, ++w_stage) {
-      ws.consumer_wait(w_stage);
-      xs.consumer_wait(x_stage);
-      const uint64_t w = smem_descriptor(sW + w_stage.index * L::w_bytes, 16, 1024, SwizzleMode::b128);
-      const uint64_t x = smem_descriptor(sX + x_stage.index * L::x_bytes, 16, 1024, SwizzleMode::b128);
-      wgmma_fence();
-#pragma unroll
-      for (int i = 0; i < 4; ++i) wgmma<Element>(d, advance(w, 32 * i), advance(x, 32 * i), k > 0 || i > 0);
-      wgmma_commit();
+      ws.wait(w_stage);
+      xs.wait(x_stage);
+      multiply_wgmma<Element, 4>(d, k_major<64>(ws.tile(w_stage)), k_major<L::Rows>(xs.tile(x_stage)), k > 0);
       if (k > 0) {
         wgmma_wait<1>();
         release();
@@ -110,10 +94,10 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s,
     wgmma_wait<0>();
     release();
 
-    // d[4 j + 2 h + e]: column 16 warp + lane / 4 + 8 h of the tile, row 8 j + 2 (lane % 4) + e
 #pragma unroll
-    for (int i = 0; i < L::Rows / 2; ++i) {
-      const int c = column + 16 * warp + lane / 4 + i / 2 % 2 * 8, r = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    for (int i = 0; i < d.registers; ++i) {
+      const auto at = d.at(i, thread);
+      const int c = column + at.row, r = at.column;
       if (r < s.rows && c < s.n) d[i] = epilogue(d[i], r, c);
     }
     if (thread == 0) tma_store_wait_read<0>();  // the last tile has left
@@ -121,7 +105,7 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s,
 #pragma unroll
     for (int j = 0; j < L::Rows / 16; ++j) {
       const int row = 16 * j + lane / 16 * 8 + lane % 8, chunk = 2 * warp + lane / 8 % 2;
-      const float* t = d + 8 * j;
+      const float* t = d.d + 8 * j;
       stmatrix_x4_trans(out + row * 64 + 8 * (chunk ^ (row % 8)),
                         {pack<Element>(t[0], t[1]), pack<Element>(t[2], t[3]), pack<Element>(t[4], t[5]),
                          pack<Element>(t[6], t[7])});
@@ -141,8 +125,8 @@ __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant
                                                            const __grid_constant__ TmaDescriptor x,
                                                            const __grid_constant__ TmaDescriptor y,
                                                            LinearShape shape, Epilogue epilogue) {
-  const auto xs = PipelineTmaAsync<L::XStages>::at(L::x_barriers, "x full", "x empty");
-  const auto ws = PipelineTmaAsync<L::WStages>::at(L::w_barriers, "w full", "w empty");
+  const auto xs = L::XRing::at(0, L::x_barriers, {"X"}, "x full", "x empty");
+  const auto ws = L::WRing::at(L::w_offset, L::w_barriers, {"W"}, "w full", "w empty");
   griddep_launch_dependents();
   if (threadIdx.x == 128) {
     prefetch_tma_descriptor(w), prefetch_tma_descriptor(x);
@@ -150,12 +134,9 @@ __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant
     fence_mbarrier_init();
   }
   __syncthreads();
-  if (threadIdx.x < 128) {
-    multiply_rows<L>(y, shape, xs, ws, epilogue);
-  } else {
-    if (threadIdx.x == 128) stream_weights<L>(w, shape, ws);
-    if (threadIdx.x == 160) load_rows<L>(x, shape, xs);
-  }
+  roles(consumer<4>([&] { multiply_rows<L>(y, shape, xs, ws, epilogue); }),
+        producer<1>([&] { stream_weights<L>(w, shape, ws); }),
+        producer<3>([&] { load_rows<L>(x, shape, xs); }));
 }
 
 }  // namespace zellige::kernels

@@ -20,8 +20,9 @@
 #include <zellige/atom/shuffle.hpp>
 #include <zellige/atom/stmatrix.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/atom/wgmma.hpp>
-#include <zellige/block/pipeline.hpp>
+#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/ring.hpp>
+#include <zellige/block/roles.hpp>
 
 namespace zellige::kernels {
 
@@ -39,11 +40,11 @@ struct FewRows {
   static constexpr int threads = 256;
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
   static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
-  static constexpr int out_offset =
-      Stages * (w_bytes + x_bytes);  // Y's tile; squares, or up's half of the sums
+  using Loads = Ring<Stages, Tiles<w_bytes, x_bytes>>;
+  static constexpr int out_offset = Loads::tiles_bytes;  // Y's tile; squares, or up's half of the sums
   static constexpr int extra_offset = out_offset + 16 * 128;
   static constexpr int barriers_offset = extra_offset + 64 * Rows * 4;
-  static constexpr int shared_bytes = barriers_offset + PipelineTmaAsync<Stages>::bytes;
+  static constexpr int shared_bytes = barriers_offset + Loads::barriers_bytes;
   static_assert(Rows == 8 || Rows == 16, "FewRows: tiles of 8 or 16 rows");
   static_assert(!gated || weights == Weights::kn, "FewRows: gated weights are K x N");
 };
@@ -55,13 +56,11 @@ struct LinearShape {
 /// By one thread. Weights are nobody's result, so the first ones are asked for before the kernel that made X has ended.
 template <class L>
 ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x,
-                              const LinearShape& s, const PipelineTmaAsync<L::Stages>& pipeline) {
-  const auto sW = shared<unsigned char>("W", 0, L::Stages * L::w_bytes);
-  const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
-  const auto load_w = [&](const PipelineState<L::Stages>& stage, int column, int k) {
-    pipeline.producer_acquire(stage, L::w_bytes + L::x_bytes);
-    const auto full = pipeline.full_barrier(stage);
-    const auto tile = sW + stage.index * L::w_bytes;
+                              const LinearShape& s, const typename L::Loads& ring) {
+  using Stage = typename L::Loads::Stage;
+  const auto load_w = [&](const Stage& stage, int column, int k) {
+    const auto full = ring.acquire(stage);
+    const auto tile = ring.tile(stage, 0);
     if constexpr (L::weights == Weights::nk)
       tma_load_hint_3d(tile, w, full, CacheHint::evict_first, 0, column, k / 64);
     else
@@ -69,12 +68,11 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
     if constexpr (L::gated)
       tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
   };
-  const auto load_x = [&](const PipelineState<L::Stages>& stage, int k) {
-    tma_load_hint_3d(sX + stage.index * L::x_bytes, x, pipeline.full_barrier(stage), CacheHint::evict_last, 0,
-                     0, k / 64);
+  const auto load_x = [&](const Stage& stage, int k) {
+    tma_load_hint_3d(ring.tile(stage, 1), x, ring.full_barrier(stage), CacheHint::evict_last, 0, 0, k / 64);
   };
   constexpr int step = 64 * L::Chunks;
-  auto stage = producer_start<L::Stages>();
+  auto stage = ring.first_empty();
   const int first = blockIdx.x * L::columns,
             early = first < s.n ? (s.k < step * L::Stages ? s.k : step * L::Stages) : 0;
   auto ahead = stage;
@@ -90,38 +88,33 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
 
 template <class L>
 ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
-                                  const PipelineTmaAsync<L::Stages>& pipeline) {
+                                  const typename L::Loads& ring) {
   using Element = typename L::Element;
-  constexpr Major major = L::weights == Weights::nk ? Major::K : Major::MN;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const auto sW = shared<unsigned char>("W", 0, L::Stages * L::w_bytes);
-  const auto sX = shared<unsigned char>("X", L::Stages * L::w_bytes, L::Stages * L::x_bytes);
   const auto out = shared<Element>("Y", L::out_offset, 16 * 64);
   const auto extra = shared<float>("extra", L::extra_offset, 64 * L::Rows);
-  const auto release = [&](const PipelineState<L::Stages>& s) {
-    if constexpr (L::work == Work::rms_norm) __syncwarp();  // all lanes have read their squares
-    if (lane == 0) pipeline.consumer_release(s);
+  const auto weights = [](any_pointer tile) {
+    if constexpr (L::weights == Weights::nk)
+      return k_major<64>(tile);
+    else if constexpr (L::gated)
+      return mn_major<64, 64 * L::Chunks, SwizzleMode::b64>(tile);  // W's 32 columns and V's
+    else
+      return mn_major<64, 64 * L::Chunks>(tile);
   };
-  PipelineState<L::Stages> stage;
-  float d[L::Rows / 2];
+  const auto release = [&](const auto& s) {
+    if constexpr (L::work == Work::rms_norm) __syncwarp();  // all lanes have read their squares
+    ring.release(s);
+  };
+  auto stage = ring.first();
+  Accumulator<WgmmaOf<Element, L::Rows>> d;  // Y's transpose
   for (int column = blockIdx.x * L::columns; column < s.n; column += gridDim.x * L::columns) {
     float squares = 0;  // of row thread / (128 / Rows), this thread's share
     auto previous = stage;
     for (int k = 0; k < s.k; k += 64 * L::Chunks, ++stage) {
-      pipeline.consumer_wait(stage);
-      const auto w_tile = sW + stage.index * L::w_bytes;
-      const auto x_tile = sX + stage.index * L::x_bytes;
-      const uint64_t x = smem_descriptor(x_tile, 16, 1024, SwizzleMode::b128);
-      const uint64_t w = L::gated ? smem_descriptor(w_tile, L::w_bytes / 2, 512, SwizzleMode::b64)
-                                  : smem_descriptor(w_tile, 16, 1024, SwizzleMode::b128);
-      wgmma_fence();
-#pragma unroll
-      for (int i = 0; i < 4 * L::Chunks; ++i) {
-        const unsigned step = major == Major::K ? i / 4 * 8192 + i % 4 * 32 : i * (L::gated ? 1024 : 2048);
-        wgmma<Element, major, Major::K>(d, advance(w, step), advance(x, i / 4 * (L::Rows * 128) + i % 4 * 32),
-                                        k > 0 || i > 0);
-      }
-      wgmma_commit();
+      ring.wait(stage);
+      const auto x_tile = ring.tile(stage, 1);
+      multiply_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile),
+                                             k > 0);
       if constexpr (L::work ==
                     Work::rms_norm) {  // a row's order within a line does not matter to its squares
         constexpr int share = 128 / L::Rows;
@@ -143,7 +136,6 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
     wgmma_wait<0>();
     release(previous);
 
-    // d[4 j + 2 h + e]: column 16 warp + lane / 4 + 8 h of the tile, row 8 j + 2 (lane % 4) + e
     if constexpr (L::work == Work::rms_norm) {
       constexpr int share = 128 / L::Rows;
 #pragma unroll
@@ -151,15 +143,15 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       if (thread % share == 0) extra[thread / share] = rsqrt(squares / s.k);
       named_barrier_sync(1, 128);
 #pragma unroll
-      for (int i = 0; i < L::Rows / 2; ++i) d[i] *= extra[i / 4 * 8 + lane % 4 * 2 + i % 2];
+      for (int i = 0; i < d.registers; ++i) d[i] *= extra[d.at(i, thread).column];
     }
     if constexpr (L::gated) {  // warps 0 and 1 hold silu's operand, 2 and 3 the factor of the same columns
 #pragma unroll
-      for (int i = 0; i < L::Rows / 2; ++i)
+      for (int i = 0; i < d.registers; ++i)
         if (warp >= 2) extra[i * 64 + thread % 64] = d[i];
       named_barrier_sync(1, 128);
 #pragma unroll
-      for (int i = 0; i < L::Rows / 2; ++i)
+      for (int i = 0; i < d.registers; ++i)
         if (warp < 2) d[i] = silu(d[i]) * extra[i * 64 + thread];
     }
     if (16 * warp < L::columns) {  // transposed into rows of 64 columns
@@ -185,17 +177,15 @@ __global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ Tm
                                                       const __grid_constant__ TmaDescriptor v,
                                                       const __grid_constant__ TmaDescriptor x,
                                                       gmem<typename L::Element> y, LinearShape shape) {
-  const auto pipeline = PipelineTmaAsync<L::Stages>::at(L::barriers_offset);
+  const auto ring = L::Loads::at(0, L::barriers_offset, {"W", "X"});
   griddep_launch_dependents();
   if (threadIdx.x == 128) {
-    pipeline.init(4);  // warps
+    ring.init(4);  // warps
     fence_mbarrier_init();
   }
   __syncthreads();
-  if (threadIdx.x == 128)
-    linear_load<L>(w, v, x, shape, pipeline);
-  else if (threadIdx.x < 128)
-    linear_multiply<L>(y, shape, pipeline);
+  roles(consumer<4>([&] { linear_multiply<L>(y, shape, ring); }),
+        producer<4>([&] { linear_load<L>(w, v, x, shape, ring); }));
 }
 
 }  // namespace zellige::kernels

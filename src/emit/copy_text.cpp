@@ -2,7 +2,7 @@
 
 namespace zellige::emit {
 
-Index KernelText::global_start(const Node& n, int dim, const std::string& iteration) const {
+Index KernelText::global_start(const Node& n, int dim, const Index& iteration) const {
   const plan::Split& s = n.splits[dim];
   const char* wide = plan_.far.count(static_cast<int>(&n - block_.nodes.data())) ? "(long long)" : "";
   Index index;
@@ -11,14 +11,15 @@ Index KernelText::global_start(const Node& n, int dim, const std::string& iterat
     index = digit(Index::named(fmt::format("{}b{}", wide, "xyz"[s.axis])), s.div, s.mod > 0 ? s.mod : blocks,
                   s.mod <= 0 || s.div * s.mod >= blocks);
   }
-  if (s.loop)
-    index =
-        index.is_constant() ? Index::named(wide + iteration) : index * block_.loop + Index::named(iteration);
+  if (s.loop && index.is_constant())
+    index = iteration.is_constant() ? iteration : Index::named(fmt::format("{}{}", wide, iteration));
+  else if (s.loop)
+    index = index * block_.loop + iteration;
   return index * s.tile + s.offset;
 }
 
 /// Where in the tensor the tile's coordinate `at` lies.
-std::vector<Index> KernelText::position(const Node& n, const std::string& iteration,
+std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
   for (std::size_t d = 0; d < at.size(); ++d)
@@ -26,7 +27,7 @@ std::vector<Index> KernelText::position(const Node& n, const std::string& iterat
   return global_at;
 }
 
-void KernelText::copy_in(int t, const std::string& stage, const std::string& iteration) {
+void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
   const Buffer& b = plan_.buffers[task.buffer];
@@ -60,12 +61,12 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
   const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
   const std::string target =
       fmt::format("{}({})",
-                  stage.empty() ? tile(task.buffer)
-                                : fmt::format("{}.shift({} * {})", tile(task.buffer), stage, b.stage_stride),
+                  stage == Index(0) ? tile(task.buffer)
+                                    : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
                   fmt::join(at, ", "));
   const int size = graph::bytes(n.dtype);
   if (left.empty() && inside.empty()) {
-    if (copy.async)
+    if (copy.async())
       out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
     else
       out_.line("store({}, load<{}>({}));", target, V, source);
@@ -73,7 +74,7 @@ void KernelText::copy_in(int t, const std::string& stage, const std::string& ite
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
     out_.line("const int valid = {};", valid);
-    if (copy.async) {
+    if (copy.async()) {
       out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, Index::named("valid") * size);
     } else {
       out_.line("Vec<{}, {}> x{{}};", type_name(n.dtype), V);

@@ -8,6 +8,7 @@ using plan::ContextKind;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::Section;
+using plan::StepKind;
 using plan::TaskKind;
 
 namespace {
@@ -34,11 +35,8 @@ KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& progra
 void KernelText::emit() {
   signature();
   declarations();
-  states();
-  if (looped()) loop();
-  section_ = Section::after;
-  if (looped() && plan_.after_barrier) barrier();
-  straight(plan_.after);
+  const std::vector<plan::Step>& steps = plan_.schedule.agents.at(0).steps;
+  run(steps, 0, steps.size());
   out_.close();
 }
 
@@ -59,9 +57,9 @@ void KernelText::signature() {
                               type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", block_.loop, plan_.stages,
-                                   plan_.stages > 1 ? "s" : "")
-                     : "");
+            looped()
+                ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
+                : "");
   out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name,
             parameters);
 }
@@ -99,42 +97,39 @@ void KernelText::declarations() {
   }
 }
 
-void KernelText::states() {
-  if (!looped()) return;
+void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Loop i = counted("i", steps(c)), v = counted("v", c.vector);
+    const Counted i = counted("i", steps(c)), v = counted("v", c.vector);
     out_.line("Vec<float, {}> {}[{}];", c.vector, name, steps(c));
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
-  for (const Task& t : plan_.tasks) {
-    const Node& n = block_.nodes[t.node];
-    const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
-    if (t.kind == TaskKind::mma && n.carried) {
+  const Node& n = block_.nodes[t.node];
+  const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
+  if (t.kind == TaskKind::mma) {
+    out_.line("{} acc{};", fragment_type(*c), t.node);
+    out_.line("acc{}.clear();", t.node);
+  } else if (t.kind == TaskKind::accumulate) {
+    const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
+    const std::string start = max ? float_literal(lowest) : "0.0f";
+    if (t.buffer >= 0) {
+      const plan::Shape chunks = chunks_of(*c);
+      const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
+      const std::vector<Index> at = coordinate("int", s.item, chunks, c->order, c->inner, c->vector);
+      for (int v = 0; v < c->vector; ++v)
+        out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
+                  fmt::join(neighbour(at, c->inner, v), ", "), start);
+      close(s);
+    } else if (c->kind == ContextKind::fragment) {
       out_.line("{} acc{};", fragment_type(*c), t.node);
-      out_.line("acc{}.clear();", t.node);
-    } else if (t.kind == TaskKind::accumulate) {
-      const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
-      const std::string start = max ? float_literal(lowest) : "0.0f";
-      if (t.buffer >= 0) {
-        const plan::Shape chunks = chunks_of(*c);
-        const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
-        const std::vector<Index> at = coordinate("int", s.item, chunks, c->order, c->inner, c->vector);
-        for (int v = 0; v < c->vector; ++v)
-          out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
-                    fmt::join(neighbour(at, c->inner, v), ", "), start);
-        close(s);
-      } else if (c->kind == ContextKind::fragment) {
-        out_.line("{} acc{};", fragment_type(*c), t.node);
-        out_.line("acc{}.fill({});", t.node, start);
-      } else {
-        registers(t.node, *c, start);
-        for (int i : block_.consumers(t.node))
-          if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
-      }
-    } else if (t.kind == TaskKind::reduce && n.carried) {
-      sum_declaration(t);
+      out_.line("acc{}.fill({});", t.node, start);
+    } else {
+      registers(t.node, *c, start);
+      for (int i : block_.consumers(t.node))
+        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
     }
+  } else if (t.kind == TaskKind::reduce) {
+    sum_declaration(t);
   }
 }
 
@@ -151,91 +146,105 @@ void KernelText::sum_declaration(const Task& t) {
   }
   const int groups = warps() * 32 / (c.lanes * c.splits);
   const std::int64_t count = (graph::size(c.domain) + groups - 1) / groups;
-  const Loop i = counted("i", count);
+  const Counted i = counted("i", count);
   out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
-void KernelText::loop() {
-  const int lag = plan_.stages - 1;
-  const auto& copies = plan_.loop_copies;
-  for (int t : plan_.before.front()) copy_in(t, "", "it");
-  const bool invariant = !plan_.before.front().empty();
-  if (copies.empty()) {
-    if (invariant) out_.line("cp_async_commit();"), out_.line("cp_async_wait<0>();");
-    if (plan_.before_barrier) barrier();
-  } else if (plan_.stages == 1 && invariant) {
-    out_.line("cp_async_commit();");
-  } else if (lag > 0) {
-    out_.line("#pragma unroll");
-    out_.open("for (int it = 0; it < {}; ++it) {{", lag);
-    for (int t : copies) copy_in(t, "it", "it");
-    out_.line("cp_async_commit();");
-    out_.close();
-  }
-  if (lag > 0) out_.line("int stage = 0, next = {};", lag);
-  out_.line("#pragma unroll 1");
-  out_.open("for (int it = 0; it < {}; ++it) {{", block_.loop);
-  if (!copies.empty()) {
-    if (plan_.stages > 1) {
-      out_.line("cp_async_wait<{}>();", lag - 1);
-      if (plan_.top_barrier) barrier();
-      out_.open("if (it + {} < {}) {{", lag, block_.loop);
-      out_.line("const int ahead = it + {};", lag);
-      for (int t : copies) copy_in(t, "next", "ahead");
-      out_.close();
-      out_.line("cp_async_commit();");
-    } else {
-      if (plan_.top_barrier) barrier();
-      for (int t : copies) copy_in(t, "", "it");
-      out_.line("cp_async_commit();");
-      out_.line("cp_async_wait<0>();");
-      if (plan_.top_barrier) barrier();
+int KernelText::stages() const {
+  int most = 1;
+  for (const Buffer& b : plan_.buffers) most = std::max(most, b.stages);
+  return most;
+}
+
+void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    const plan::Step& step = steps[i];
+    const auto copies = [&](const plan::Step& s) {
+      return s.task >= 0 && plan_.tasks[s.task].kind == TaskKind::copy_in;
+    };
+    switch (step.kind) {
+      case StepKind::start:
+        start(plan_.tasks[step.task]);
+        break;
+      case StepKind::copy:
+      case StepKind::work: {
+        std::size_t end = i;
+        std::vector<int> tasks;
+        for (; end < last && steps[end].task >= 0 && steps[end].kind != StepKind::start &&
+               copies(steps[end]) == copies(step) && steps[end].guard_lag == step.guard_lag;
+             ++end)
+          tasks.push_back(steps[end].task);
+        copies(step) ? copy(tasks, step.guard_lag) : work(tasks);
+        i = end - 1;
+        break;
+      }
+      case StepKind::commit:
+        out_.line("cp_async_commit();");
+        break;
+      case StepKind::wait_group:
+        out_.line("cp_async_wait<{}>();", step.pending);
+        break;
+      case StepKind::barrier:
+        out_.line("__syncthreads();");
+        break;
+      case StepKind::loop_begin: {
+        const std::size_t end = plan::closing(steps, i);
+        step.loop == plan::Loop::slices ? slices(step, steps, i + 1, end) : loop(step, steps, i + 1, end);
+        i = end;
+        break;
+      }
+      default:
+        fail(
+            "{}: the emitter has no text for a step '{}' yet; it knows kernels of one agent that copy by "
+            "cp.async",
+            block_.name, name(step.kind));
     }
-  } else if (plan_.top_barrier) {
-    barrier();
   }
-  section_ = Section::inside;
-  for (std::size_t i = 0; i < plan_.inside.size(); ++i) {
-    if (i > 0) barrier();
-    phase(plan_.inside[i]);
-  }
-  if (lag > 0) {
-    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages);
-    out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages);
+}
+
+void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
+                      std::size_t last) {
+  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1;
+  if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
+  const Counted it = counted("it", begin.trips);
+  if (begin.trips > 1) out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
+  out_.open("{}{{", it.head);
+  loop_ = begin.loop, iteration_ = it.at;
+  section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
+  run(steps, first, last);
+  loop_.reset(), iteration_ = 0;
+  section_ = Section::after;
+  if (ring) {
+    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
+    out_.line("next = next + 1 == {} ? 0 : next + 1;", stages());
   }
   out_.close();
 }
 
-bool KernelText::needs_wait(int t) const {
-  for (int w : plan_.tasks[t].after_same)
-    if (plan_.tasks[w].kind == TaskKind::copy_in) return true;
-  return false;
+void KernelText::slices(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
+                        std::size_t last) {
+  out_.line("#pragma unroll 1");
+  out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trips);
+  run(steps, first, last);
+  out_.close();
 }
 
-void KernelText::straight(const std::vector<std::vector<int>>& phases) {
-  bool pending = false;
-  const auto wait = [&] {
-    if (pending) out_.line("cp_async_commit();"), out_.line("cp_async_wait<0>();");
-    pending = false;
-  };
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (i > 0) wait(), barrier();
-    std::vector<int> rest;
-    for (int t : phases[i]) {
-      if (plan_.tasks[t].kind == TaskKind::copy_in) {
-        copy_in(t, "", "it");
-        pending = pending || plan_.copies.at(plan_.tasks[t].node).async;
-      } else {
-        if (needs_wait(t)) wait();
-        rest.push_back(t);
-      }
-    }
-    phase(rest);
+/// Copies of one iteration: this one, the first (in front of the loop), or `ahead` iterations on, where there is one.
+void KernelText::copy(const std::vector<int>& tasks, int ahead) {
+  if (ahead > 0) {
+    out_.open("if (it + {} < {}) {{", ahead, block_.loop);
+    out_.line("const int ahead = it + {};", ahead);
   }
+  for (int t : tasks) {
+    const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
+    const Index stage = !staged || !loop_ ? 0 : ahead > 0 ? Index::named("next") : iteration_;
+    copy_in(t, stage, ahead > 0 ? Index::named("ahead") : iteration_);
+  }
+  if (ahead > 0) out_.close();
 }
 
-void KernelText::phase(const std::vector<int>& tasks) {
+void KernelText::work(const std::vector<int>& tasks) {
   const auto in_nest = [&](const Task& t) {
     const ContextKind kind = plan_.contexts[t.context].kind;
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
@@ -262,16 +271,6 @@ void KernelText::phase(const std::vector<int>& tasks) {
       std::vector<int> together{tasks[i]};
       gather(i, together);
       nest(together);
-      continue;
-    }
-    if (t.kind == TaskKind::mma && plan_.contexts[t.context].slices > 1) {
-      std::vector<int> together;
-      gather(i, together);
-      out_.line("#pragma unroll 1");
-      out_.open("for (int slice = 0; slice < {}; ++slice) {{", plan_.contexts[t.context].slices);
-      mma(t);
-      nest(together);
-      out_.close();
       continue;
     }
     switch (t.kind) {

@@ -1,6 +1,6 @@
 // One kernel's CUDA text, from its plan. Private to the emitter.
 //
-// kernel_text.cpp    the kernel's frame: signature, declarations, the loop and its barriers
+// kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
 // loop_text.cpp      a thread's share of items, and an item's coordinate
 // copy_text.cpp      tiles from global to shared memory
 // reduce_text.cpp    sums over lanes, and staged stores
@@ -67,18 +67,19 @@ class KernelText {
   // kernel_text.cpp
   void signature();
   void declarations();
-  void states();
-  void loop();
-  void straight(const std::vector<std::vector<int>>& phases);
-  void phase(const std::vector<int>& tasks);
-  void barrier() { out_.line("__syncthreads();"); }
-  bool needs_wait(int task) const;
-  Index global_start(const Node&, int dim, const std::string& iteration) const;
+  void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void start(const Task&);
+  void loop(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void slices(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void copy(const std::vector<int>& tasks, int ahead);
+  void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
+  int stages() const;                        // of the loop's rings
+  Index global_start(const Node&, int dim, const Index& iteration) const;
   std::string thread_index() const;
 
   // copy_text.cpp
-  void copy_in(int task, const std::string& stage, const std::string& iteration);
-  std::vector<Index> position(const Node&, const std::string& iteration, const std::vector<Index>& at) const;
+  void copy_in(int task, const Index& stage, const Index& iteration);
+  std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
   /// Opens the loop of a thread, the `first` of `workers`, over its items, whose number counts in steps of `scale`.
@@ -162,6 +163,8 @@ class KernelText {
   int counter_ = 0;
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted
+  std::optional<plan::Loop> loop_;                // that is open
+  Index iteration_ = 0;                           // its counter
 };
 
 }  // namespace zellige::emit

@@ -1,11 +1,11 @@
 // The kernel's schedule as agents and channels: one agent, all warps; the loop's copies travel through a cp.async
-// channel. This is what verify() proves and what the plan prints.
-// Before: pipeline, place_buffers. After: KernelPlan::schedule.
+// channel. From here on nothing else says what runs when.
+// Before: pipeline, slice_fragments. After: KernelPlan::schedule but for the tensors' places.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
-void build_schedule(KernelPlan&);
+Schedule build_schedule(const KernelPlan&, const Order&);
 
 }  // namespace zellige::plan

@@ -30,7 +30,7 @@ void check_widths(const KernelPlan& plan, const Program& program) {
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
-    const Reach r = reach(plan.program, n, program.tensors[n.tensor]);
+    const Reach r = reach(plan, n, program.tensors[n.tensor]);
     if (r.offset > most_narrow || r.far()) needed.insert(n.tensor);
     if (r.offset > most_narrow && !plan.wide.count(n.tensor))
       fail("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",

@@ -50,20 +50,24 @@ Sweep walk_sweep(const Context& c, int threads, int limit) {
 
 Sweep walk_fragment(const Context& c, int limit) {
   const int rank = static_cast<int>(c.domain.size());
-  Sweep result{{}, rank - 1, 2};
+  const ThreadValue& held = c.row->c.layout;
+  const int tile_m = c.row->m, tile_n = c.row->n;
+  const int pair = held.values[0].shape;  // neighbours along N
+  Sweep result{{}, rank - 1, pair};
   const std::int64_t m = c.domain[rank - 2], n = c.domain[rank - 1];
   const Shape batches(c.domain.begin(), c.domain.end() - 2);
   const std::int64_t batch = graph::size(batches);
   for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t mt = 0; mt * 16 < m; ++mt)
-      for (std::int64_t nt = 0; nt * 8 < n; ++nt)
-        for (int half = 0; half < 2; ++half) {
+    for (std::int64_t mt = 0; mt * tile_m < m; ++mt)
+      for (std::int64_t nt = 0; nt * tile_n < n; ++nt)
+        for (int value = 0; value < held.value_count(); value += pair) {
           if (static_cast<int>(result.accesses.size()) >= limit) return result;
           WarpAccess access;
           for (int lane = 0; lane < 32; ++lane) {
             Shape at = coordinates(b, batches);
-            at.push_back(mt * 16 + half * 8 + lane / 4);
-            at.push_back(nt * 8 + lane % 4 * 2);
+            const int in_tile = held(lane, value);
+            at.push_back(mt * tile_m + in_tile % tile_m);
+            at.push_back(nt * tile_n + in_tile / tile_m);
             if (at[rank - 2] >= m || at[rank - 1] >= n) at.clear();
             access.lanes.push_back(at);
           }

@@ -4,13 +4,32 @@
 
 #include "plan/contexts.hpp"
 #include "plan/layouts.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 
-Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner) {
-  Copy copy;
-  const int size = graph::bytes(tensor.dtype);
-  copy.bytes = size;
+namespace {
+
+/// The first of the target's copies, or else of its loads and stores, whose elements `fits` admits; an element always.
+template <class Fits>
+Copy first_copy(DType dtype, const target::Target& target, Fits fits) {
+  const int size = graph::bytes(dtype);
+  for (const Instruction* row : target::async_copies(target)) {
+    const int bytes = row->c.bits / 8;
+    if (bytes % size == 0 && fits(bytes / size)) return {bytes / size, bytes, row};
+  }
+  int bytes = target.access_bytes;
+  while (bytes > size && !fits(bytes / size)) bytes /= 2;
+  return {bytes / size, bytes, nullptr};
+}
+
+}  // namespace
+
+Copy single_copy(DType dtype, const target::Target& target) {
+  return first_copy(dtype, target, [](int elements) { return elements == 1; });
+}
+
+Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, const target::Target& target) {
   const auto aligned = [&](std::int64_t v) {
     if (tensor.strides[inner] != 1) return false;
     for (int d = 0; d < static_cast<int>(n.splits.size()); ++d) {
@@ -23,14 +42,9 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner) {
     }
     return true;
   };
-  for (int v = 16 / size; v > 1; v /= 2) {
-    if (!aligned(v) || n.splits[inner].tile < v) continue;
-    copy.vector = v;
-    copy.bytes = v * size;
-    break;
-  }
-  copy.async = copy.bytes >= 4;
-  return copy;
+  return first_copy(tensor.dtype, target, [&](int elements) {
+    return elements == 1 || (n.splits[inner].tile >= elements && aligned(elements));
+  });
 }
 
 Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy) {

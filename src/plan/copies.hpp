@@ -4,9 +4,12 @@
 
 namespace zellige::plan {
 
-/// Widest access, in elements, that a load or store may use along `inner` of its kernel-level tensor: a power of two of
-/// at most 16 bytes such that every chunk starts aligned. A tile's last chunk may be partial; nothing else may.
-Copy widest_copy(const Node&, const graph::KernelTensor&, int inner);
+/// The target's widest asynchronous copy that a load may use along `inner` of its kernel-level tensor, such that every
+/// chunk starts aligned; else its widest load and store. A tile's last chunk may be partial; nothing else may.
+Copy widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
+
+/// Element by element, where tile and tensor run along different dimensions.
+Copy single_copy(DType, const target::Target&);
 
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&);

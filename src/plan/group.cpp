@@ -6,6 +6,7 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/registers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -16,6 +17,7 @@ int floor_power(std::int64_t n) {
   while (p * 2 <= n) p *= 2;
   return p;
 }
+constexpr int most_together = 8;                   // elements that a thread evaluates one after another
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
 class Grouping {
@@ -46,9 +48,7 @@ class Grouping {
     }
   }
 
-  bool tensor_core(int i) const {
-    return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).tensor_core;
-  }
+  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).row; }
 
   int context(Context c) {
     for (std::size_t i = 0; i < plan_.contexts.size(); ++i)
@@ -104,7 +104,7 @@ class Grouping {
 
   /// A sweep for values kept in float32: as wide as leaves every thread something to do.
   int plain_sweep(const Shape& domain, int inner) {
-    int vector = 8;
+    int vector = most_together;
     const std::int64_t elements = graph::size(domain);
     while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
     return sweep(domain, inner, vector);
@@ -154,6 +154,9 @@ class Grouping {
     c.kind = ContextKind::fragment;
     c.domain = n.shape;
     c.warps = choice.warps;
+    c.row = choice.row;
+    for (const Context& other : plan_.contexts)
+      if (other.row && alike(*other.row, *choice.row)) c.row = other.row;
     const int id = context(c);
     const int mma = task(TaskKind::mma, n.section, i, id);
     for (int side = 0; side < 2; ++side) {
@@ -206,7 +209,7 @@ class Grouping {
     const std::int64_t outputs = graph::size(n.shape), threads = program_.warps() * 32;
     const bool contiguous = !product && n.dim == last(node(operand).shape) && n.to == 1;
     if (contiguous)
-      for (c.vector = 8; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
+      for (c.vector = most_together; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
            c.vector /= 2) {
       }
     const std::int64_t steps = c.length / c.vector;
@@ -261,8 +264,9 @@ class Grouping {
       for (int side = 0; side < 2; ++side) {
         if (node(reader).in[side] != i) continue;
         const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
-        padded[k] = round_up(n.shape[k], 8);
-        padded[inner] = round_up(n.shape[inner], 8);
+        const int side_of_matrix = matrix_side(*plan_.matmuls.at(reader).load);
+        padded[k] = round_up(n.shape[k], side_of_matrix);
+        padded[inner] = round_up(n.shape[inner], side_of_matrix);
       }
     }
     return padded;
@@ -290,7 +294,8 @@ class Grouping {
       return;
     }
     const Shape padded = operand_padding(i);
-    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment) c = sweep(padded, plan_.inner.at(i), 8);
+    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment)
+      c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
@@ -302,11 +307,11 @@ class Grouping {
   void place_store(int i) {
     const Node& n = node(i);
     const int inner = innermost_of(n);
-    Copy copy = widest_copy(n, tensor(n), inner);
+    Copy copy = widest_copy(n, tensor(n), inner, target_);
     while (copy.vector > 1 &&
            (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
       copy.vector /= 2, copy.bytes /= 2;
-    copy.async = false;
+    copy.row = nullptr;
     plan_.copies[i] = copy;
     const int c = register_context(n.in[0], n.shape, Section::after);
     if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment && copy.bytes >= 8) {
@@ -356,7 +361,7 @@ class Grouping {
     for (const auto& [load, reads] : load_reads_) {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
-      const Copy wide = widest_copy(n, tensor(n), gmem_inner);
+      const Copy wide = widest_copy(n, tensor(n), gmem_inner, target_);
       bool direct = (program_.loop == 1 || loads_ == Loads::in_place) && !is_operand(load);
       if (direct && !too_big && loads_ == Loads::as_fits) {
         direct = reads.size() == 1;
@@ -367,17 +372,17 @@ class Grouping {
                                                             : false;
           direct = direct && along &&
                    (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
-                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == 16;
+                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
       if (direct) {
         plan_.direct[load] = true;
-        plan_.copies[load] = {wide.vector, wide.bytes, false};
+        plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
         continue;
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
-      Copy copy = inner == gmem_inner ? wide : Copy{1, graph::bytes(n.dtype), graph::bytes(n.dtype) >= 4};
+      const Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.buffers[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;

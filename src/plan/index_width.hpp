@@ -17,7 +17,8 @@ struct Reach {
   std::int64_t offset = 0;
   bool far() const;  // some coordinate passes 32 bits
 };
-Reach reach(const BlockProgram&, const Node&, const graph::KernelTensor&);
+/// A node of the plan's own.
+Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
 void index_width(KernelPlan&, const Program&);
 

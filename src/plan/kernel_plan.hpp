@@ -1,6 +1,6 @@
 // The plan of one kernel: what each pass decided, as plain data. Each pass is one free function that fills its part.
 //
-//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── memory ── slice ── agents ── verify
+//   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
 // Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in
@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <zellige/atom/instruction.hpp>
 
 #include "plan/program.hpp"
 #include "plan/schedule.hpp"
@@ -25,26 +26,28 @@ struct WarpLayout {
 };
 
 struct MatmulChoice {
-  bool tensor_core = true;  // mma.sync; else float32 products on the ordinary units
+  const Instruction* row = nullptr;   // of the tensor cores; nullptr: ordinary float32 products
+  const Instruction* load = nullptr;  // brings its operands from shared memory
   WarpLayout warps;
   int a_from =
       -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
 };
 
-/// fragment: element (b, m, n) lies where mma.sync leaves it under `warps`.
+/// fragment: element (b, m, n) lies where `row` leaves it under `warps`.
 /// sweep: chunks of `vector` elements along `inner`, other dimensions after it in `order`; chunk c belongs to thread c % threads.
 /// lanes: `lanes` threads share an output of a reduction, `splits` such groups of different warps each.
 enum class ContextKind : std::uint8_t { fragment, sweep, lanes };
 struct Context {
   ContextKind kind{};
-  Shape domain;               // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
-  WarpLayout warps;           // fragment
-  int slices = 1;             // fragment: N is computed in this many slices, one after another
-  int inner = 0, vector = 1;  // sweep: of `domain`; lanes: vector along the reduced dimension
-  std::vector<int> order;     // sweep: dimensions, fastest first; order[0] == inner
-  int reduce_dim = -1;        // lanes
-  std::int64_t to = 1, length = 1;  // lanes: outputs a line, and summands an output
+  Shape domain;      // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
+  WarpLayout warps;  // fragment
+  const Instruction* row = nullptr;  // fragment: leaves C so; one for all that leave it alike
+  int slices = 1;                    // fragment: N is computed in this many slices, one after another
+  int inner = 0, vector = 1;         // sweep: of `domain`; lanes: vector along the reduced dimension
+  std::vector<int> order;            // sweep: dimensions, fastest first; order[0] == inner
+  int reduce_dim = -1;               // lanes
+  std::int64_t to = 1, length = 1;   // lanes: outputs a line, and summands an output
   int lanes = 1, splits = 1;
   bool operator==(const Context&) const = default;
 };
@@ -97,9 +100,11 @@ struct Task {
 
 /// How a tile crosses between global and shared memory, or registers.
 struct Copy {
-  int vector = 1;      // elements an access
-  int bytes = 2;       // of an access
-  bool async = false;  // cp.async
+  int vector = 1;                    // elements an access
+  int bytes = 2;                     // of an access
+  const Instruction* row = nullptr;  // goes past the registers; nullptr: a load, then a store
+  /// Whether it is there only when its group is waited for.
+  bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
 };
 
 struct KernelPlan {
@@ -108,21 +113,15 @@ struct KernelPlan {
   std::vector<Context> contexts;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;                         // node -> buffer
-  std::map<int, int> context_of;                        // node whose value stays in registers -> context
-  std::map<int, int> inner;                             // node -> the dimension of stride 1 of its tile
-  std::map<int, bool> direct;                           // loads read from global memory where they are used
-  std::map<int, Copy> copies;                           // by load and store node
-  std::set<int> wide;                                   // tensors whose offsets pass 32 bits
-  std::set<int> far;                                    // load and store nodes with coordinates that do
-  std::vector<std::vector<int>> before, inside, after;  // phases; a barrier lies between two of one section
-  std::vector<int> loop_copies;                         // copy_in tasks of the loop, `stages` deep in flight
-  int stages = 1;
-  bool before_barrier = false;  // between what is loaded once and the loop
-  bool top_barrier = false;     // at the start of each iteration
-  bool after_barrier = false;   // between the loop and what follows it
+  std::map<int, int> buffer_of;   // node -> buffer
+  std::map<int, int> context_of;  // node whose value stays in registers -> context
+  std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
+  std::map<int, bool> direct;     // loads read from global memory where they are used
+  std::map<int, Copy> copies;     // by load and store node
+  std::set<int> wide;             // tensors whose offsets pass 32 bits
+  std::set<int> far;              // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
-  Schedule schedule;
+  Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 };
 

@@ -11,7 +11,8 @@ constexpr double forbidden = std::numeric_limits<double>::infinity();
 
 class Resolution {
  public:
-  Resolution(Program& program, std::vector<KernelPlan>& kernels) : program_(program), kernels_(kernels) {}
+  Resolution(Program& program, std::vector<KernelPlan>& kernels, const target::Target& target)
+      : program_(program), kernels_(kernels), target_(target) {}
 
   void run() {
     for (std::size_t t = 0; t < program_.tensors.size(); ++t) {
@@ -26,7 +27,7 @@ class Resolution {
     const Solution solution = minimise(problem_);
     for (auto& [tensor, v] : tensor_variable_) {
       auto& t = program_.tensors[tensor];
-      t.strides = padded_strides(t.shape, solution.value[v], 16 / graph::bytes(t.dtype));
+      t.strides = padded_strides(t.shape, solution.value[v], target_.access_bytes / graph::bytes(t.dtype));
     }
     for (auto& [tile, v] : tile_variable_) kernels_[tile.first].inner[tile.second] = solution.value[v];
   }
@@ -77,13 +78,14 @@ class Resolution {
       if (n.kind != NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
       for (int reader : p.consumers(i))
-        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).tensor_core)
+        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).row)
           unary(v, n.shape, [&](int d) { return d + 2 > last(n.shape) ? 0.0 : forbidden; });
     }
   }
 
   Program& program_;
   std::vector<KernelPlan>& kernels_;
+  const target::Target& target_;
   Problem problem_;
   std::map<int, int> tensor_variable_;
   std::map<std::pair<int, int>, int> tile_variable_;
@@ -116,8 +118,8 @@ Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
   return strides;
 }
 
-void resolve_layouts(Program& program, std::vector<KernelPlan>& kernels) {
-  Resolution(program, kernels).run();
+void resolve_layouts(Program& program, std::vector<KernelPlan>& kernels, const target::Target& target) {
+  Resolution(program, kernels, target).run();
 }
 
 }  // namespace zellige::plan

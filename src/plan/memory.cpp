@@ -8,57 +8,44 @@
 namespace zellige::plan {
 namespace {
 
-/// The stretch between two barriers in which each task runs: 0 before and inside the loop, then one a phase.
-std::vector<int> stretches(const KernelPlan& plan) {
-  std::vector<int> at(plan.tasks.size(), 0);
-  int step = plan.after_barrier ? 1 : 0;
-  for (const auto& phase : plan.after) {
-    for (int t : phase) at[t] = step;
-    ++step;
-  }
-  return at;
-}
-
-std::int64_t pack_buffers(KernelPlan& plan) {
-  const std::vector<int> at = stretches(plan);
+/// When each tensor of the schedule is touched, counted in barriers of the whole block, which order every agent; a loop
+/// is one stretch of time, its back edge included. What only an mbarrier or a named barrier orders counts as together.
+std::vector<Lifetime> lifetimes(const Schedule& s) {
   std::vector<Lifetime> lives;
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-    Lifetime life{plan.buffers[b].bytes, 1 << 20, 0, 128};
-    for (std::size_t t = 0; t < plan.tasks.size(); ++t) {
-      const Task& task = plan.tasks[t];
-      const bool reads =
-          std::find(task.reads.begin(), task.reads.end(), static_cast<int>(b)) != task.reads.end();
-      if (!reads && task.buffer != static_cast<int>(b)) continue;
-      life.begin = std::min<std::int64_t>(life.begin, at[t]);
-      life.end = std::max<std::int64_t>(life.end, at[t] + 1);
+  for (const SharedTensor& t : s.tensors) lives.push_back({t.bytes, std::numeric_limits<int>::max(), 0, 128});
+  for (const Agent& agent : s.agents) {
+    std::int64_t stretch = 0;
+    int depth = 0;
+    for (const Step& step : agent.steps) {
+      if (step.kind == StepKind::loop_begin) ++depth;
+      if (step.kind == StepKind::loop_end) --depth;
+      if (step.kind == StepKind::barrier && step.id == 0 && depth == 0) ++stretch;
+      for (const auto* accesses : {&step.reads, &step.writes})
+        for (const Access& a : *accesses) {
+          Lifetime& life = lives[a.tensor];
+          life.begin = std::min(life.begin, stretch);
+          life.end = std::max(life.end, stretch + 1);
+        }
     }
-    if (life.begin >= life.end) life.begin = 0, life.end = 1;
-    lives.push_back(life);
   }
-  const Packing packing = pack(lives);
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b) plan.buffers[b].offset = packing.offset[b];
-  return packing.peak;
+  for (Lifetime& life : lives)
+    if (life.begin >= life.end) life.begin = 0, life.end = 1;
+  return lives;
 }
 
 }  // namespace
 
-bool place_buffers(KernelPlan& plan, const target::Target& target) {
-  plan.shared_bytes = pack_buffers(plan);
-  if (plan.shared_bytes > target.shared_per_block && !plan.after_barrier && plan.program.loop > 1 &&
-      !plan.after.empty()) {
-    plan.after_barrier = true;  // one more barrier lets what follows the loop reuse the loop's buffers
-    plan.shared_bytes = pack_buffers(plan);
-    plan.notes.push_back("a barrier behind the loop lets its shared memory be used again");
-  }
-  return plan.shared_bytes <= target.shared_per_block;
+std::int64_t place_shared(Schedule& schedule) {
+  const Packing packing = pack(lifetimes(schedule));
+  for (std::size_t t = 0; t < schedule.tensors.size(); ++t) schedule.tensors[t].offset = packing.offset[t];
+  return packing.peak;
 }
 
-void require_buffers(KernelPlan& plan, const target::Target& target) {
-  if (!place_buffers(plan, target))
-    fail(
-        "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer loop "
-        "would fit",
-        plan.program.name, plan.shared_bytes, target.name, target.shared_per_block);
+bool place_buffers(KernelPlan& plan, const target::Target& target) {
+  plan.shared_bytes = place_shared(plan.schedule);
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b)
+    plan.buffers[b].offset = plan.schedule.tensors[b].offset;
+  return plan.shared_bytes <= target.shared_per_block;
 }
 
 DevicePlacement place_tensors(const Program& program) {

@@ -1,15 +1,18 @@
 // Memory: an address in shared memory for every buffer, and in device memory for every intermediate tensor.
 //
-// Time is counted in barriers: buffers that are alive between the same two barriers never overlap. The loop is one
-// stretch of time, its back edge included. Before: pipeline. After: Buffer::offset, shared_bytes.
+// Time is counted in the schedule's barriers of the whole block: tensors that are touched between the same two of them never
+// overlap, whichever agents touch them. The loop is one stretch of time, its back edge included.
+// Before: agents. After: SharedTensor::offset, Buffer::offset, shared_bytes.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// False where the buffers need more than the target has; require_buffers then throws Error with both numbers.
+/// Places the tensors of a schedule; returns the bytes that they take together.
+std::int64_t place_shared(Schedule&);
+
+/// The same for a plan's buffers, which are its schedule's tensors. False where they need more than the target has.
 bool place_buffers(KernelPlan&, const target::Target&);
-void require_buffers(KernelPlan&, const target::Target&);
 
 struct DevicePlacement {
   std::vector<std::int64_t> offset, bytes;

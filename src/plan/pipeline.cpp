@@ -35,15 +35,15 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
   return result;
 }
 
-void start_copies(KernelPlan& plan) {
+void start_copies(const KernelPlan& plan, Order& order) {
   std::vector<int> first;
-  for (auto& phase : plan.after) {
+  for (auto& phase : order.after) {
     const auto rest = std::stable_partition(phase.begin(), phase.end(),
                                             [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
-  plan.after.front().insert(plan.after.front().begin(), first.begin(), first.end());
+  order.after.front().insert(order.after.front().begin(), first.begin(), first.end());
 }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
@@ -72,7 +72,8 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
 
 }  // namespace
 
-void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first) {
+Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
+  Order order;
   std::vector<int> before, copies, inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
@@ -83,11 +84,11 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
     else
       (task.kind == TaskKind::copy_in ? copies : inside).push_back(t);
   }
-  plan.before = {before};
-  plan.inside = phases(plan, inside);
-  plan.after = phases(plan, after);
-  if (copies_first && !plan.after.empty()) start_copies(plan);
-  plan.loop_copies = copies;
+  order.before = before;
+  order.inside = phases(plan, inside);
+  order.after = phases(plan, after);
+  if (starts == Copies::first && !order.after.empty()) start_copies(plan, order);
+  order.loop_copies = copies;
 
   std::int64_t stage_bytes = 0, other_bytes = 0;
   for (int t : copies)
@@ -95,10 +96,10 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
                    graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  plan.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
+  order.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
-    b.stages = plan.stages;
+    b.stages = order.stages;
     b.bytes = (b.stages > 1 ? b.stage_stride * b.stages : b.elements) * graph::bytes(b.dtype);
   }
 
@@ -109,14 +110,15 @@ void pipeline(KernelPlan& plan, const target::Target& target, bool copies_first)
     return false;
   };
   const bool copies_cross = owed(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
-  plan.top_barrier = copies.empty() ? plan.inside.size() > 1 : copies_cross || plan.inside.size() > 1;
-  plan.before_barrier = !plan.top_barrier && !before.empty() && copies_cross;
-  std::vector<int> first = plan.after.empty() ? std::vector<int>{} : plan.after.front();
-  const bool loaded_once_known = plan.top_barrier || plan.before_barrier;  // to every thread
-  plan.after_barrier =
+  order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
+  order.before_barrier = !order.top_barrier && !before.empty() && copies_cross;
+  std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
+  const bool loaded_once_known = order.top_barrier || order.before_barrier;  // to every thread
+  order.after_barrier =
       plan.program.loop > 1 && owed(first, [&](const Task& w) {
         return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
       });
+  return order;
 }
 
 }  // namespace zellige::plan

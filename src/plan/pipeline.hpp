@@ -2,14 +2,27 @@
 //
 // Inside a pipelined loop each iteration opens with: wait for its stage, one barrier, start the copies of a later
 // stage. That barrier serves the copies, and the loop's back edge: what the last iteration read may be overwritten.
-// Before: group, arrange_buffers. After: before, inside, after; stages; top_barrier, after_barrier.
+// Before: group, arrange_buffers. After: Buffer::stages; an Order, which agents.hpp makes the schedule of.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// `copies_first`: a program without a loop starts all its copies before anything else, so that they travel together;
-/// without it they start where that costs least memory.
-void pipeline(KernelPlan&, const target::Target&, bool copies_first);
+/// Tasks in phases; a barrier lies between two phases of one section.
+struct Order {
+  std::vector<int> before;                      // what is copied once for all iterations
+  std::vector<int> loop_copies;                 // copy_in tasks of the loop, `stages` deep in flight
+  std::vector<std::vector<int>> inside, after;  // the loop's phases, and those behind it
+  int stages = 1;
+  bool before_barrier = false;  // between what is loaded once and the loop
+  bool top_barrier = false;     // at the start of each iteration
+  bool after_barrier = false;   // between the loop and what follows it
+};
+
+/// Where a program without a loop starts its copies: all before anything else, so that they travel together, or where
+/// that costs least memory.
+enum class Copies : std::uint8_t { first, late };
+
+Order pipeline(KernelPlan&, const target::Target&, Copies);
 
 }  // namespace zellige::plan

@@ -1,17 +1,14 @@
 #include "plan/plan.hpp"
 
-#include "plan/agents.hpp"
 #include "plan/bounds.hpp"
+#include "plan/choose.hpp"
 #include "plan/contexts.hpp"
-#include "plan/group.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
-#include "plan/pipeline.hpp"
+#include "plan/predict.hpp"
 #include "plan/select.hpp"
 #include "plan/share.hpp"
-#include "plan/slice.hpp"
-#include "plan/swizzle.hpp"
 #include "plan/verify.hpp"
 #include "plan/verify_registers.hpp"
 
@@ -38,41 +35,51 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
     check_limits(kernel, target);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
-    select(plan.kernels.back());
+    select(plan.kernels.back(), target);
   }
-  resolve_layouts(plan.program, plan.kernels);
+  resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
-    KernelPlan selected = kernel;
-    const auto fits = [&](Loads loads) {
-      kernel = selected;
-      group(kernel, plan.program, target, loads);
-      arrange_buffers(kernel);
-      pipeline(kernel, target, true);
-      if (place_buffers(kernel, target)) return true;
-      pipeline(kernel, target, false);
-      return place_buffers(kernel, target);
-    };
-    while (!fits(Loads::as_fits) && !fits(Loads::in_place))
-      if (!unshare(selected.program)) {
-        require_buffers(kernel, target);
-        break;
-      }
-    slice_fragments(kernel);
+    choose(kernel, plan.program, target);
     index_width(kernel, plan.program);
-    build_schedule(kernel);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
-    verify_registers(kernel, target);
+    verify_registers(kernel);
   }
   plan.device = place_tensors(plan.program);
   return plan;
 }
 
+namespace {
+
+/// An agent's steps; of those that do a task, what it does and in which layout.
+std::string print(const KernelPlan& plan, const Agent& agent) {
+  std::string out;
+  int depth = 0;
+  for (const Step& step : agent.steps) {
+    if (step.kind == StepKind::loop_end) {
+      --depth;
+      continue;
+    }
+    out += std::string(2 + 2 * static_cast<std::size_t>(depth), ' ');
+    if (step.task < 0 || step.kind == StepKind::start) {
+      out += print(plan.schedule, step) + "\n";
+    } else {
+      const Task& task = plan.tasks[step.task];
+      out += fmt::format("{} %{} in {}{}\n", name(task.kind), task.node, print(plan.contexts[task.context]),
+                         step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
+    }
+    if (step.kind == StepKind::loop_begin) ++depth;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string print(const KernelPlan& plan, const Program& program) {
   std::string out = print(plan.program, program);
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
-    if (!m.tensor_core) {
+    if (!m.row) {
       out += "ordinary float32 products\n";
       continue;
     }
@@ -93,20 +100,10 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
-  const auto phase_lines = [&](const char* where, const std::vector<std::vector<int>>& phases) {
-    for (std::size_t i = 0; i < phases.size(); ++i)
-      for (int t : phases[i]) {
-        const Task& task = plan.tasks[t];
-        out += fmt::format("  {} {}: {} %{} in {}\n", where, i, name(task.kind), task.node,
-                           task.context >= 0 ? print(plan.contexts[task.context]) : "");
-      }
-  };
-  phase_lines("before", plan.before);
-  phase_lines("loop copy", {plan.loop_copies});
-  phase_lines("inside", plan.inside);
-  phase_lines("after", plan.after);
+  for (const Agent& agent : plan.schedule.agents) out += print(plan, agent);
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
-  out += fmt::format("  {} bytes of shared memory, {} stages\n", plan.shared_bytes, plan.stages);
+  out += fmt::format("  {} bytes of shared memory\n", plan.shared_bytes);
+  out += fmt::format("  a launch executes: {}\n", print(predict(plan)));
   return out;
 }
 

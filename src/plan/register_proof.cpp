@@ -3,20 +3,12 @@
 #include <algorithm>
 
 #include "plan/contexts.hpp"
-#include "target/instructions.hpp"
 
 namespace zellige::plan {
 
 std::string RegisterProof::said(int t) const {
   const Task& task = plan_.tasks[t];
   return fmt::format("'{} %{}'", name(task.kind), task.node);
-}
-
-const Instruction& RegisterProof::mma(DType dtype) const {
-  const char* name = dtype == DType::bf16 ? "SM80_16x8x16_F32BF16BF16F32_TN" : "SM80_16x8x16_F32F16F16F32_TN";
-  const Instruction* row = target::find_instruction(target_, name);
-  if (!row) fail("{}: {} has no {}", p_.name, target_.name, name);
-  return *row;
 }
 
 void RegisterProof::agree(int writer, int reader, int x, bool partial) {
@@ -97,7 +89,7 @@ void RegisterProof::chained(int t, int writer) {
     fail("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, said(writer), operand, print(from),
          to_string(a));
   if (!multiplied_.insert(t).second) return;
-  const Instruction& row = mma(p_.nodes[operand].dtype);
+  const Instruction& row = *plan_.matmuls.at(plan_.tasks[t].node).row;
   if (a.back() % row.k != 0)
     fail("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand,
          a.back(), row.k);
@@ -146,15 +138,16 @@ void RegisterProof::sums(int t, int writer) {
     fail("{}: {} adds up sums in {}", p_.name, said(t), print(c));
 }
 
-/// Four lanes and the warps along N hold a row: every element of it once, in the line that is stored as its row.
+/// The lanes of a row and the warps along N hold it: every element of it once, in the line that is stored as its row.
 void RegisterProof::rows(int t, const Context& c) const {
+  const int lanes = c.row->c.layout.threads[0].shape;  // along N
   std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
   for (int slice = 0; slice < c.slices; ++slice) {
     const RegisterLayout layout = this->layout(c, slice);
     for_each(layout, [&](int thread, int value, const Shape& at) {
       if (!inside(at, c.domain)) return;
-      // The first of the four lanes stores the row that its own value of this number lies in.
-      const Shape stored = layout.at(thread / 4 * 4, value);
+      // The first of the lanes stores the row that its own value of this number lies in.
+      const Shape stored = layout.at(thread / lanes * lanes, value);
       if (!std::equal(at.begin(), at.end() - 1, stored.begin()))
         fail("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
              value, thread, said(t), to_string(at), to_string(stored));

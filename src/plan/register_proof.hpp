@@ -9,8 +9,7 @@ namespace zellige::plan {
 
 class RegisterProof {
  public:
-  RegisterProof(const KernelPlan& plan, const target::Target& target)
-      : plan_(plan), p_(plan.program), target_(target) {}
+  explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
 
   /// Values of node x as task `writer` left them are at the coordinates that `reader` takes them for;
   /// `partial`: sums over a part of K will do.
@@ -35,10 +34,7 @@ class RegisterProof {
 
  private:
   const Context& context(int t) const { return plan_.contexts[plan_.tasks[t].context]; }
-  const Instruction& mma(DType) const;
-  RegisterLayout layout(const Context& c, int slice = 0) const {
-    return registers(c, p_.threads(), mma(DType::f16), slice);
-  }
+  RegisterLayout layout(const Context& c, int slice = 0) const { return registers(c, p_.threads(), slice); }
   [[noreturn]] void clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const;
   void rows(int t, const Context&) const;
@@ -46,7 +42,6 @@ class RegisterProof {
 
   const KernelPlan& plan_;
   const BlockProgram& p_;
-  const target::Target& target_;
   std::set<std::pair<int, int>> agreed_;         // contexts
   std::set<int> covered_, summed_, multiplied_;  // contexts, and products, proved already
 };

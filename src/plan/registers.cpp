@@ -13,7 +13,7 @@ struct Counts {
   Counts(const Shape& c, const WarpLayout& w, const Instruction& mma) {
     const std::size_t rank = c.size();
     n_tiles = ceil_div(c[rank - 1], mma.n);
-    width = n_tiles > 1 ? 2 : 1;
+    width = n_tiles > 1 ? tiles_in_unit(mma) : 1;
     units = ceil_div(n_tiles, width);
     my_n = ceil_div(units, w.n);
     my_m = ceil_div(ceil_div(c[rank - 2], mma.m), w.m);
@@ -99,8 +99,8 @@ RegisterLayout swept(const Context& c, int threads) {
   return layout;
 }
 
-RegisterLayout registers(const Context& c, int threads, const Instruction& mma, int slice) {
-  return c.kind == ContextKind::fragment ? accumulators(c.domain, c.warps, c.slices, mma, slice)
+RegisterLayout registers(const Context& c, int threads, int slice) {
+  return c.kind == ContextKind::fragment ? accumulators(c.domain, c.warps, c.slices, *c.row, slice)
                                          : swept(c, threads);
 }
 

@@ -6,6 +6,7 @@
 // Values of `accumulators` and of `a_fragments` over the same warps are counted alike, since one is rounded,
 // register for register, into the other (block/fragment.hpp, Operand).
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <zellige/atom/instruction.hpp>
 
@@ -26,6 +27,18 @@ void for_each(const RegisterLayout& layout, const Use& use) {
     for (int value = 0; value < layout.values; ++value) use(thread, value, layout.at(thread, value));
 }
 
+/// Tiles of N that a warp takes together: as many as one tile of K is wide. Their accumulators, rounded, are one A
+/// operand, and the B of both comes in one load of matrices.
+inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
+
+/// Of the square matrices that one instruction loads, whose rows threads address: elements of a row.
+inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
+
+/// Whether two products leave C alike, whatever they multiply.
+inline bool alike(const Instruction& a, const Instruction& b) {
+  return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
+}
+
 /// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 
@@ -42,6 +55,6 @@ RegisterLayout a_fragments(const Shape& a, const WarpLayout& held, const WarpLay
 RegisterLayout swept(const Context& sweep, int threads);
 
 /// A context of either kind.
-RegisterLayout registers(const Context&, int threads, const Instruction& mma, int slice = 0);
+RegisterLayout registers(const Context&, int threads, int slice = 0);
 
 }  // namespace zellige::plan

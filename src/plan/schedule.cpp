@@ -37,15 +37,28 @@ std::string agent_name(const Schedule& s, int agent) {
   return s.agents[agent].name;
 }
 
-std::string line(const Schedule& s, const Step& step, bool in_loop) {
+std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
+  std::string text;
+  for (int a : agents) text += (text.empty() ? "" : ", ") + agent_name(s, a);
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+std::string print(const Schedule& s, const Step& step, bool in_loop) {
   std::string text(name(step.kind));
   switch (step.kind) {
     case StepKind::loop_begin:
-      return fmt::format("loop i < {}{}", step.trips, quoted(step.what));
+      return fmt::format("{} < {}{}",
+                         step.loop == Loop::slices     ? "slice"
+                         : step.loop == Loop::prologue ? "prologue i"
+                                                       : "loop i",
+                         step.trips, quoted(step.what));
     case StepKind::wait_group:
       text += fmt::format(" {}", step.pending);
       break;
     case StepKind::barrier:
+    case StepKind::arrive:
       if (step.id != 0) text += fmt::format(" {}", step.id);
       break;
     case StepKind::acquire:
@@ -65,8 +78,6 @@ std::string line(const Schedule& s, const Step& step, bool in_loop) {
                     : fmt::format(" if {} < trips", step.guard_lag);
   return text;
 }
-
-}  // namespace
 
 std::string_view name(Synchronisation by) {
   switch (by) {
@@ -88,6 +99,8 @@ std::string_view name(Synchronisation by) {
 
 std::string_view name(StepKind kind) {
   switch (kind) {
+    case StepKind::start:
+      return "start";
     case StepKind::work:
       return "work";
     case StepKind::copy:
@@ -98,6 +111,8 @@ std::string_view name(StepKind kind) {
       return "wait_group";
     case StepKind::barrier:
       return "barrier";
+    case StepKind::arrive:
+      return "arrive";
     case StepKind::acquire:
       return "acquire";
     case StepKind::release:
@@ -112,6 +127,15 @@ std::string_view name(StepKind kind) {
       return "loop_end";
   }
   fail("schedule: {} is no kind of step; the last is loop_end", static_cast<int>(kind));
+}
+
+std::size_t closing(const std::vector<Step>& steps, std::size_t begin) {
+  int depth = 0;
+  for (std::size_t k = begin; k < steps.size(); ++k) {
+    if (steps[k].kind == StepKind::loop_begin) ++depth;
+    if (steps[k].kind == StepKind::loop_end && --depth == 0) return k;
+  }
+  return steps.size();
 }
 
 std::string print(const Schedule& s) {
@@ -130,7 +154,7 @@ std::string print(const Schedule& s) {
     const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
     text += fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}\n", c.name,
                         known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
-                        agent_name(s, c.producer), agent_name(s, c.consumer), name(c.by));
+                        agent_name(s, c.producer), agent_names(s, c.consumers), name(c.by));
   }
   for (const Agent& a : s.agents) {
     text += fmt::format("agent {}: {} warp{}", a.name, a.warps, a.warps == 1 ? "" : "s");
@@ -141,7 +165,7 @@ std::string print(const Schedule& s) {
         depth = std::max(depth - 1, 0);
         continue;
       }
-      text += std::string(2 + 2 * depth, ' ') + line(s, step, depth > 0) + "\n";
+      text += std::string(2 + 2 * depth, ' ') + print(s, step, depth > 0) + "\n";
       if (step.kind == StepKind::loop_begin) ++depth;
     }
   }

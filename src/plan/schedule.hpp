@@ -1,5 +1,8 @@
 // A schedule: agents that run in parallel, each with its operations in order, joined by channels.
 //
+// It is the only description of a kernel's control flow: verify() and verify_registers() prove it, print() shows it, place_buffers()
+// reads lifetimes from it, the emitter prints a piece of text for each step, and the tests walk it.
+//
 // An SM80 kernel is one agent (all warps) whose loads travel through cp.async groups. A Hopper kernel is a TMA producer
 // and WGMMA consumers joined by mbarriers. Both are this value, and verify() proves both by the same rules.
 #pragma once
@@ -24,7 +27,9 @@ struct Channel {
   std::string name;
   int tensor = -1;  // index into Schedule::tensors
   int stages = 1;
-  int producer = -1, consumer = -1;  // agents; the same for cp.async
+  int producer = -1;  // an agent
+  std::vector<int>
+      consumers;  // agents: of cp.async the producer itself; a stage is empty when all have released it
   Synchronisation by{};
 };
 
@@ -36,11 +41,13 @@ struct SharedTensor {
 };
 
 enum class StepKind : std::uint8_t {
+  start,        // gives a state of the loop its first value, in registers or shared memory
   work,         // reads and writes tensors with ordinary instructions of all the agent's threads
   copy,         // starts an asynchronous copy into `writes` (through `channel`)
   commit,       // closes the cp.async or wgmma group of what was started since the last commit
   wait_group,   // at most `pending` groups of this agent are still under way
   barrier,      // __syncthreads among all agents that name it, or bar.sync `id`
+  arrive,       // bar.arrive `id`: counts at the barrier and goes on, as in ping-pong
   acquire,      // consumer waits until its channel's next stage is full; producer: until it is empty
   release,      // consumer gives the stage back
   async_work,   // started like wgmma: reads operands and writes registers until a wait_group
@@ -57,6 +64,12 @@ struct Access {
   bool same_thread = false;  // each thread touches only what it wrote itself, so no barrier is owed
 };
 
+enum class Loop : std::uint8_t {
+  iterations,  // the block graph's; stages and guards count by it
+  prologue,    // fills the first stages of a ring: iteration i the stage i
+  slices,      // within one iteration: a product a slice of N after another
+};
+
 struct Step {
   StepKind kind{};
   std::string what;  // for the reader
@@ -65,9 +78,13 @@ struct Step {
   int pending = 0;         // wait_group
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin
+  Loop loop{};             // loop_begin
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
 };
+
+/// The loop_end of the loop that steps[begin] opens; their number where none does.
+std::size_t closing(const std::vector<Step>& steps, std::size_t begin);
 
 struct Agent {
   std::string name;
@@ -84,5 +101,7 @@ struct Schedule {
 };
 
 std::string print(const Schedule&);
+/// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.
+std::string print(const Schedule&, const Step&, bool in_loop = false);
 
 }  // namespace zellige::plan

@@ -3,28 +3,41 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/registers.hpp"
+#include "target/instructions.hpp"
+
 namespace zellige::plan {
 namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// What one warp does under a layout: mma.sync and ldmatrix instructions a pass over K.
+/// The instruction's tiles along each of a product's dimensions, and those of N in units.
+struct Tiles {
+  std::int64_t m, n, units, k;
+  explicit Tiles(const MatmulChoice& c)
+      : m(ceil_div(c.m, c.row->m)),
+        n(ceil_div(c.n, c.row->n)),
+        units(ceil_div(n, tiles_in_unit(*c.row))),
+        k(ceil_div(c.k, c.row->k)) {}
+};
+
+/// What one warp does under a layout: products and loads of matrices a pass over K.
 struct Work {
-  std::int64_t mma, ldmatrix;
+  std::int64_t mma, loads;
 };
 Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
-  const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(ceil_div(c.m, 16), w.m);
-  const std::int64_t n8 = ceil_div(c.n, 8), units = ceil_div(n8, 2), n = ceil_div(units, w.n);
-  const std::int64_t k = ceil_div(ceil_div(c.k, 16), w.k);
-  return {b * m * std::min(n * 2, n8) * k, b * k * (n + (a_in_registers ? 0 : m))};
+  const Tiles tiles(c);
+  const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
+  const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
+  return {b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k, b * k * (n + (a_in_registers ? 0 : m))};
 }
 
 /// Cycles of a multiprocessor a pass: tensor cores in the four quarters, shared memory for all warps together.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
-  return 8.0 * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0) +
-         4.0 * static_cast<double>(one.ldmatrix) * w.count() +
-         30.0 * static_cast<double>(ceil_div(ceil_div(c.k, 16), w.k));
+  return 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0) +
+         1.0 * c.load->cycles * static_cast<double>(one.loads) * w.count() +
+         30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
@@ -33,16 +46,17 @@ constexpr std::int64_t most_partial_bytes = 32 * 1024;
 }  // namespace
 
 std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
-  const std::int64_t n8 = ceil_div(c.n, 8);
-  return ceil_div(c.batch, w.b) * ceil_div(ceil_div(c.m, 16), w.m) * ceil_div(ceil_div(n8, 2), w.n) *
-         (n8 > 1 ? 8 : 4);
+  const Tiles tiles(c);
+  return ceil_div(c.batch, w.b) * ceil_div(tiles.m, w.m) * ceil_div(tiles.units, w.n) *
+         (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
 }
 
 namespace {
 
 class Selection {
  public:
-  explicit Selection(KernelPlan& plan) : plan_(plan), program_(plan.program) {}
+  Selection(KernelPlan& plan, const target::Target& target)
+      : plan_(plan), program_(plan.program), target_(target) {}
 
   void run() {
     std::vector<int> matmuls;
@@ -50,7 +64,7 @@ class Selection {
       const Node& n = program_.nodes[i];
       if (n.kind != NodeKind::matmul) continue;
       plan_.matmuls[i] = describe(n);
-      if (!plan_.matmuls[i].tensor_core) continue;
+      if (!plan_.matmuls[i].row) continue;
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
     }
@@ -68,7 +82,9 @@ class Selection {
     const std::size_t rank = n.shape.size();
     for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
     c.m = n.shape[rank - 2], c.n = n.shape[rank - 1], c.k = a[rank - 1];
-    c.tensor_core = program_.nodes[n.in[0]].dtype != DType::f32;
+    const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
+    c.load = target::find_matrix_load(target_);
+    if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
     return c;
   }
 
@@ -88,11 +104,11 @@ class Selection {
   template <class F>
   void layouts(const MatmulChoice& c, bool split_k, F visit) const {
     const int warps = std::max(1, program_.warps());
+    const Tiles tiles(c);
     for (int b = 1; b <= warps && b <= c.batch; ++b)
-      for (int m = 1; b * m <= warps && m <= ceil_div(c.m, 16); ++m)
-        for (int n = 1; b * m * n <= warps && n <= std::max<std::int64_t>(1, ceil_div(ceil_div(c.n, 8), 2));
-             ++n)
-          for (int k = 1; b * m * n * k <= warps && k <= ceil_div(c.k, 16) && (k == 1 || split_k); ++k) {
+      for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
+        for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
+          for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
             if (k > 1 && k * c.batch * c.m * c.n * 4 > most_partial_bytes) continue;
             visit(WarpLayout{b, m, n, k});
           }
@@ -110,8 +126,8 @@ class Selection {
     alone_[id] = least;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
-      if (other < id && o.tensor_core && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch &&
-          o.m == c.m && o.n == c.n)
+      if (other < id && o.row && alike(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
+          o.batch == c.batch && o.m == c.m && o.n == c.n)
         c.warps = o.warps;
   }
 
@@ -124,7 +140,7 @@ class Selection {
     const Node& n = program_.nodes[x];
     if (n.shape != shape || seen[x]) return -1;
     seen[x] = true;
-    if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).tensor_core && !n.carried ? x : -1;
+    if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).row && !n.carried ? x : -1;
     if (n.kind != NodeKind::map) return -1;
     for (int in : n.in)
       if (const int found = source(in, shape, seen); found >= 0) return found;
@@ -137,8 +153,8 @@ class Selection {
     const int operand = n.in[0];
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may =
-        from >= 0 && program_.nodes[from].section == n.section && plan_.matmuls.at(from).n % 16 == 0;
+    const bool may = from >= 0 && program_.nodes[from].section == n.section &&
+                     plan_.matmuls.at(from).n % plan_.matmuls.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }
 
@@ -217,10 +233,11 @@ class Selection {
   std::map<int, double> alone_;     // the least price of a matmul by itself
   KernelPlan& plan_;
   const BlockProgram& program_;
+  const target::Target& target_;
 };
 
 }  // namespace
 
-void select(KernelPlan& plan) { Selection(plan).run(); }
+void select(KernelPlan& plan, const target::Target& target) { Selection(plan, target).run(); }
 
 }  // namespace zellige::plan

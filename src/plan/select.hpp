@@ -6,7 +6,7 @@
 
 namespace zellige::plan {
 
-void select(KernelPlan&);
+void select(KernelPlan&, const target::Target&);
 
 /// Accumulator registers a thread holds under a layout.
 std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/registers.hpp"
 #include "plan/select.hpp"
 
 namespace zellige::plan {
@@ -12,8 +13,9 @@ constexpr std::int64_t most_registers = 96, wanted_registers = 64;
 /// The fewest slices that bring the accumulators down and divide N into whole units for every warp; 1 where none do.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
-  if (registers <= most_registers || m.n % 16 != 0) return 1;
-  const std::int64_t units = m.n / 16;
+  const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
+  if (registers <= most_registers || m.n % unit != 0) return 1;
+  const std::int64_t units = m.n / unit;
   for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
     if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers)
       return static_cast<int>(s);
@@ -62,8 +64,9 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(KernelPlan& plan) {
-  for (auto* section : {&plan.inside, &plan.after})
+void slice_fragments(KernelPlan& plan, Order& order) {
+  for (Context& c : plan.contexts) c.slices = 1;
+  for (auto* section : {&order.inside, &order.after})
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {
         const Task& task = plan.tasks[t];

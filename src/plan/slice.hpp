@@ -1,11 +1,11 @@
 // Slices: a product whose accumulators would not fit a thread's registers is computed a slice of N after another, each
 // slice leaving for shared or global memory before the next begins.
-// Before: pipeline (phases are known). After: Context::slices; the tasks of a sliced context stand together.
+// Before: pipeline (phases are known). After: Context::slices; the tasks of a sliced context stand together in the Order.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
-void slice_fragments(KernelPlan&);
+void slice_fragments(KernelPlan&, Order&);
 
 }  // namespace zellige::plan

@@ -5,6 +5,7 @@
 #include "plan/contexts.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
+#include "plan/registers.hpp"
 #include "plan/swizzle_search.hpp"
 
 namespace zellige::plan {
@@ -16,21 +17,22 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 
 class Arrangement {
  public:
-  Arrangement(KernelPlan& plan, int b) : plan_(plan), index_(b), buffer_(plan.buffers[b]) {}
+  Arrangement(KernelPlan& plan, const target::Target& target, int b)
+      : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
 
   void run() {
-    const int size = graph::bytes(buffer_.dtype);
-    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, 16 / size);
+    const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
+    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     std::int64_t rows = 1;
     for (int d = 0; d < rank(); ++d)
       if (d != buffer_.inner) rows *= buffer_.padded[d];
-    const std::int64_t pitch = pitch_of(rows, 16 / size);
+    const std::int64_t pitch = pitch_of(rows, chunk);
     std::int64_t elements = rows * pitch;
     if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
       Footprint tile;
       tile.rows = rows, tile.columns = buffer_.padded[buffer_.inner], tile.row_stride = pitch;
       tile.element_bytes = size;
-      tile.chunk = 16 / size;
+      tile.chunk = chunk;
       SwizzleLimits limits;
       limits.may_xor = buffer_.partials == 1;
       const SwizzleChoice choice = choose_swizzle(tile, patterns(), limits);
@@ -40,7 +42,7 @@ class Arrangement {
       set_pitch(pitch + choice.shift);
       elements = std::max(rows * (pitch + choice.shift), choice.elements);
     }
-    buffer_.partial_stride = round_up(elements, 16 / size);  // a last chunk may pass the last element
+    buffer_.partial_stride = round_up(elements, chunk);  // a last chunk may pass the last element
     buffer_.elements = buffer_.partial_stride * buffer_.partials;
     buffer_.stage_stride = round_up(buffer_.elements * size, 128) / size;
     buffer_.bytes = buffer_.elements * size;
@@ -78,7 +80,7 @@ class Arrangement {
       const bool writes = t.buffer == index_ && t.kind != TaskKind::to_global;
       if (!reads && !writes) continue;
       if (t.kind == TaskKind::mma)
-        fragments(result);
+        result.push_back(fragments(*plan_.matmuls.at(t.node).load));
       else
         result.push_back(swept(t));
     }
@@ -98,7 +100,7 @@ class Arrangement {
     p.name = std::string(name(t.kind));
     const bool along = sweep.inner == buffer_.inner && buffer_.padded[buffer_.inner] % sweep.vector == 0;
     const int size = graph::bytes(buffer_.dtype);
-    p.bytes = std::min(16, along ? size * sweep.vector : size);
+    p.bytes = std::min(target_.access_bytes, along ? size * sweep.vector : size);
     for (const WarpAccess& access : sweep.accesses) {
       std::vector<std::pair<int, int>> lanes;
       for (const Shape& at : access.lanes) lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
@@ -107,15 +109,16 @@ class Arrangement {
     return p;
   }
 
-  /// ldmatrix: 8 rows of 8 elements; along the tile's inner dimension whichever operand it is.
-  void fragments(std::vector<AccessPattern>& result) const {
+  /// Matrices of an operand, their rows along the tile's inner dimension whichever operand it is.
+  AccessPattern fragments(const Instruction& load) const {
+    const int side = matrix_side(load);
     AccessPattern p;
-    p.bytes = 16, p.matrix = true, p.weight = 4, p.name = "ldmatrix";
+    p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
     const int across = buffer_.inner == rank() - 1 ? rank() - 2 : rank() - 1;
-    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += 8)
-      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += 8) {
+    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += side)
+      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += side) {
         std::vector<std::pair<int, int>> lanes;
-        for (int lane = 0; lane < 8; ++lane) {
+        for (int lane = 0; lane < side; ++lane) {
           Shape at(rank(), 0);
           at[across] = std::min(r + lane, buffer_.padded[across] - 1);
           at[buffer_.inner] = c;
@@ -123,18 +126,19 @@ class Arrangement {
         }
         p.instances.push_back(std::move(lanes));
       }
-    result.push_back(std::move(p));
+    return p;
   }
 
   KernelPlan& plan_;
+  const target::Target& target_;
   int index_;
   Buffer& buffer_;
 };
 
 }  // namespace
 
-void arrange_buffers(KernelPlan& plan) {
-  for (int b = 0; b < static_cast<int>(plan.buffers.size()); ++b) Arrangement(plan, b).run();
+void arrange_buffers(KernelPlan& plan, const target::Target& target) {
+  for (int b = 0; b < static_cast<int>(plan.buffers.size()); ++b) Arrangement(plan, target, b).run();
 }
 
 }  // namespace zellige::plan

@@ -5,6 +5,6 @@
 
 namespace zellige::plan {
 
-void arrange_buffers(KernelPlan&);
+void arrange_buffers(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -15,16 +15,19 @@ constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // what one mbar
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const std::string& kernel)
-      : s{schedule, kernel, unroll(schedule, kernel), {}, {}, {}, {}} {
+      : s{schedule, kernel, unroll(schedule, kernel), {}, {}, {}, {}, {}} {
     s.agents.resize(schedule.agents.size());
     s.channels.resize(schedule.channels.size());
+    for (std::size_t c = 0; c < schedule.channels.size(); ++c)
+      for (int agent : schedule.channels[c].consumers) s.channels[c].consumers[agent];
     for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
     lay_out_cells();
     count_phases();
     for (const auto& line : s.lines) {
       barriers_of.emplace_back();
       for (const Event& e : line)
-        if (e.step->kind == StepKind::barrier) barriers_of.back().insert(e.step->id);
+        if (e.step->kind == StepKind::barrier || e.step->kind == StepKind::arrive)
+          barriers_of.back().insert(e.step->id);
     }
   }
 
@@ -209,20 +212,24 @@ class Simulation {
     ChannelState& channel = s.channels[e.step->channel];
     if (c.producer == a) {
       const std::int64_t needed = channel.produced - c.stages + 1;
-      if (channel.released < needed) return false;
-      if (needed > 0) learn(me, channel.released_own[needed - 1], channel.released_fenced[needed - 1]);
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (consumer.released < needed) return false;
+      if (needed > 0)
+        for (const auto& [agent, consumer] : channel.consumers)
+          learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
       Phase& phase = channel.phases[channel.produced++];
       phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
       return true;
     }
-    if (channel.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
-    const Phase& phase = channel.phases[channel.acquired];
-    if (channel.acquired >= channel.produced || phase.started < phase.copies) return false;
+    ConsumerState& mine = channel.consumers.at(a);
+    if (mine.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
+    const Phase& phase = channel.phases[mine.acquired];
+    if (mine.acquired >= channel.produced || phase.started < phase.copies) return false;
     if (phase.by_release ? !phase.released : phase.copies == 0) return false;
     learn(me, phase.own, phase.fenced);
-    ++channel.acquired;
+    ++mine.acquired;
     Clock arrived(s.components());
-    arrived[s.component_of_channel(e.step->channel)] = channel.acquired;
+    arrived[s.component_of_channel(e.step->channel)] = mine.acquired;
     learn(me, arrived, Clock(s.components()));
     return true;
   }
@@ -241,33 +248,48 @@ class Simulation {
       phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
       return;
     }
-    if (channel.released >= channel.acquired)
+    ConsumerState& mine = channel.consumers.at(a);
+    if (mine.released >= mine.acquired)
       fail(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-          s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, channel.released % c.stages,
+          s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
           c.name, describe(e), c.name);
-    ++channel.released;
-    channel.released_own.push_back(me.own);
-    channel.released_fenced.push_back(me.fenced_own);
+    ++mine.released;
+    mine.released_own.push_back(me.own);
+    mine.released_fenced.push_back(me.fenced_own);
   }
 
-  bool try_barrier(int id) {
-    std::vector<int> members;
-    for (std::size_t b = 0; b < s.agents.size(); ++b) {
-      if (!barriers_of[b].contains(id)) continue;
-      const AgentState& other = s.agents[b];
-      if (other.at == s.lines[b].size()) return false;
-      const Step& next = *s.lines[b][other.at].step;
-      if (next.kind != StepKind::barrier || next.id != id) return false;
-      members.push_back(static_cast<int>(b));
+  /// A round ends when each agent that names the barrier has come to it once; who came by `arrive` goes on at once. It must
+  /// know that the round before has ended, or it may be counted in that one twice.
+  bool barrier(int a, const Event& e) {
+    AgentState& me = s.agents[a];
+    const int id = e.step->id;
+    std::vector<Round>& rounds = s.barriers[id];
+    if (!me.waits) {
+      const std::size_t n = me.rounds[id]++;
+      if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
+      if (rounds.size() == n) rounds.push_back({{}, Clock(s.components()), Clock(s.components()), {}});
+      rounds[n].arrived.insert(a);
+      join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
+      if (e.step->kind == StepKind::arrive) {
+        ++me.at;
+        return true;
+      }
+      me.waits = true;
     }
-    Clock all(s.components()), fenced(s.components());
-    for (int b : members) join(all, s.agents[b].own), join(fenced, s.agents[b].fenced_own);
-    for (int b : members) {
-      learn(s.agents[b], all, fenced);
-      ++s.agents[b].at;
-    }
+    Round& round = rounds[me.rounds[id] - 1];
+    for (std::size_t b = 0; b < s.agents.size(); ++b)
+      if (barriers_of[b].contains(id) && !round.arrived.contains(static_cast<int>(b))) return false;
+    learn(me, round.own, round.fenced);
+    round.passed[a] = ++me.own[s.component(a)];
+    me.waits = false;
+    ++me.at;
     return true;
+  }
+  bool knows(const AgentState& me, const Round& round) const {
+    for (const auto& [agent, value] : round.passed)
+      if (me.own[s.component(agent)] >= value) return true;
+    return false;
   }
 
   /// A work step that names a wgmma channel reads the registers that the channel's wgmmas write.
@@ -284,10 +306,11 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const Event& e = s.lines[a][me.at];
-    if (e.step->kind == StepKind::barrier) return try_barrier(e.step->id);
+    if (e.step->kind == StepKind::barrier || e.step->kind == StepKind::arrive) return barrier(a, e);
     if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     switch (e.step->kind) {
+      case StepKind::start:
       case StepKind::work:
         check_registers_ready(a, e);
         touch(a, e, Via::ordinary, s.component(a), now);
@@ -325,20 +348,24 @@ class Simulation {
   }
 
   void check_end() const {
+    for (const auto& [id, rounds] : s.barriers)
+      if (rounds.back().passed.empty())
+        fail("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+             s.kernel, s.schedule.agents[*rounds.back().arrived.begin()].name, id);
     for (const AgentState& a : s.agents)
       for (const std::optional<Touch>& last : a.last)
         if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
     for (std::size_t k = 0; k < s.channels.size(); ++k) {
       const ChannelState& channel = s.channels[k];
       const Channel& c = s.schedule.channels[k];
-      if (channel.acquired < channel.produced)
-        fail(
-            "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
-            "still be written "
-            "when the kernel ends; acquire every stage that is filled",
-            s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
-            channel.acquired % c.stages, c.name, s.schedule.agents[c.consumer].name,
-            channel.produced - channel.acquired);
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (consumer.acquired < channel.produced)
+          fail(
+              "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
+              "still be written when the kernel ends; acquire every stage that is filled",
+              s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
+              consumer.acquired % c.stages, c.name, s.schedule.agents[agent].name,
+              channel.produced - consumer.acquired);
     }
   }
 };

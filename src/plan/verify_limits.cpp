@@ -30,20 +30,30 @@ void check_tensors(const Schedule& s, const std::string& kernel) {
   }
 }
 
+bool consumes(const Channel& c, int agent) {
+  return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
+}
+
 void check_channels(const Schedule& s, const std::string& kernel) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
   for (const Channel& c : s.channels) {
     if (c.stages < 1) fail("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
-    if (c.producer < 0 || c.producer >= agents || c.consumer < 0 || c.consumer >= agents)
-      fail("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
-           c.name, c.producer, c.consumer, agents);
+    if (c.consumers.empty()) fail("{}: channel {} has no consumer; it needs at least 1", kernel, c.name);
+    for (int consumer : c.consumers) {
+      if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
+        fail("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
+             c.name, c.producer, consumer, agents);
+      if (std::count(c.consumers.begin(), c.consumers.end(), consumer) > 1)
+        fail("{}: channel {} names {} as consumer twice; each agent once", kernel, c.name,
+             s.agents[consumer].name);
+    }
     const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       fail("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
            c.tensor, tensors);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
-    if (c.producer == c.consumer)
+    if (consumes(c, c.producer))
       fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
            s.agents[c.producer].name);
     if (s.tensors[c.tensor].stages != c.stages)
@@ -67,9 +77,9 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
         "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
         "acquire",
         kernel, at(a, index), c.name, name(c.by));
-  if (needed && agent != c.producer && agent != c.consumer)
+  if (needed && agent != c.producer && !consumes(c, agent))
     fail("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
-         at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumer].name);
+         at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (loads && agent != c.producer)
     fail("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
          at(a, index), c.name, s.agents[c.producer].name);
@@ -90,16 +100,16 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   int depth = 0;
   for (std::size_t k = 0; k < a.steps.size(); ++k) {
     const Step& step = a.steps[k];
-    const bool touches =
-        step.kind == StepKind::work || step.kind == StepKind::copy || step.kind == StepKind::async_work;
+    const bool touches = step.kind == StepKind::start || step.kind == StepKind::work ||
+                         step.kind == StepKind::copy || step.kind == StepKind::async_work;
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
           fail("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
                x.tensor, s.tensors.size());
         if (!touches)
-          fail("{}: {}, is a {} and touches tensor {}; only work, copy and async_work do", kernel, at(a, k),
-               name(step.kind), s.tensors[x.tensor].name);
+          fail("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel,
+               at(a, k), name(step.kind), s.tensors[x.tensor].name);
       }
     if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
       fail(
@@ -114,7 +124,11 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
     check_channel_of(s, kernel, agent, k);
     if (step.pending < 0)
       fail("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
-    if (step.kind == StepKind::barrier && (step.id < 0 || step.id >= named_barriers))
+    if (step.kind == StepKind::arrive && step.id == 0)
+      fail("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}", kernel,
+           at(a, k), named_barriers - 1);
+    const bool meets = step.kind == StepKind::barrier || step.kind == StepKind::arrive;
+    if (meets && (step.id < 0 || step.id >= named_barriers))
       fail("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
            named_barriers - 1);
     if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)

@@ -17,24 +17,16 @@ struct Held {
 /// Runs the tasks in the kernel's order, two iterations of a loop, with what lies in registers at each.
 class Registers {
  public:
-  Registers(const KernelPlan& plan, const target::Target& target)
-      : plan_(plan), p_(plan.program), proof_(plan, target) {}
+  explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
   void run() {
     for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
         writer_[task.buffer] = static_cast<int>(t);
-    if (p_.loop > 1) {
-      for (std::size_t t = 0; t < plan_.tasks.size(); ++t) declare(static_cast<int>(t));
-      section_ = Section::inside;
-      for (int iteration = 0; iteration < 2; ++iteration) {
-        forget();
-        for (const auto& phase : plan_.inside) run(phase);
-      }
-      forget();
+    for (const Agent& agent : plan_.schedule.agents) {
+      section_ = Section::after;
+      run(agent.steps, 0, agent.steps.size());
     }
-    section_ = Section::after;
-    for (const auto& phase : plan_.after) run(phase);
   }
 
  private:
@@ -44,9 +36,8 @@ class Registers {
 
   void declare(int t) {
     const Task& task = plan_.tasks[t];
-    const Node& n = node(task.node);
-    if (task.kind == TaskKind::mma && n.carried) accumulators_[task.node] = {t, true};
-    if (task.kind == TaskKind::reduce && n.carried) sums_[task.node] = {t, true};
+    if (task.kind == TaskKind::mma) accumulators_[task.node] = {t, true};
+    if (task.kind == TaskKind::reduce) sums_[task.node] = {t, true};
     if (task.kind != TaskKind::accumulate || task.buffer >= 0) return;
     accumulators_[task.node] = {t, true};
     for (int reader : p_.consumers(task.node))
@@ -59,18 +50,28 @@ class Registers {
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
   }
 
-  void run(const std::vector<int>& phase) {
-    for (std::size_t i = 0; i < phase.size(); ++i) {
-      const int t = phase[i];
-      task(t);
-      const Task& product = plan_.tasks[t];
-      if (product.kind != TaskKind::mma || context(product).slices == 1) continue;
-      // A slice leaves with the tasks right behind; then the next one takes its registers.
-      while (i + 1 < phase.size() && plan_.tasks[phase[i + 1]].context == product.context &&
-             plan_.tasks[phase[i + 1]].kind != TaskKind::finish &&
-             plan_.tasks[phase[i + 1]].kind != TaskKind::mma)
-        task(phase[++i]);
-      accumulators_.erase(product.node);
+  /// The steps [first, last): a loop's iterations twice, and nothing but what is carried from one to the next.
+  void run(const std::vector<Step>& steps, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Step& step = steps[i];
+      if (step.kind == StepKind::start) declare(step.task);
+      if (step.task >= 0 && step.kind != StepKind::start) task(step.task);
+      if (step.kind != StepKind::loop_begin) continue;
+      const std::size_t end = closing(steps, i);
+      if (step.loop == Loop::iterations) {
+        section_ = Section::inside;
+        for (int iteration = 0; iteration < 2; ++iteration) {
+          forget();
+          run(steps, i + 1, end);
+        }
+        forget();
+        section_ = Section::after;
+      } else {
+        run(steps, i + 1, end);
+        if (step.loop == Loop::slices)  // the next slice takes its registers
+          accumulators_.erase(plan_.tasks[steps[i + 1].task].node);
+      }
+      i = end;
     }
   }
 
@@ -212,6 +213,9 @@ class Registers {
     if (c.domain != node(task.node).shape)
       fail("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
            to_string(node(task.node).shape));
+    if (!c.row || !choice.row || !alike(*c.row, *choice.row))
+      fail("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, said(t),
+           c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())
       fail("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t), w.count(),
            p_.threads());
@@ -253,6 +257,6 @@ class Registers {
 
 }  // namespace
 
-void verify_registers(const KernelPlan& plan, const target::Target& target) { Registers(plan, target).run(); }
+void verify_registers(const KernelPlan& plan) { Registers(plan).run(); }
 
 }  // namespace zellige::plan

@@ -11,6 +11,6 @@
 
 namespace zellige::plan {
 
-void verify_registers(const KernelPlan&, const target::Target&);
+void verify_registers(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -183,24 +183,36 @@ void report_deadlock(const State& s) {
     const Channel& c = s.schedule.channels[e.step->channel];
     const ChannelState& state = s.channels[e.step->channel];
     const bool producer = c.producer == static_cast<int>(a);
-    if (!producer && state.acquired < state.produced && state.phases[state.acquired].copies == 0) {
+    const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
+    if (!producer && acquired < state.produced && state.phases[acquired].copies == 0) {
       text += fmt::format(
           " for {} to fill {}[{}] of channel {}, which it has acquired but neither copies into nor "
           "releases",
-          s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name, state.acquired % c.stages,
-          c.name);
+          s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name, acquired % c.stages, c.name);
     } else if (producer) {
+      const auto slow =
+          std::min_element(state.consumers.begin(), state.consumers.end(),
+                           [](auto& x, auto& y) { return x.second.released < y.second.released; });
       text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
-                          s.schedule.agents[c.consumer].name, s.schedule.tensors[c.tensor].name,
-                          state.produced % c.stages, c.name, state.produced - c.stages + 1 - state.released);
+                          s.schedule.agents[slow->first].name, s.schedule.tensors[c.tensor].name,
+                          state.produced % c.stages, c.name,
+                          state.produced - c.stages + 1 - slow->second.released);
     } else {
       text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)",
                           s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
-                          state.acquired % c.stages, c.name, state.acquired + 1 - state.produced);
+                          acquired % c.stages, c.name, acquired + 1 - state.produced);
     }
   }
   fail("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents",
        s.kernel, text);
+}
+
+void report_arrived_twice(const State& s, int agent, const Event& e) {
+  fail(
+      "{}: {} comes to barrier {} again in {}, but does not know that those who wait there have passed its "
+      "last "
+      "round, so it may be counted twice; let it wait, or learn of it, between the two",
+      s.kernel, s.schedule.agents[agent].name, e.step->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {

@@ -9,7 +9,9 @@
 // first into the second.
 #pragma once
 #include <array>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "plan/verify_limits.hpp"
 #include "plan/verify_trace.hpp"
@@ -52,6 +54,8 @@ struct AgentState {
   Clock fenced, fenced_own;  // the same two, of what a fence_proxy has passed on to the asynchronous proxy
   std::array<std::int64_t, group_kinds> committed{};
   std::array<std::optional<Touch>, group_kinds> last;  // the operation started last
+  std::map<int, std::size_t> rounds;                   // of each barrier, that it has come to
+  bool waits = false;                                  // at a barrier, having come to it
 };
 
 /// One filling of one stage of an mbarrier channel.
@@ -62,10 +66,23 @@ struct Phase {
   Clock own, fenced;  // the producer's, as it announced the bytes or arrived
 };
 
+/// How far a consumer is with its channel's stages, and what it knew when it gave each back.
+struct ConsumerState {
+  std::int64_t acquired = 0, released = 0;
+  std::vector<Clock> released_own, released_fenced;
+};
+
 struct ChannelState {
   std::vector<Phase> phases;  // known before the run: control flow is static
-  std::int64_t produced = 0, acquired = 0, released = 0;
-  std::vector<Clock> released_own, released_fenced;
+  std::int64_t produced = 0;
+  std::map<int, ConsumerState> consumers;  // by agent
+};
+
+/// One round of a barrier: who has come to it, and what they knew.
+struct Round {
+  std::set<int> arrived;
+  Clock own, fenced;
+  std::map<int, std::int64_t> passed;  // agents that waited, and their clock's value behind it
 };
 
 struct State {
@@ -74,6 +91,7 @@ struct State {
   std::vector<std::vector<Event>> lines;
   std::vector<AgentState> agents;
   std::vector<ChannelState> channels;
+  std::map<int, std::vector<Round>> barriers;  // by id
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor
 
@@ -92,6 +110,7 @@ struct State {
 [[noreturn]] void report_race(const State&, const Touch& first, const Touch& second);
 [[noreturn]] void report_no_fence(const State&, const Touch& first, const Touch& second);
 [[noreturn]] void report_deadlock(const State&);
+[[noreturn]] void report_arrived_twice(const State&, int agent, const Event&);
 [[noreturn]] void report_left_in_flight(const State&, const Touch&);
 [[noreturn]] void report_registers(const State&, const Touch& wgmma, const Event& reader);
 std::string cell_name(const State&, int cell);

@@ -48,22 +48,19 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  std::int64_t loop_end_of(int begin) const {
-    int depth = 0;
-    for (int k = begin; k < static_cast<int>(agent.steps.size()); ++k) {
-      if (agent.steps[k].kind == StepKind::loop_begin) ++depth;
-      if (agent.steps[k].kind == StepKind::loop_end && --depth == 0) return k;
-    }
-    return static_cast<std::int64_t>(agent.steps.size());
-  }
-
   /// The steps [begin, end) in one iteration of the loop around them.
   void run(int begin, int end, std::int64_t iteration, std::int64_t trips, std::int64_t real, bool in_loop) {
     bool loop_seen = false;
     for (int k = begin; k < end; ++k) {
       const Step& step = agent.steps[k];
       if (step.kind == StepKind::loop_begin) {
-        const int close = static_cast<int>(loop_end_of(k));
+        const int close = static_cast<int>(closing(agent.steps, static_cast<std::size_t>(k)));
+        if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
+          for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trips, 2); ++i)
+            run(k + 1, close, iteration, trips, real, in_loop);
+          k = close;
+          continue;
+        }
         const std::int64_t count = shorten(step.trips);
         for (std::int64_t i = 0; i < count; ++i) run(k + 1, close, i, count, step.trips, true);
         loop_seen = true;

@@ -1,5 +1,6 @@
 #include "target/instructions.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <zellige/atom/instruction_table.hpp>
@@ -24,6 +25,32 @@ const Instruction* find_instruction(const Target& t, std::string_view name) {
   for (const Instruction* row : instructions_of(t))
     if (row->name == name) return row;
   return nullptr;
+}
+
+const Instruction* find_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d) {
+  const Instruction* most = nullptr;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::mma && row->issuers == 32 && row->a.type == a && row->b.type == b &&
+        row->c.type == d && (!most || row->k > most->k))
+      most = row;
+  return most;
+}
+
+const Instruction* find_matrix_load(const Target& t) {
+  const Instruction* most = nullptr;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::matrix_load && (!most || row->c.registers > most->c.registers))
+      most = row;
+  return most;
+}
+
+std::vector<const Instruction*> async_copies(const Target& t) {
+  std::vector<const Instruction*> found;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::async_copy && row->zero_fill) found.push_back(row);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Instruction* a, const Instruction* b) { return a->c.bits > b->c.bits; });
+  return found;
 }
 
 }  // namespace zellige::target

@@ -15,4 +15,15 @@ const std::vector<const Instruction*>& instructions_of(const Target&);
 /// The target's instruction of that name; nullptr where it has none.
 const Instruction* find_instruction(const Target&, std::string_view name);
 
+/// The product that a warp issues on a and b with sums of type d (PTX's names), from registers; of several the one
+/// with most K, for fewer instructions. nullptr where the target has none.
+const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
+
+/// What moves most rows of operands at once from shared memory into a warp's registers; nullptr where nothing does.
+const Instruction* find_matrix_load(const Target&);
+
+/// Copies by one thread from global into shared memory that land with their group and write zeros where the source
+/// ends; the widest first.
+std::vector<const Instruction*> async_copies(const Target&);
+
 }  // namespace zellige::target

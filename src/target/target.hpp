@@ -20,6 +20,7 @@ struct Target {
   std::int64_t grid_x, grid_y, grid_z;
   std::int64_t block_z = 64;       // threads along z; along x and y a block may have all it has
   int banks = 32, bank_bytes = 4;  // of shared memory
+  int access_bytes = 16;           // of a thread's widest load or store
 };
 
 const std::vector<Target>& all();

@@ -116,7 +116,7 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       std::int64_t last = 0;
       for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
       if (last > plan::most_narrow) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
-      const plan::Reach reach = plan::reach(p, n, tensor);
+      const plan::Reach reach = plan::reach(plan.kernels[0], n, tensor);
       EXPECT_EQ(in64, reach.offset > plan::most_narrow || reach.far()) << c.name << ": " << tensor.name;
       EXPECT_GE(reach.offset, last) << c.name;
 

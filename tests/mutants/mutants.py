@@ -22,12 +22,15 @@ import sites
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KERNELS = {
-    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/pipeline.hpp", "block/slab.hpp", "block/tile_scheduler.hpp",
-                  "block/epilogue.hpp", "kernels/descriptors.hpp:GemmTensors"],
-    "attention_sm90": ["kernels/attention_sm90.hpp", "block/pipeline.hpp", "block/slab.hpp", "block/online_softmax.hpp",
+    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp", "block/slab.hpp",
+                  "block/tile_scheduler.hpp", "block/epilogue.hpp", "kernels/descriptors.hpp:GemmTensors"],
+    "attention_sm90": ["kernels/attention_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                       "block/slab.hpp", "block/online_softmax.hpp",
                        "kernels/descriptors.hpp:AttentionTensors"],
-    "linear_sm90": ["kernels/linear_sm90.hpp", "block/pipeline.hpp", "kernels/descriptors.hpp:LinearTensors"],
-    "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/pipeline.hpp", "kernels/descriptors.hpp:RowsTensors"],
+    "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                    "kernels/descriptors.hpp:LinearTensors"],
+    "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                         "kernels/descriptors.hpp:RowsTensors"],
     "decode_attention": ["kernels/decode_attention.hpp", "block/reduce.hpp"],
     "gemm_sm80": ["kernels/gemm_sm80.hpp", "block/multiply.hpp", "block/fragment.hpp", "block/tile.hpp"],
     "gemm_ragged": ["kernels/gemm_ragged.hpp", "block/ragged.hpp"],

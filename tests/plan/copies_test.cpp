@@ -43,8 +43,8 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       const int inner = innermost(tensor.shape, tensor.strides);
       EXPECT_EQ(copy.bytes, copy.vector * graph::bytes(tensor.dtype)) << name << " " << n.name;
       EXPECT_LE(copy.bytes, 16) << name << " " << n.name;
-      if (copy.async)
-        EXPECT_GE(copy.bytes, 4) << name << " " << n.name << ": cp.async moves 4, 8 or 16 bytes";
+      if (copy.row)
+        EXPECT_EQ(copy.row->c.bits, copy.bytes * 8) << name << " " << n.name << ": " << copy.row->name;
       if (copy.vector == 1) continue;
       ++wide;
       EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;

@@ -44,7 +44,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
           break;
         }
         case NodeKind::matmul: {
-          const bool mma = k.matmuls.at(static_cast<int>(i)).tensor_core;
+          const bool mma = k.matmuls.at(static_cast<int>(i)).row != nullptr;
           EXPECT_EQ(count(TaskKind::mma), mma ? 1 : 0) << where;
           EXPECT_EQ(count(TaskKind::reduce), mma ? 0 : 1) << where;
           EXPECT_EQ(count(TaskKind::finish), mma ? 0 : 1) << where;
@@ -159,7 +159,7 @@ TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
         KernelPlan bad = good;
         std::erase(bad.tasks[t].after, writer[b]);
         bad.tasks[t].after_same.push_back(writer[b]);
-        EXPECT_THROW(verify_registers(bad, target::find(plan.target)), Error)
+        EXPECT_THROW(verify_registers(bad), Error)
             << name << ": task " << t << " reads " << good.buffers[b].name;
         ++claims;
       }
@@ -169,7 +169,7 @@ TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
 
 // A barrier that nobody owes costs time: where every reader holds what it reads, the edge is not `after`.
 TEST(Group, SweepsOverOneLayoutShareTheirThreads) {
-  const Plan plan = plan_until(golden_graphs()[9].graph(), target::find("sm_80"), Pass::group);
+  const Plan plan = make_plan(golden_graphs()[9].graph(), target::find("sm_80"));
   ASSERT_EQ(golden_graphs()[9].name, "same_threads");
   int same = 0;
   for (const Task& t : plan.kernels[0].tasks) same += static_cast<int>(t.after_same.size());
@@ -181,7 +181,7 @@ TEST(Group, OperandsAreWholeStepsOfTheTensorCore) {
   int ragged = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
-      for (int side = 0; m.tensor_core && side < 2; ++side) {
+      for (int side = 0; m.row && side < 2; ++side) {
         const auto stored = k.buffer_of.find(k.program.nodes[node].in[side]);
         if (stored == k.buffer_of.end()) continue;  // a dead matmul's, or in registers
         const Buffer& b = k.buffers[stored->second];

@@ -74,7 +74,7 @@ TEST(Layouts, PaddedStridesOfEveryShape) {
 TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
-      if (m.tensor_core)
+      if (m.row)
         for (int in : k.program.nodes[node].in)
           EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size()))
               << name << " %" << in;

@@ -26,22 +26,11 @@ class PassGolden : public testing::TestWithParam<Case> {};
 TEST_P(PassGolden, IsWhatThePassDecides) {
   const auto& [graph, pass] = GetParam();
   expect_golden(name_of(GetParam()) + ".txt",
-                print_pass(pass, plan_until(graph->graph(), target::find("sm_80"), pass)));
+                print_pass(pass, make_plan(graph->graph(), target::find("sm_80"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, PassGolden, testing::ValuesIn(cases()),
                          [](const auto& c) { return name_of(c.param); });
-
-// The passes run here are those of make_plan, in its order.
-TEST(Passes, TogetherMakeThePlan) {
-  for (const GoldenGraph& g : golden_graphs()) {
-    const target::Target& target = target::find("sm_90a");
-    const Plan whole = make_plan(g.graph(), target), stepwise = plan_until(g.graph(), target, Pass::agents);
-    EXPECT_EQ(print(whole), print(stepwise)) << g.name;
-    for (Pass pass : all_passes())
-      EXPECT_EQ(print_pass(pass, whole), print_pass(pass, stepwise)) << g.name << " " << name(pass);
-  }
-}
 
 // Planning is a function: the same graph gives the same plan.
 TEST(Passes, DecideTheSameTwice) {

@@ -1,4 +1,4 @@
-// The planner's passes one by one, in make_plan's order, so that a test may look at what each leaves behind.
+// What each of make_plan's passes decided, as text: a plan keeps what every pass left in it.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,8 @@
 
 namespace zellige::plan {
 
-enum class Pass { lower, select, layouts, group, copies, swizzle, pipeline, memory, slice, agents };
+enum class Pass { lower, select, layouts, group, copies, swizzle, agents, memory };
 std::string_view name(Pass);
-const std::vector<Pass>& all_passes();
-
-/// The plan as pass `last` leaves it. Up to `agents` it is make_plan's, but for the verifier's verdict.
-Plan plan_until(const graph::KernelGraph&, const target::Target&, Pass last);
 
 /// What that pass decided, of every kernel.
 std::string print_pass(Pass, const Plan&);

@@ -48,7 +48,7 @@ std::string print_select(const KernelPlan& k) {
   std::string out;
   for (const auto& [node, m] : k.matmuls) {
     out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node), m.batch, m.m, m.n, m.k);
-    if (!m.tensor_core) {
+    if (!m.row) {
       out += "ordinary products\n";
       continue;
     }
@@ -103,7 +103,7 @@ std::string print_copies(const KernelPlan& k) {
     out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
                        value_name(k.program, node), copy.vector, copy.bytes,
                        direct != k.direct.end() && direct->second ? ", read where it is used"
-                       : copy.async                               ? ", cp.async"
+                       : copy.async()                             ? ", cp.async"
                                                                   : "");
   }
   return out;
@@ -123,37 +123,6 @@ std::string print_swizzle(const KernelPlan& k) {
   return out;
 }
 
-std::string task_line(const KernelPlan& k, int t) {
-  const Task& task = k.tasks[t];
-  std::string text = fmt::format("{} {}", name(task.kind), value_name(k.program, task.node));
-  if (task.kind == TaskKind::to_shared) text += " in " + k.buffers[task.buffer].name;
-  return text;
-}
-
-std::string print_phases(const char* where, const KernelPlan& k,
-                         const std::vector<std::vector<int>>& phases) {
-  std::string out;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i].empty()) continue;
-    if (i > 0) out += "  barrier\n";
-    for (int t : phases[i]) out += fmt::format("  {}: {}\n", where, task_line(k, t));
-  }
-  return out;
-}
-
-std::string print_pipeline(const KernelPlan& k) {
-  std::string out = print_phases("before", k, k.before);
-  if (k.before_barrier) out += "  barrier\n";
-  if (k.program.loop > 1) {
-    out += fmt::format("  loop of {}, {} stage{}{}\n", k.program.loop, k.stages, k.stages == 1 ? "" : "s",
-                       k.top_barrier ? ", a barrier at its top" : "");
-    for (int t : k.loop_copies) out += fmt::format("  loop copy: {}\n", task_line(k, t));
-    out += print_phases("inside", k, k.inside);
-    if (k.after_barrier) out += "  barrier\n";
-  }
-  return out + print_phases("after", k, k.after);
-}
-
 std::string print_memory(const KernelPlan& k) {
   std::string out = fmt::format("  {} bytes of shared memory\n", k.shared_bytes);
   for (const Buffer& b : k.buffers)
@@ -161,13 +130,6 @@ std::string print_memory(const KernelPlan& k) {
                        b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
   for (const std::string& note : k.notes) out += "  note: " + note + "\n";
   return out;
-}
-
-std::string print_slice(const KernelPlan& k) {
-  std::string out;
-  for (std::size_t i = 0; i < k.contexts.size(); ++i)
-    if (k.contexts[i].slices > 1) out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
-  return out.empty() ? "  nothing is sliced\n" : out + print_pipeline(k);
 }
 
 std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program) {
@@ -184,12 +146,8 @@ std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program)
       return print_copies(k);
     case Pass::swizzle:
       return print_swizzle(k);
-    case Pass::pipeline:
-      return print_pipeline(k);
     case Pass::memory:
       return print_memory(k);
-    case Pass::slice:
-      return print_slice(k);
     case Pass::agents:
       return print(k.schedule);
   }
@@ -197,6 +155,12 @@ std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program)
 }
 
 }  // namespace
+
+std::string_view name(Pass pass) {
+  static constexpr std::string_view names[] = {"lower",  "select",  "layouts", "group",
+                                               "copies", "swizzle", "agents",  "memory"};
+  return names[static_cast<int>(pass)];
+}
 
 std::string print_pass(Pass pass, const Plan& plan) {
   std::string out;

@@ -11,7 +11,7 @@ const std::vector<Planned>& plans() {
   static const std::vector<Planned> all = [] {
     std::vector<Planned> result;
     const auto add = [&](std::string name, graph::KernelGraph graph, const char* target) {
-      Plan plan = plan_until(graph, target::find(target), Pass::agents);
+      Plan plan = make_plan(graph, target::find(target));
       result.push_back({std::move(name), std::move(graph), std::move(plan)});
     };
     for (const GoldenGraph& g : golden_graphs()) add(g.name, g.graph(), "sm_80");

@@ -8,7 +8,7 @@ namespace zellige::plan {
 struct Planned {
   std::string name;
   graph::KernelGraph graph;
-  Plan plan;  // up to the agents
+  Plan plan;
 };
 
 const std::vector<Planned>& plans();

@@ -5,6 +5,7 @@
 
 #include "chains.hpp"
 #include "graphs.hpp"
+#include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -14,13 +15,14 @@
 #include "plan/swizzle.hpp"
 #include "plan/verify_registers.hpp"
 #include "run/run.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
 
 std::string verdict(const KernelPlan& plan) {
   try {
-    verify_registers(plan, target::find("sm_80"));
+    verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
   }
@@ -54,14 +56,15 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   Program program = lower(g, target);
   std::vector<KernelPlan> kernels(1);
   kernels[0].program = program.kernels.at(0);
-  select(kernels[0]);
+  select(kernels[0], target);
   choose(kernels[0]);
-  resolve_layouts(program, kernels);
+  resolve_layouts(program, kernels, target);
   KernelPlan& k = kernels[0];
   group(k, program, target);
-  arrange_buffers(k);
-  pipeline(k, target, true);
-  slice_fragments(k);
+  arrange_buffers(k, target);
+  Order order = pipeline(k, target, Copies::first);
+  slice_fragments(k, order);
+  k.schedule = build_schedule(k, order);
   return k;
 }
 
@@ -118,6 +121,18 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
 }
 
+TEST(Chains, ARowThatWasNotChosenIsRefused) {
+  KernelPlan k = planned_with(chain({16, 32, 32, 3}), [](KernelPlan&) {});
+  ASSERT_EQ(verdict(k), "");
+  const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
+  for (Context& c : k.contexts)
+    if (c.kind == ContextKind::fragment) c.row = other;
+  EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
+                            "SM80_16x8x16_F32F16F16F32_TN was chosen"),
+            std::string::npos)
+      << verdict(k);
+}
+
 // --- mutated plans -----------------------------------------------------------------------------------------
 
 int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
@@ -127,10 +142,13 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
   return 0;
 }
 
+/// Behind the other steps between the same two barriers.
 void move_last(KernelPlan& k, int task) {
-  for (auto* section : {&k.inside, &k.after})
-    for (auto& phase : *section)
-      if (std::erase(phase, task)) return phase.push_back(task);
+  auto& steps = k.schedule.agents.at(0).steps;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].task == task && steps[i].kind != StepKind::start)
+      for (; i + 1 < steps.size() && steps[i + 1].kind == StepKind::work; ++i)
+        std::swap(steps[i], steps[i + 1]);
 }
 
 TEST(Mutated, PlansAreRefusedInWords) {
@@ -175,8 +193,10 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   const std::string name = good.program.name + ": ";
   KernelPlan bad = good;  // the fragments of P behind the loop
   const int operand = task_of(good, TaskKind::to_operand);
-  for (auto& phase : bad.inside) std::erase(phase, operand);
-  bad.after.front().insert(bad.after.front().begin(), operand);
+  auto& steps = bad.schedule.agents.at(0).steps;
+  const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.task == operand; });
+  const auto end = std::find_if(at, steps.end(), [](const Step& s) { return s.kind == StepKind::loop_end; });
+  std::rotate(at, at + 1, end + 1);
   EXPECT_EQ(
       verdict(bad),
       name + "'mma %12' takes %11 as fragments, which no task before it in this section leaves in registers");

@@ -12,9 +12,9 @@ namespace {
 TEST(Select, WarpsCoverEveryElementOnce) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls) {
-      if (!m.tensor_core) continue;
+      if (!m.row) continue;
       const Shape shape = k.program.nodes[node].shape;
-      const Context c{.kind = ContextKind::fragment, .domain = shape, .warps = m.warps};
+      const Context c{.kind = ContextKind::fragment, .domain = shape, .warps = m.warps, .row = m.row};
       // Thread by thread: held once for each warp along K, by different threads.
       std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
       std::size_t held = 0;
@@ -32,7 +32,8 @@ TEST(Select, WarpsCoverEveryElementOnce) {
       }
       EXPECT_EQ(static_cast<int>(warps.size()), m.warps.count())
           << name << " %" << node << ": a warp of the layout is idle";
-      EXPECT_LE(m.warps.k, (m.k + 15) / 16) << name << " %" << node << ": a warp has no slice of K";
+      EXPECT_LE(m.warps.k, (m.k + m.row->k - 1) / m.row->k)
+          << name << " %" << node << ": a warp has no slice of K";
     }
   });
 }
@@ -42,7 +43,7 @@ TEST(Select, TensorCoresMultiplyWhatIsNotFloat) {
     for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
       if (k.program.nodes[i].kind != NodeKind::matmul) continue;
       const MatmulChoice& m = k.matmuls.at(static_cast<int>(i));
-      EXPECT_EQ(m.tensor_core, k.program.nodes[k.program.nodes[i].in[0]].dtype != DType::f32) << name;
+      EXPECT_EQ(m.row != nullptr, k.program.nodes[k.program.nodes[i].in[0]].dtype != DType::f32) << name;
       EXPECT_EQ(m.batch * m.m * m.n, graph::size(k.program.nodes[i].shape)) << name;
     }
   });

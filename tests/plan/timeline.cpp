@@ -7,92 +7,75 @@ namespace {
 
 class Run {
  public:
-  explicit Run(const KernelPlan& plan) : plan_(plan) {}
+  explicit Run(const KernelPlan& plan) : plan_(plan), steps_(plan.schedule.agents.at(0).steps) {
+    for (const Buffer& b : plan.buffers) stages_ = std::max(stages_, b.stages);
+  }
 
   Timeline run() {
-    if (plan_.program.loop > 1) {
-      loop();
-      if (plan_.after_barrier) barrier();
-    }
-    straight(plan_.after);
+    run(0, steps_.size(), 0, 1);
     arrive(0);
     line_.barriers = stretch_;
     return std::move(line_);
   }
 
  private:
-  void barrier() { ++stretch_; }
-
-  void start(int t, std::int64_t iteration, std::int64_t stage_of) {
-    Moment m;
-    m.task = t, m.iteration = iteration, m.stretch = m.arrives = stretch_;
-    const Task& task = plan_.tasks[t];
-    const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
-    m.stage = static_cast<int>(stage_of % staged), m.read_stage = static_cast<int>(iteration % plan_.stages);
-    line_.moments.push_back(m);
-    if (task.kind == TaskKind::copy_in && plan_.copies.at(task.node).async)
-      open_.push_back(line_.moments.size() - 1);
+  void run(std::size_t first, std::size_t last, std::int64_t iteration, std::int64_t trips) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Step& step = steps_[i];
+      switch (step.kind) {
+        case StepKind::barrier:
+          ++stretch_;
+          break;
+        case StepKind::commit:
+          groups_.push_back(std::move(open_)), open_.clear();
+          break;
+        case StepKind::wait_group:
+          arrive(static_cast<std::size_t>(step.pending));
+          break;
+        case StepKind::start:
+        case StepKind::copy:
+        case StepKind::work:
+          if (step.guard_lag == 0 || iteration + step.guard_lag < trips) moment(step, iteration);
+          break;
+        case StepKind::loop_begin: {
+          const std::size_t end = closing(steps_, i);
+          const std::int64_t count = shortened(step.trips, stages_);
+          if (step.loop == Loop::slices)
+            run(i + 1, end, iteration, trips);
+          else
+            for (std::int64_t it = 0; it < count; ++it) run(i + 1, end, it, count);
+          i = end;
+          break;
+        }
+        default:
+          break;
+      }
+    }
   }
 
-  /// cp.async.commit_group.
-  void commit() { groups_.push_back(std::move(open_)), open_.clear(); }
+  void moment(const Step& step, std::int64_t iteration) {
+    Moment m;
+    m.task = step.task, m.start = step.kind == StepKind::start, m.iteration = iteration;
+    m.stretch = m.arrives = stretch_;
+    const Task& task = plan_.tasks[m.task];
+    const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
+    const int lag = step.writes.empty() ? 0 : step.writes[0].lag;
+    m.stage = static_cast<int>((iteration + lag) % staged);
+    m.read_stage = static_cast<int>(iteration % stages_);
+    line_.moments.push_back(m);
+    if (step.kind == StepKind::copy) open_.push_back(line_.moments.size() - 1);
+  }
+
   /// cp.async.wait_group: all but the last `pending` groups have arrived.
   void arrive(std::size_t pending) {
-    if (pending == 0) commit();
     for (; groups_.size() > pending; groups_.erase(groups_.begin()))
       for (std::size_t i : groups_.front())
         line_.moments[i].arrives = stretch_, line_.moments[i].arrives_before = line_.moments.size();
   }
 
-  void loop() {
-    const int stages = plan_.stages, lag = stages - 1;
-    const std::int64_t trips = std::min<std::int64_t>(plan_.program.loop, 2 * stages + 2);
-    for (int t : plan_.before.front()) start(t, 0, 0);
-    if (plan_.loop_copies.empty()) {
-      arrive(0);
-      if (plan_.before_barrier) barrier();
-    }
-    for (int s = 0; s < lag; ++s) {
-      for (int t : plan_.loop_copies) start(t, 0, s);
-      commit();
-    }
-    for (std::int64_t i = 0; i < trips; ++i) {
-      if (!plan_.loop_copies.empty() && stages > 1) arrive(lag - 1);
-      if (plan_.top_barrier) barrier();
-      if (!plan_.loop_copies.empty()) {
-        if (i + lag < trips)
-          for (int t : plan_.loop_copies) start(t, i, i + lag);
-        if (stages > 1) {
-          commit();
-        } else {
-          arrive(0);
-          if (plan_.top_barrier) barrier();
-        }
-      }
-      phases(plan_.inside, i);
-    }
-  }
-
-  void phases(const std::vector<std::vector<int>>& all, std::int64_t iteration) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i > 0) barrier();
-      for (int t : all[i]) start(t, iteration, iteration);
-    }
-  }
-
-  /// Copies are waited for before the next barrier, and before a task that needs them in its own threads.
-  void straight(const std::vector<std::vector<int>>& all) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i > 0) arrive(0), barrier();
-      for (int t : all[i]) {
-        for (int w : plan_.tasks[t].after_same)
-          if (plan_.tasks[w].kind == TaskKind::copy_in) arrive(0);
-        start(t, 0, 0);
-      }
-    }
-  }
-
   const KernelPlan& plan_;
+  const std::vector<Step>& steps_;
+  int stages_ = 1;  // of the loop's rings
   Timeline line_;
   int stretch_ = 0;
   std::vector<std::size_t> open_;
@@ -100,6 +83,10 @@ class Run {
 };
 
 }  // namespace
+
+std::int64_t shortened(std::int64_t trips, int stages) {
+  return std::min<std::int64_t>(trips, 2 * stages + 2);
+}
 
 Timeline timeline(const KernelPlan& plan) { return Run(plan).run(); }
 

@@ -124,7 +124,7 @@ TEST(Structure, EachFault) {
   Step step = barrier();
   step.reads = {{0}};
   EXPECT_EQ(of({step}),
-            "kernel: block, step 0 (barrier), is a barrier and touches tensor sX; only work, copy and "
+            "kernel: block, step 0 (barrier), is a barrier and touches tensor sX; only start, work, copy and "
             "async_work do");
   step = load("l", {0});
   step.reads = {{0}};
@@ -152,7 +152,7 @@ TEST(Structure, EachFault) {
   s.channels[0].stages = 3;
   EXPECT_EQ(verdict(s), "kernel: channel ring has 3 stages, its tensor sA has 4; the two must agree");
   s = hopper_matmul(8);
-  s.channels[0].consumer = 0;
+  s.channels[0].consumers = {0};
   EXPECT_EQ(verdict(s),
             "kernel: channel ring has producer as producer and as consumer; mbarriers join two agents");
   s = hopper_matmul(8);

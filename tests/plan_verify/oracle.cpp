@@ -95,8 +95,9 @@ class Explorer {
       if (q % 2 != 0) return false;
       const Channel& c = s.channels[x.channel];
       const int phase = count(q / 2, StepKind::acquire, x.channel, k);  // counted from 1
-      for (int t : {0, 1})
-        if (count(c.consumer, StepKind::acquire, x.channel, now[2 * c.consumer + t]) >= phase) return false;
+      for (int consumer : c.consumers)
+        for (int t : {0, 1})
+          if (count(consumer, StepKind::acquire, x.channel, now[2 * consumer + t]) >= phase) return false;
       return true;
     }
     const int group = count(q / 2, StepKind::commit, -1, k) + 1;
@@ -138,9 +139,10 @@ class Explorer {
     const Channel& c = s.channels[x.channel];
     const int nth = count(p / 2, StepKind::acquire, x.channel, now[p]);  // counted from 0
     if (c.producer == p / 2) {
-      for (int t : {0, 1})
-        if (count(c.consumer, StepKind::release, x.channel, now[2 * c.consumer + t]) < nth - c.stages + 1)
-          return false;
+      for (int consumer : c.consumers)
+        for (int t : {0, 1})
+          if (count(consumer, StepKind::release, x.channel, now[2 * consumer + t]) < nth - c.stages + 1)
+            return false;
       return true;
     }
     int copies = 0;

@@ -95,7 +95,7 @@ Schedule random_ring(Random& random) {
                  .tensor = 0,
                  .stages = 2,
                  .producer = 0,
-                 .consumer = 1,
+                 .consumers = {1},
                  .by = Synchronisation::mbarrier_bytes}};
   Agent producer{.name = "producer", .warps = 1}, consumer{.name = "consumer", .warps = 1};
   const int fills = 1 + below(random, 3);

@@ -179,7 +179,7 @@ Schedule two_agents(std::vector<Step> left, std::vector<Step> right) {
   s.agents = {{.name = "left", .warps = 4, .steps = std::move(left)},
               {.name = "right", .warps = 4, .steps = std::move(right)}};
   s.channels = {
-      {.name = "ring", .tensor = 0, .producer = 0, .consumer = 1, .by = Synchronisation::mbarrier_bytes}};
+      {.name = "ring", .tensor = 0, .producer = 0, .consumers = {1}, .by = Synchronisation::mbarrier_bytes}};
   return s;
 }
 
@@ -260,8 +260,8 @@ TEST(Rejection, ProxyFences) {
   const auto with = [](std::vector<Step> steps) {
     Schedule s = one_agent({"sX", "sY"}, std::move(steps));
     s.channels = {
-        {.name = "ring", .tensor = 0, .producer = 0, .consumer = 0, .by = Synchronisation::cp_async_group},
-        {.name = "sums", .producer = 0, .consumer = 0, .by = Synchronisation::commit_group}};
+        {.name = "ring", .tensor = 0, .producer = 0, .consumers = {0}, .by = Synchronisation::cp_async_group},
+        {.name = "sums", .producer = 0, .consumers = {0}, .by = Synchronisation::commit_group}};
     return verdict(s);
   };
   EXPECT_EQ(with(right), "");

@@ -25,7 +25,7 @@ Schedule sm80_matmul(int stages, std::int64_t trips) {
                  .tensor = sA,
                  .stages = stages,
                  .producer = 0,
-                 .consumer = 0,
+                 .consumers = {0},
                  .by = Synchronisation::cp_async_group}};
   std::vector<Step> steps;
   for (int p = 0; p < stages - 1; ++p) {
@@ -61,13 +61,13 @@ Schedule hopper_matmul(std::int64_t trips) {
        .tensor = sA,
        .stages = stages,
        .producer = producer,
-       .consumer = consumer,
+       .consumers = {consumer},
        .by = Synchronisation::mbarrier_bytes},
-      {.name = "sums", .producer = consumer, .consumer = consumer, .by = Synchronisation::commit_group},
+      {.name = "sums", .producer = consumer, .consumers = {consumer}, .by = Synchronisation::commit_group},
       {.name = "out",
        .tensor = sC,
        .producer = consumer,
-       .consumer = consumer,
+       .consumers = {consumer},
        .by = Synchronisation::bulk_group}};
   s.agents = {{.name = "producer",
                .warps = 4,
@@ -83,6 +83,38 @@ Schedule hopper_matmul(std::int64_t trips) {
                          commit(sums), wait_group(1, sums), release(ring), end(), wait_group(0, sums),
                          release(ring), work("round", {}, {{.tensor = sC}}, sums), fence(), barrier(1),
                          store("store C", {.tensor = sC}, out), commit(out), wait_group(0, out)}}};
+  return s;
+}
+
+Schedule ping_pong(std::int64_t trips) {
+  constexpr int sA = 0, ring = 0, stages = 2;
+  Schedule s{.threads = 384};
+  s.tensors = {{.name = "sA", .offset = 0, .bytes = 65536, .stages = stages}};
+  s.channels = {{.name = "ring",
+                 .tensor = sA,
+                 .stages = stages,
+                 .producer = 0,
+                 .consumers = {1, 2},
+                 .by = Synchronisation::mbarrier_bytes},
+                {.name = "sums 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
+                {.name = "sums 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
+  const auto consumer = [&](int agent) {
+    const int mine = agent, others = 3 - agent;
+    std::vector<Step> steps;
+    if (agent == 2) steps.push_back(arrive(others));  // the first turn is the other's
+    for (const Step& step :
+         {loop(trips), barrier(mine), acquire(ring), wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent),
+          arrive(others), wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
+      steps.push_back(step);
+    if (agent == 1) steps.push_back(barrier(mine));  // takes what the other gave last
+    return Agent{.name = fmt::format("consumer {}", agent), .warps = 4, .registers = 232, .steps = steps};
+  };
+  s.agents = {{.name = "producer",
+               .warps = 4,
+               .registers = 40,
+               .steps = {loop(trips), acquire(ring), load("load A", {.tensor = sA}, ring), end()}},
+              consumer(1),
+              consumer(2)};
   return s;
 }
 

@@ -32,6 +32,7 @@ inline Step wait_group(int pending, int channel = -1) {
   return {.kind = StepKind::wait_group, .channel = channel, .pending = pending};
 }
 inline Step barrier(int id = 0) { return {.kind = StepKind::barrier, .id = id}; }
+inline Step arrive(int id) { return {.kind = StepKind::arrive, .id = id}; }
 inline Step acquire(int channel) { return {.kind = StepKind::acquire, .channel = channel}; }
 inline Step release(int channel) { return {.kind = StepKind::release, .channel = channel}; }
 inline Step fence() { return {.kind = StepKind::fence_proxy}; }
@@ -46,6 +47,9 @@ Schedule sm80_matmul(int stages, std::int64_t trips);
 
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
 Schedule hopper_matmul(std::int64_t trips);
+
+/// SM90: two wgmma consumers of one ring that take turns: while one multiplies, the other works on what it has.
+Schedule ping_pong(std::int64_t trips);
 
 /// "" where the verifier accepts, else what it says.
 std::string verdict(const Schedule&, const char* target = "sm_90a");

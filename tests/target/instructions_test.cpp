@@ -111,5 +111,39 @@ TEST(Instructions, OfATarget) {
   EXPECT_TRUE(find_instruction(find("sm_90a"), "SM90_SETMAXNREG_INC")->only_of_its_architecture);
 }
 
+// What the passes choose by: the product with most K, copies from the widest on, and nothing where there is nothing.
+TEST(Instructions, ThatAPlanIsMadeOf) {
+  using target::find_mma;
+  for (const target::Target& t : target::all()) {
+    const Instruction* half = find_mma(t, "f16", "f16", "f32");
+    const Instruction* brain = find_mma(t, "bf16", "bf16", "f32");
+    ASSERT_TRUE(half && brain) << t.name;
+    EXPECT_EQ(half->name, std::string_view("SM80_16x8x16_F32F16F16F32_TN")) << t.name;
+    EXPECT_EQ(brain->name, std::string_view("SM80_16x8x16_F32BF16BF16F32_TN")) << t.name;
+    EXPECT_EQ(find_mma(t, "f32", "f32", "f32"), nullptr) << t.name;
+    EXPECT_EQ(find_mma(t, "f16", "bf16", "f32"), nullptr) << t.name;
+    const Instruction* load = target::find_matrix_load(t);
+    ASSERT_TRUE(load) << t.name;
+    EXPECT_EQ(load->c.registers, 4) << t.name;
+    std::vector<int> widths;
+    for (const Instruction* row : target::async_copies(t)) {
+      widths.push_back(row->c.bits);
+      EXPECT_TRUE(row->zero_fill) << row->name;
+      EXPECT_EQ(row->c.bits, row->c.alignment * 8) << row->name;
+      EXPECT_EQ(row->a.alignment, row->c.alignment) << row->name;
+    }
+    EXPECT_EQ(widths, (std::vector<int>{128, 64, 32})) << t.name;
+  }
+  target::Target older = target::find("sm_80");
+  older.compute_capability = 75;
+  ASSERT_TRUE(find_mma(older, "f16", "f16", "f32"));
+  EXPECT_EQ(find_mma(older, "f16", "f16", "f32")->k, 8);
+  EXPECT_EQ(find_mma(older, "bf16", "bf16", "f32"), nullptr);
+  EXPECT_TRUE(target::async_copies(older).empty());
+  older.compute_capability = 70;  // its products are of eight threads
+  EXPECT_EQ(find_mma(older, "f16", "f16", "f32"), nullptr);
+  EXPECT_EQ(target::find_matrix_load(older), nullptr);
+}
+
 }  // namespace
 }  // namespace zellige

@@ -13,11 +13,13 @@ namespace zellige {
 struct ThreadValue {
   struct Mode {
     int shape = 0, stride = 0;  // shape 0: the mode is absent
+    bool operator==(const Mode&) const = default;
   };
   static constexpr int max_modes = 3;
   Mode threads[max_modes];
   Mode values[max_modes];
 
+  bool operator==(const ThreadValue&) const = default;
   constexpr int operator()(int thread, int value) const { return at(threads, thread) + at(values, value); }
   constexpr int thread_count() const { return count(threads); }
   constexpr int value_count() const { return count(values); }

@@ -1,0 +1,112 @@
+// Ring: stages of tiles in shared memory between a thread that fills them by TMA and warps that use them up.
+//
+//   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, of so many bytes
+//   const auto ring = Loads::at(/*tiles=*/0, /*barriers=*/Loads::tiles_bytes, {"A", "B"});
+//   if (threadIdx.x == 0) ring.init(/*consumers=*/8), fence_mbarrier_init();
+//   __syncthreads();
+//
+//   auto stage = ring.first_empty();                      // the producer
+//   const auto full = ring.acquire(stage);
+//   tma_load_2d(ring.tile(stage, 0), a, full, k, m);
+//   tma_load_2d(ring.tile(stage, 1), b, full, k, n);
+//   ++stage;
+//
+//   auto filled = ring.first();                           // each of the 8 consuming warps
+//   ring.wait(filled);
+//   const auto first = load<16>(ring.tile(filled, 0) + 16 * threadIdx.x);
+//   ring.release(filled);
+//   ++filled;
+//
+// A stage has two barriers: `full` ends a phase when its bytes are there, `empty` when all consumers have released it.
+// Ranks: blocks of a cluster that share what is loaded (multicast). A stage is empty when the consumers of all of them
+// have released it: each releases it at every block.
+#pragma once
+#include <zellige/atom/mbarrier.hpp>
+
+namespace zellige {
+
+/// Which stage of a ring, and the parity of its phase.
+template <int Stages>
+struct RingStage {
+  int index = 0;
+  unsigned phase = 0;
+  ZELLIGE_CALL RingStage& operator++() {
+    if (++index == Stages) {
+      index = 0;
+      phase ^= 1;
+    }
+    return *this;
+  }
+};
+
+/// What a stage holds: tiles of so many bytes. Each tile's stages lie one behind the other, and the tiles behind one another.
+template <int... Bytes>
+struct Tiles {
+  static constexpr int count = sizeof...(Bytes), bytes = (Bytes + ...);
+  ZELLIGE_CALL static constexpr int bytes_of(int i) {
+    constexpr int all[] = {Bytes...};
+    return all[i];
+  }
+};
+
+template <int Stages, class Tiles, int Ranks = 1>
+struct Ring {
+  using Stage = RingStage<Stages>;
+  static constexpr int stage_bytes = Tiles::bytes, tiles_bytes = Stages * stage_bytes,
+                       barriers_bytes = 16 * Stages;
+  smem<unsigned char> tiles[Tiles::count];
+  smem<uint64_t> full, empty;
+
+  /// The names are for the emulator's reports.
+  ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
+                              const char* const (&names)[Tiles::count], const char* full = "full",
+                              const char* empty = "empty") {
+    Ring ring;
+#pragma unroll
+    for (int i = 0; i < Tiles::count; ++i) {
+      ring.tiles[i] = shared<unsigned char>(names[i], tiles_offset, Stages * Tiles::bytes_of(i));
+      tiles_offset += Stages * Tiles::bytes_of(i);
+    }
+    ring.full = shared<uint64_t>(full, barriers_offset, Stages);
+    ring.empty = shared<uint64_t>(empty, barriers_offset + 8 * Stages, Stages);
+    return ring;
+  }
+  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
+  ZELLIGE_CALL void init(unsigned consumers) const {
+    for (int i = 0; i < Stages; ++i) {
+      mbarrier_init(full + i, 1);
+      mbarrier_init(empty + i, consumers * Ranks);
+    }
+  }
+  ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
+    return tiles[i] + s.index * Tiles::bytes_of(i);
+  }
+  ZELLIGE_CALL smem<uint64_t> full_barrier(const Stage& s) const { return full + s.index; }
+
+  /// Where a consumer starts; and a producer: all stages are empty, as if a phase had just ended.
+  ZELLIGE_CALL static Stage first() { return {}; }
+  ZELLIGE_CALL static Stage first_empty() { return {0, 1}; }
+
+  /// Waits until the stage is empty and announces its bytes. They complete on the barrier returned.
+  ZELLIGE_CALL smem<uint64_t> acquire(const Stage& s) const {
+    mbarrier_wait(empty + s.index, s.phase);
+    mbarrier_arrive_expect_tx(full + s.index, stage_bytes);
+    return full_barrier(s);
+  }
+  /// Before the producer leaves: all its stages have been released, so nobody will arrive here any more.
+  ZELLIGE_CALL void drain(Stage s) const {
+    for (int i = 0; i < Stages; ++i, ++s) mbarrier_wait(empty + s.index, s.phase);
+  }
+  ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
+  /// By a warp: its first lane arrives, or a lane for each rank, at that rank's block.
+  ZELLIGE_CALL void release(const Stage& s) const {
+    const int lane = threadIdx.x % 32;
+    if constexpr (Ranks > 1) {
+      if (lane < Ranks) mbarrier_arrive_remote_relaxed(empty + s.index, lane);
+    } else {
+      if (lane == 0) mbarrier_arrive(empty + s.index);
+    }
+  }
+};
+
+}  // namespace zellige

@@ -1,0 +1,13 @@
+// Choice: which loads go through shared memory, which values are stored to be shared, when copies start and whether a barrier
+// lets the loop's memory be used again. Each combination is planned whole, through the passes from group to memory; the
+// first that fits the target is taken, from the fastest to the smallest, and the notes say what the others needed.
+// Before: select, resolve_layouts. After: everything that those passes fill.
+#pragma once
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Throws Error with the least that any of them needs, where none fits.
+void choose(KernelPlan&, const Program&, const target::Target&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,233 @@
+#include "plan/predict.hpp"
+
+#include <algorithm>
+
+#include "plan/banks.hpp"
+#include "plan/bounds.hpp"
+#include "plan/contexts.hpp"
+#include "plan/registers.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::Counter;
+
+constexpr int matrix = 8;  // rows and columns of what ldmatrix loads
+
+std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+void add(Counts& to, const Counts& from) {
+  for (const auto& [counter, n] : from) to[counter] += n;
+}
+
+/// One side of a product in shared memory.
+struct Operand {
+  const Buffer& buffer;
+  int k_dim, other_dim;
+  std::int64_t extent, first;  // of M, or of a slice of N
+  int matrices;                // along M or N in one ldmatrix
+  int unit;                    // rows or columns that one ldmatrix loads where there are as many
+};
+
+/// One warp's ldmatrix of `depth` of K from k, and of M or N from x.
+void load(Counts& counts, const Operand& o, Shape at, std::int64_t k, std::int64_t x, std::int64_t depth,
+          std::uint64_t times) {
+  const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
+  counts[Counter::ldmatrix] += times;
+  for (int dx = 0; dx < o.matrices * matrix; dx += matrix)
+    for (int dk = 0; dk < depth; dk += matrix) {
+      BankAccess rows{.bytes = 16, .address = {}};
+      for (int i = 0; i < matrix; ++i) {
+        // What lies past the tile is read from its last row, or from the start of the step.
+        std::int64_t across = x + dx + (along_k ? i : 0);
+        if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
+        at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
+        rows.address.push_back(o.buffer.offset + offset_of(o.buffer, at) * graph::bytes(o.buffer.dtype));
+      }
+      const Wavefronts w = evaluate(rows);
+      counts[Counter::ldmatrix_wavefronts] += times * w.total;
+      counts[Counter::ldmatrix_wavefronts_ideal] += times * w.ideal;
+    }
+}
+
+/// Of the dimensions that follow one axis of the grid (-1: none), how much of a load's tile the axis' blocks find before the
+/// tensor's end, in elements.
+std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
+  std::uint64_t sum = 0;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    std::uint64_t product = 1;
+    for (std::size_t d = 0; d < n.splits.size(); ++d) {
+      const Split& s = n.splits[d];
+      if (s.axis != axis) continue;
+      std::int64_t tile = axis < 0 ? 0 : block / s.div;
+      if (s.mod > 0) tile %= s.mod;
+      if (s.loop) tile = tile * loop + iteration;
+      product *= std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+class Prediction {
+ public:
+  explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
+
+  Counts run() {
+    for (Counter c :
+         {Counter::barrier, Counter::mma, Counter::ldmatrix, Counter::ldmatrix_wavefronts,
+          Counter::ldmatrix_wavefronts_ideal, Counter::cp_async_4, Counter::cp_async_8, Counter::cp_async_16,
+          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal})
+      counts_[c] = 0;
+    std::map<int, std::uint64_t> barriers;  // agents that name one meet there
+    for (const Agent& agent : plan_.schedule.agents) {
+      met_.clear(), unsynced_.clear();
+      steps(agent, 0, 0, 1);
+      for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
+    }
+    for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
+    for (auto& [counter, n] : counts_) n *= plan_.program.grid.count();
+    if (lanes_drift_)
+      counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
+    counts_[Counter::cp_async_source_bytes] = source_bytes_;
+    return std::move(counts_);
+  }
+
+ private:
+  /// From step `at` to the end of its loop, which is returned.
+  std::size_t steps(const Agent& agent, std::size_t at, std::int64_t iteration, std::int64_t trips) {
+    for (; at < agent.steps.size(); ++at) {
+      const Step& step = agent.steps[at];
+      if (step.kind == StepKind::loop_end) break;
+      if (step.kind == StepKind::loop_begin) {
+        std::size_t end = at + 1;
+        if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
+          end = steps(agent, at + 1, iteration, trips);
+        else
+          for (std::int64_t i = 0; i < step.trips; ++i) end = steps(agent, at + 1, i, step.trips);
+        at = end;
+      } else if (step.kind == StepKind::barrier) {
+        ++met_[step.id];
+        unsynced_.clear();
+      } else if (step.task >= 0 && step.kind != StepKind::start && iteration + step.guard_lag < trips) {
+        task(step);
+      }
+    }
+    return at;
+  }
+
+  void task(const Step& step) {
+    std::optional<Counts>& known = of_task_[step.task];
+    const Task& t = plan_.tasks[step.task];
+    if (step.kind == StepKind::copy) {
+      if (!known) known = copied(t);
+      // The emulator pairs lanes' n-th copies since the last barrier; lanes that have made fewer fall behind.
+      if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
+      source_bytes_ += source_bytes(t.node, executed_[step.task]++);
+    } else if (t.kind == TaskKind::mma) {
+      if (!known) known = multiplied(t);
+    }
+    if (known) add(counts_, *known);
+  }
+
+  /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
+  /// dimension follows one axis, so the sum over blocks is a product of sums.
+  std::uint64_t source_bytes(int node, std::int64_t iteration) {
+    const BlockProgram& p = plan_.program;
+    const Node& n = p.nodes[node];
+    std::uint64_t product = graph::bytes(n.dtype);
+    for (int axis = -1; axis < 3; ++axis) {
+      bool moves = false;
+      for (const Split& s : n.splits) moves = moves || (s.loop && s.axis == axis);
+      std::optional<std::uint64_t>& sum = found_[{node, axis}];
+      if (!sum || moves) sum = found(n, axis, axis < 0 ? 1 : p.grid[axis], p.loop, iteration);
+      product *= *sum;
+    }
+    return product;
+  }
+
+  bool last_is_part_of_a_warp(const Task& t) const {
+    const Context& c = plan_.contexts[t.context];
+    const std::int64_t chunks = graph::size(c.domain) / c.domain[c.inner] * up(c.domain[c.inner], c.vector);
+    const int threads = plan_.program.threads();
+    return chunks > threads && chunks % threads % 32 != 0;
+  }
+
+  /// cp.async, chunk by chunk. Stages lie whole lines of 128 bytes apart: in all of them the same banks are met.
+  Counts copied(const Task& t) const {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const Copy& copy = plan_.copies.at(t.node);
+    const int threads = plan_.program.threads();
+    const RegisterLayout chunks = swept(plan_.contexts[t.context], threads);
+    Counts counts;
+    for (int value = 0; value < chunks.values; value += copy.vector)
+      for (int first = 0; first < threads; first += 32) {
+        BankAccess access{.bytes = copy.bytes, .address = {}};
+        for (int thread = first; thread < std::min(threads, first + 32); ++thread) {
+          const Shape at = chunks.at(thread, value);
+          access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
+          counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
+        }
+        const Wavefronts w = evaluate(access);
+        counts[Counter::cp_async_wavefronts] += w.total;
+        counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+      }
+    return counts;
+  }
+
+  /// Each step of the product is one warp's; A is loaded by every warp along N, B by every one along M.
+  Counts multiplied(const Task& t) const {
+    const Node& n = plan_.program.nodes[t.node];
+    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].slices;
+    const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
+    const std::int64_t columns = m.n / slices, n_tiles = up(columns, n_step), m_tiles = up(m.m, m_step);
+    const int width = n_tiles > 1 ? 2 : 1;
+    const auto buffer = [&](int side) -> const Buffer& {
+      return plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    };
+    const Shape batches(n.shape.begin(), n.shape.end() - 2);
+    Counts counts;
+    for (std::int64_t b = 0; b < m.batch; ++b) {
+      Shape at = coordinates(b, batches);
+      at.resize(rank);
+      for (int slice = 0; slice < slices; ++slice)
+        for (std::int64_t k = 0; k < m.k; k += k_step) {
+          const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
+          counts[Counter::mma] += m_tiles * n_tiles;
+          if (m.a_from < 0)
+            for (std::int64_t i = 0; i < m_tiles; ++i)
+              load(counts, {buffer(0), rank - 1, rank - 2, m.m, 0, 2, m_step}, at, k, i * m_step, depth,
+                   m.warps.n);
+          for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
+            load(counts, {buffer(1), rank - 2, rank - 1, columns, slice * columns, width, 2 * n_step}, at, k,
+                 unit * width * n_step, depth, m.warps.m);
+        }
+    }
+    return counts;
+  }
+
+  const KernelPlan& plan_;
+  std::vector<std::optional<Counts>> of_task_;  // of one execution by one block
+  Counts counts_;
+  std::map<int, std::uint64_t> met_;      // barriers of the agent, by id
+  std::set<int> unsynced_;                // copies since the agent's last barrier
+  std::map<int, std::int64_t> executed_;  // by task
+  std::uint64_t source_bytes_ = 0;        // of all blocks
+  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
+  bool lanes_drift_ = false;
+};
+
+}  // namespace
+
+Counts predict(const KernelPlan& plan) { return Prediction(plan).run(); }
+
+std::string print(const Counts& counts) {
+  std::string text;
+  for (const auto& [counter, n] : counts)
+    if (n) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", emulate::name(counter), n);
+  return text;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,51 @@
+// What a target lacks the kernel does without, or it is refused in words; and no pass knows it by a name.
+#include <gtest/gtest.h>
+
+#include "emit/emit.hpp"
+#include "folder.hpp"
+#include "graph/builder.hpp"
+#include "run/host_compiler.hpp"
+
+namespace zellige {
+namespace {
+
+graph::KernelGraph product(graph::DType dtype) {
+  graph::Builder b("product");
+  const graph::Tensor A = b.input("A", {32, 64}, dtype), B = b.input("B", {64, 32}, dtype);
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 2},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
+                    })[0],
+           "C", {32, 1});
+  return b.build();
+}
+
+bool has(const std::string& text, const char* what) { return text.find(what) != text.npos; }
+
+TEST(EmittedForATarget, IsMadeOfItsInstructions) {
+  target::Target t = target::find("sm_80");
+  const emit::Program now = emit::transpile(product(graph::DType::f16), t);
+  EXPECT_TRUE(has(now.source, "multiply<") && has(now.source, "cp_async<16>")) << now.source;
+
+  t.compute_capability = 70;  // no product of a warp, no ldmatrix, no cp.async
+  const emit::Program plain = emit::transpile(product(graph::DType::f16), t);
+  EXPECT_FALSE(has(plain.source, "multiply<") || has(plain.source, "cp_async<")) << plain.source;
+  EXPECT_TRUE(has(plain.plan, "ordinary float32 products")) << plain.plan;
+  const Folder folder;
+  EXPECT_NO_THROW(run::compile_for_emulator(plain.source, "product", run::Cache{folder.path}));
+}
+
+TEST(EmittedForATarget, IsRefusedWhereNoFragmentIsWritten) {
+  target::Target t = target::find("sm_80");
+  t.compute_capability = 75;  // half by m16n8k8 at most, bfloat16 not at all
+  try {
+    emit::transpile(product(graph::DType::f16), t);
+    FAIL() << "planned";
+  } catch (const Error& e) {
+    EXPECT_TRUE(has(e.what(), "SM80_16x8x8_F32F16F16F32_TN") && has(e.what(), "m16n8k16")) << e.what();
+  }
+  EXPECT_FALSE(has(emit::transpile(product(graph::DType::bf16), t).source, "multiply<"));
+}
+
+}  // namespace
+}  // namespace zellige

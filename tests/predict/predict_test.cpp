@@ -1,0 +1,214 @@
+// What is planned is what is counted: predict() of every kernel against the emulator's counters.
+//
+// The examples, some of the planner's golden graphs and the first saved graph of each file. ZELLIGE_PREDICT=all takes every
+// graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
+#include "plan/predict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "emit/emit.hpp"
+#include "generate.hpp"
+#include "graph/error.hpp"
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "plan/graphs.hpp"
+#include "plan/plan.hpp"
+#include "run/emulated.hpp"
+#include "run/pool.hpp"
+#include "target/target.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::Counter;
+
+constexpr const char* targets[] = {"sm_80", "sm_90a"};
+
+/// Counters do not depend on values: every input is 0.5 everywhere.
+std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run::Cache& cache) {
+  std::vector<run::Bytes> storage;
+  for (const emit::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(
+        t.role == emit::Role::input
+            ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
+            : run::poisoned(t));
+  return run::run_emulated(program, storage, cache, 1).kernels;
+}
+
+/// One line for each counter that differs, then "kernels K, counters C, left out L".
+std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
+  std::string report, text;
+  std::vector<run::EmulatedKernel> kernels;
+  int all = 0, held = 0, left_out = 0;
+  for (const char* name : targets) {
+    const Plan plan = make_plan(g, target::find(name));
+    const emit::Program program = emit::transpile(g, target::find(name));
+    // The first line names the target; the emulator runs the same text of two targets once.
+    const std::string body = program.source.substr(program.source.find('\n'));
+    if (body != text) kernels = counted(program, cache), text = body;
+    if (kernels.size() != plan.kernels.size())
+      fail("{} on {}: {} of {} kernels ran", g.name, name, kernels.size(), plan.kernels.size());
+    for (std::size_t k = 0; k < kernels.size(); ++k, ++all) {
+      const Counts predicted = predict(plan.kernels[k]);
+      for (const auto& [counter, n] : predicted)
+        if (n != kernels[k].counters[counter])
+          report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name,
+                                kernels[k].name, n, emulate::name(counter), kernels[k].counters[counter]);
+      held += static_cast<int>(predicted.size());
+      left_out += !predicted.count(Counter::cp_async_wavefronts);
+    }
+  }
+  return report + fmt::format("kernels {}, counters {}, left out {}", all, held, left_out);
+}
+
+void expect_counted(const std::vector<graph::Loaded>& graphs) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const run::Cache cache = run::Cache::standard();
+  run::run_jobs(
+      static_cast<int>(graphs.size()), cores,
+      [&](int i) {
+        try {
+          return compare(graphs[i].graph, cache);
+        } catch (const Error& e) {
+          return fmt::format("{}\n", e.what());
+        }
+      },
+      [&](int i, const run::JobEnd& end) {
+        if (!end.crash.empty()) ADD_FAILURE() << graphs[i].name << ": its process was " << end.crash;
+        const std::size_t lines = end.result.rfind('\n');
+        if (lines != std::string::npos) ADD_FAILURE() << end.result.substr(0, lines);
+        fmt::print("{}: {}\n", graphs[i].name, end.result.substr(lines == std::string::npos ? 0 : lines + 1));
+      });
+}
+
+std::vector<graph::Loaded> first_of(const std::filesystem::path& folder, const std::string& wanted) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<graph::Loaded> graphs;
+  for (const auto& file : files) {
+    if (!wanted.empty() && wanted != "all" && wanted != file.stem()) continue;
+    for (graph::Loaded& l : graph::load_each(file.string())) {
+      EXPECT_EQ(l.error, "") << l.name;
+      if (l.error.empty()) graphs.push_back(std::move(l));
+      if (wanted.empty()) break;
+    }
+  }
+  return graphs;
+}
+
+TEST(Predict, WhatIsPlannedOfExamplesIsWhatIsCounted) {
+  const std::vector<graph::Loaded> graphs = first_of(ZELLIGE_SOURCE_DIR "/examples", "");
+  ASSERT_FALSE(graphs.empty());
+  expect_counted(graphs);
+}
+
+TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
+  const std::string one = graph::test::mugraph_file("lora.json");
+  if (one.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
+  const char* wanted = std::getenv("ZELLIGE_PREDICT");
+  const std::vector<graph::Loaded> graphs =
+      first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
+  ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
+  expect_counted(graphs);
+}
+
+// Odd sizes, tiles that overhang, chains, slices, many stages: the graphs of the planner's goldens.
+TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
+  const bool all = std::getenv("ZELLIGE_PREDICT");
+  std::vector<graph::Loaded> graphs;
+  for (const GoldenGraph& g : golden_graphs())
+    if (all || g.name == "ragged_matmul" || g.name == "batched_matmul" || g.name == "padded_operand")
+      graphs.push_back({g.name, g.graph(), ""});
+  expect_counted(graphs);
+}
+
+/// Whether every target takes it; a graph may ask for more than there is.
+bool planned(const graph::KernelGraph& g) {
+  try {
+    for (const char* name : targets) make_plan(g, target::find(name));
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// ZELLIGE_PREDICT_RANDOM=200 takes that many instead of ten.
+TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
+  const char* asked = std::getenv("ZELLIGE_PREDICT_RANDOM");
+  const int count = asked ? std::atoi(asked) : 10;
+  std::vector<graph::Loaded> graphs;
+  for (int seed = 1; seed <= count; ++seed) {
+    graph::KernelGraph g = random_graphs::random_graph(seed);
+    if (planned(g)) graphs.push_back({fmt::format("random graph {}", seed), std::move(g), ""});
+  }
+  ASSERT_GT(static_cast<int>(graphs.size()), count / 2) << "of " << count << "; the others were refused";
+  expect_counted(graphs);
+}
+
+Plan lora() {
+  return make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
+}
+
+// 64 blocks; 16x64x256, 16x16x256 and 16x64x16 in steps of 16x8x16.
+TEST(Predict, CountsTheProductsOfLora) {
+  const Plan plan = lora();
+  const Counts counts = predict(plan.kernels.at(0));
+  EXPECT_EQ(counts.at(Counter::mma), 64u * (8 * 16 + 2 * 16 + 8));
+  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * (16 * 256 + 256 * 64 + 256 * 16 + 16 * 64) / 8);
+  EXPECT_EQ(counts.at(Counter::cp_async_source_bytes), 16 * counts.at(Counter::cp_async_16));
+}
+
+Step step(StepKind kind, int task = -1) {
+  Step s;
+  s.kind = kind, s.task = task;
+  return s;
+}
+
+TEST(Predict, WalksTheScheduleAndNothingElse) {
+  Plan plan = lora();
+  KernelPlan& kernel = plan.kernels.at(0);
+  int copy = -1;
+  for (const Step& s : kernel.schedule.agents.at(0).steps)
+    if (s.kind == StepKind::copy && copy < 0) copy = s.task;  // X0: 512 copies a block
+  ASSERT_GE(copy, 0);
+  Step loop = step(StepKind::loop_begin), ahead = step(StepKind::copy, copy);
+  loop.trips = 10, ahead.guard_lag = 2;
+  kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop,
+                                     step(StepKind::barrier),    ahead,
+                                     step(StepKind::loop_end),   step(StepKind::barrier)};
+  const Counts counts = predict(kernel);
+  EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
+  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
+      << "two iterations have nothing left to copy";
+  EXPECT_EQ(counts.at(Counter::mma), 0u);
+}
+
+// Of 512 copies by 100 threads the last ones are 12 lanes': the others are an execution ahead.
+TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
+  Plan plan = lora();
+  KernelPlan& kernel = plan.kernels.at(0);
+  std::vector<Step>& steps = kernel.schedule.agents.at(0).steps;
+  const auto copy =
+      std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::copy; });
+  ASSERT_NE(copy, steps.end());
+  const Step first = *copy;
+  kernel.program.block = {100, 1, 1};
+  steps = {first, step(StepKind::barrier), first};
+  EXPECT_TRUE(predict(kernel).count(Counter::cp_async_wavefronts));
+  steps = {first, first};
+  EXPECT_FALSE(predict(kernel).count(Counter::cp_async_wavefronts));
+  EXPECT_TRUE(predict(kernel).count(Counter::cp_async_16));
+}
+
+}  // namespace
+}  // namespace zellige::plan
