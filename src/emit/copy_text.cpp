@@ -11,9 +11,10 @@ Index KernelText::global_start(const Node& n, int dim, const Index& iteration) c
     index = digit(Index::named(fmt::format("{}b{}", wide, "xyz"[s.axis])), s.div, s.mod > 0 ? s.mod : blocks,
                   s.mod <= 0 || s.div * s.mod >= blocks);
   }
-  if (s.loop)
-    index = index.is_constant() && !iteration.is_constant() ? Index::named(wide + iteration.str())
-                                                            : index * block_.loop + iteration;
+  if (s.loop && index.is_constant())
+    index = iteration.is_constant() ? iteration : Index::named(fmt::format("{}{}", wide, iteration));
+  else if (s.loop)
+    index = index * block_.loop + iteration;
   return index * s.tile + s.offset;
 }
 
@@ -26,7 +27,7 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
   return global_at;
 }
 
-void KernelText::copy_in(int t, const std::string& stage, const Index& iteration) {
+void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
   const Buffer& b = plan_.buffers[task.buffer];
@@ -60,8 +61,8 @@ void KernelText::copy_in(int t, const std::string& stage, const Index& iteration
   const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
   const std::string target =
       fmt::format("{}({})",
-                  stage.empty() ? tile(task.buffer)
-                                : fmt::format("{}.shift({} * {})", tile(task.buffer), stage, b.stage_stride),
+                  stage == Index(0) ? tile(task.buffer)
+                                    : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
                   fmt::join(at, ", "));
   const int size = graph::bytes(n.dtype);
   if (left.empty() && inside.empty()) {

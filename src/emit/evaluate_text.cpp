@@ -298,9 +298,9 @@ Condition KernelText::conditions(int node, const Point& p) {
     if (direct || n.kind == NodeKind::store) {
       for (std::size_t d = 0; d < n.splits.size(); ++d)
         if (n.splits[d].overhang)
-          all.insert({global_start(n, static_cast<int>(d), Index::named("it")) +
-                          (n.shape[d] == 1 ? Index(0) : p.at[d]),
-                      n.splits[d].extent + n.splits[d].offset});
+          all.insert(
+              {global_start(n, static_cast<int>(d), iteration_) + (n.shape[d] == 1 ? Index(0) : p.at[d]),
+               n.splits[d].extent + n.splits[d].offset});
     }
     if (n.kind == NodeKind::map || n.kind == NodeKind::store)
       open.insert(open.end(), n.in.begin(), n.in.end());
@@ -329,9 +329,9 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;
-    limit = n.splits[p.inner].extent - global_start(n, p.inner, Index::named("it"));
+    limit = n.splits[p.inner].extent - global_start(n, p.inner, iteration_);
   }
-  write_pieces(r, p, w, global(n.tensor) + "(", position(n, Index::named("it"), p.at), limit);
+  write_pieces(r, p, w, global(n.tensor) + "(", position(n, iteration_, p.at), limit);
   if (!swept && !within.empty()) out_.close(), forget(outer);
 }
 
@@ -344,7 +344,7 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
     int diff = -1;
     for (int i : block_.consumers(task.node))
       if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
-    const Loop v = counted("v", p.vector);
+    const Counted v = counted("v", p.vector);
     out_.open("{}{{", v.head);
     out_.line("const float old = {};", acc);
     out_.line("{} = zellige::max(old, {}[{}]);", acc, r, v.at);

@@ -172,7 +172,8 @@ Value KernelText::read(const plan::Shape& shape, const Point& p, int piece, Read
     return {name, false};
   }
   const std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  out_.line("const Vec<float, {}> {} = {};", count, name, piece == count ? text : "join(" + text + ")");
+  out_.line("const Vec<float, {}> {} = {};", count, name,
+            piece == count ? text : fmt::format("join({})", text));
   return held_by(name, count);
 }
 
@@ -198,7 +199,7 @@ Value KernelText::read_global(int node, const Point& p) {
   }
   return read(n.shape, p, w, [&](int piece, const auto& at) {
     return fmt::format("read<{}>({}({}))", piece, global(n.tensor),
-                       fmt::join(position(n, Index::named("it"), at), ", "));
+                       fmt::join(position(n, iteration_, at), ", "));
   });
 }
 

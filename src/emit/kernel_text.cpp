@@ -100,33 +100,33 @@ void KernelText::declarations() {
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Loop i = counted("i", steps(c)), v = counted("v", c.vector);
+    const Counted i = counted("i", steps(c)), v = counted("v", c.vector);
     out_.line("Vec<float, {}> {}[{}];", c.vector, name, steps(c));
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
+  const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
   if (t.kind == TaskKind::mma) {
-    out_.line("{} acc{};", fragment_type(plan_.contexts[t.context]), t.node);
+    out_.line("{} acc{};", fragment_type(*c), t.node);
     out_.line("acc{}.clear();", t.node);
   } else if (t.kind == TaskKind::accumulate) {
-    const Context& c = plan_.contexts[t.context];
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const std::string start = max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
-      const plan::Shape chunks = chunks_of(c);
+      const plan::Shape chunks = chunks_of(*c);
       const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
-      const std::vector<Index> at = coordinate("int", s.item, chunks, c.order, c.inner, c.vector);
-      for (int v = 0; v < c.vector; ++v)
+      const std::vector<Index> at = coordinate("int", s.item, chunks, c->order, c->inner, c->vector);
+      for (int v = 0; v < c->vector; ++v)
         out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
-                  fmt::join(neighbour(at, c.inner, v), ", "), start);
+                  fmt::join(neighbour(at, c->inner, v), ", "), start);
       close(s);
-    } else if (c.kind == ContextKind::fragment) {
-      out_.line("{} acc{};", fragment_type(c), t.node);
+    } else if (c->kind == ContextKind::fragment) {
+      out_.line("{} acc{};", fragment_type(*c), t.node);
       out_.line("acc{}.fill({});", t.node, start);
     } else {
-      registers(t.node, c, start);
+      registers(t.node, *c, start);
       for (int i : block_.consumers(t.node))
-        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, c, "0.0f");
+        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
     }
   } else if (t.kind == TaskKind::reduce) {
     sum_declaration(t);
@@ -146,7 +146,7 @@ void KernelText::sum_declaration(const Task& t) {
   }
   const int groups = warps() * 32 / (c.lanes * c.splits);
   const std::int64_t count = (graph::size(c.domain) + groups - 1) / groups;
-  const Loop i = counted("i", count);
+  const Counted i = counted("i", count);
   out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
@@ -207,12 +207,13 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
                       std::size_t last) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1;
   if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
-  out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
-  out_.open("for (int it = 0; it < {}; ++it) {{", begin.trips);
-  loop_ = begin.loop;
+  const Counted it = counted("it", begin.trips);
+  if (begin.trips > 1) out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
+  out_.open("{}{{", it.head);
+  loop_ = begin.loop, iteration_ = it.at;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
   run(steps, first, last);
-  loop_.reset();
+  loop_.reset(), iteration_ = 0;
   section_ = Section::after;
   if (ring) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
@@ -237,8 +238,8 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
   }
   for (int t : tasks) {
     const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
-    const char* stage = !staged || !loop_ ? "" : ahead > 0 ? "next" : "it";
-    copy_in(t, stage, ahead > 0 ? Index::named("ahead") : loop_ ? Index::named("it") : 0);
+    const Index stage = !staged || !loop_ ? 0 : ahead > 0 ? Index::named("next") : iteration_;
+    copy_in(t, stage, ahead > 0 ? Index::named("ahead") : iteration_);
   }
   if (ahead > 0) out_.close();
 }

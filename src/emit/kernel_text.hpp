@@ -78,7 +78,7 @@ class KernelText {
   std::string thread_index() const;
 
   // copy_text.cpp
-  void copy_in(int task, const std::string& stage, const Index& iteration);
+  void copy_in(int task, const Index& stage, const Index& iteration);
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
@@ -164,6 +164,7 @@ class KernelText {
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted
   std::optional<plan::Loop> loop_;                // that is open
+  Index iteration_ = 0;                           // its counter
 };
 
 }  // namespace zellige::emit

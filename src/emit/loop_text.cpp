@@ -6,7 +6,7 @@ Share KernelText::share(const char* type, const char* counter, const char* item,
                         std::int64_t total, std::int64_t workers, const char* unroll, std::int64_t scale,
                         bool guarded) {
   const std::int64_t trips = (total + workers - 1) / workers;
-  const Loop loop = counted(counter, trips, type);
+  const Counted loop = counted(counter, trips, type);
   const bool ragged = guarded && total % workers != 0;
   Share s{loop.at, (first + loop.at * workers) * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();

@@ -138,7 +138,7 @@ void KernelText::staged_store(const Task& task) {
   const Share s =
       share("int", "i", "c", Index::named("tid"), total, threads(), total > 16 * threads() ? " 4" : "");
   const std::vector<Index> from = coordinate("int", s.item, chunks, c.order, c.inner, c.vector);
-  const std::vector<Index> to = position(n, Index::named("it"), from);
+  const std::vector<Index> to = position(n, iteration_, from);
   Condition inside;
   for (std::size_t d = 0; d < to.size(); ++d)
     if (n.splits[d].overhang) inside.push_back({to[d], n.splits[d].extent + n.splits[d].offset});

@@ -61,7 +61,7 @@ std::string buffer_layout(const plan::Buffer& b) {
                      layout);
 }
 
-Loop counted(const char* counter, std::int64_t trips, const char* type) {
+Counted counted(const char* counter, std::int64_t trips, const char* type) {
   if (trips == 1) return {"", 0};
   return {fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) ", type, counter, trips), Index::named(counter)};
 }

@@ -9,11 +9,11 @@
 namespace zellige::emit {
 
 /// A loop that counts to `trips`: what stands before its body, and its counter. One trip is none: no head, and 0.
-struct Loop {
+struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
-Loop counted(const char* counter, std::int64_t trips, const char* type = "int");
+Counted counted(const char* counter, std::int64_t trips, const char* type = "int");
 
 /// Generated lines; braces are opened and closed by name, so that what is open is always known.
 class Text {
