@@ -61,7 +61,7 @@ TEST_P(PtxOf, HasEveryRowsMnemonic) {
 TEST(Ptx, HasEveryCallOfSm90) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
   const std::string ptx = ptx_for("sm_90a", "device_unit_sm90.cu");
-  for (const MovementRow& row : movement_rows) {
+  for (const Instruction& row : movement_rows) {
     bool found = false;
     for (const char* behind : {" ", ";"})
       found |= ptx.find(row.ptx + std::string(behind)) != std::string::npos;

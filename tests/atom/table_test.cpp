@@ -91,7 +91,7 @@ TEST(InstructionTable, IsDocumentedAndProvedRowByRow) {
       EXPECT_NE(text.str().find(row.name), std::string::npos) << row.name << " is missing from " << file;
       if (std::string(file) == "docs/instructions.md") {
         EXPECT_NE(text.str().find("| `" + std::string(row.name) + "` | `" + row.ptx + "` | sm_" +
-                                  std::to_string(row.compute_capability) + " |"),
+                                  std::to_string(row.compute_capability) + " | `" + row.call + "` |"),
                   std::string::npos)
             << row.name;
       }

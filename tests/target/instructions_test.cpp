@@ -17,7 +17,7 @@ TEST(Instructions, AreThoseOfTheTablesOnceEach) {
   std::set<std::string> names, wanted;
   for (const Instruction& row : instructions()) EXPECT_TRUE(names.insert(row.name).second) << row.name;
   for (const Instruction& row : sm80_instructions) wanted.insert(row.name);
-  for (const MovementRow& row : movement_rows) wanted.insert(row.name);
+  for (const Instruction& row : movement_rows) wanted.insert(row.name);
   each_mma_row([&](const MmaRow& row) { wanted.insert(mma_name(row)); });
   EXPECT_EQ(names, wanted);
   EXPECT_EQ(instructions().front().name, std::string_view("SM80_16x8x16_F32F16F16F32_TN"));

@@ -1,9 +1,10 @@
-// The rows of the matrix table and of SM90's movements as Instructions, beside those that sm80.hpp spells
-// out. Host code only.
+// The rows of the matrix table as Instructions, beside those that sm80.hpp and sm90.hpp spell out. Host code
+// only.
 #pragma once
 
 #include <cctype>
 #include <deque>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -103,34 +104,6 @@ struct InstructionRows {
     i.only_of_its_architecture = group;
     rows.push_back(i);
   }
-  void add(MovementRow const& row) {
-    using From = MovementRow::Kind;
-    using To = Instruction::Kind;
-    using Space = Instruction::Space;
-    constexpr To kinds[] = {To::barrier,   To::fence,       To::control,     To::prefetch,
-                            To::bulk_copy, To::tensor_copy, To::matrix_store};
-    constexpr Space spaces[] = {Space::none, Space::gmem, Space::smem, Space::dsmem, Space::rmem};
-    constexpr Instruction::Completion completions[] = {Instruction::Completion::at_once,
-                                                       Instruction::Completion::mbarrier_bytes,
-                                                       Instruction::Completion::bulk_group};
-    std::string const name = row.name;
-    Instruction i{};
-    i.name = row.name;
-    i.ptx = row.ptx;
-    i.compute_capability = (name[2] - '0') * 10 + (name[3] - '0');
-    i.kind = kinds[static_cast<int>(row.kind)];
-    i.issuers = row.issuers;
-    i.a.space = spaces[static_cast<int>(row.from)];
-    i.c.space = spaces[static_cast<int>(row.to)];
-    i.completion = completions[static_cast<int>(row.completion)];
-    for (Instruction::Operand* o : {&i.a, &i.c})
-      if (o->space != Space::none && o->space != Space::rmem) o->alignment = row.alignment;
-    if (row.kind == From::tensor_copy)
-      for (Instruction::Operand* o : {&i.a, &i.c})
-        if (o->space == Space::smem) o->swizzles = 0b1111, o->majors = 0b11;
-    i.only_of_its_architecture = name.find("SETMAXNREG") != name.npos || name.find("WGMMA") != name.npos;
-    rows.push_back(i);
-  }
 };
 
 inline InstructionRows const& instruction_rows() {
@@ -144,7 +117,7 @@ inline InstructionRows const& instruction_rows() {
     each_mma_row([&](MmaRow const& row) {
       if (met.insert(mma_name(row)).second) r.add(row);
     });
-    for (MovementRow const& row : movement_rows) r.add(row);
+    r.rows.insert(r.rows.end(), std::begin(movement_rows), std::end(movement_rows));
     return r;
   }();
   return all;
