@@ -176,8 +176,8 @@ void prove_ring() {
   for (unsigned i = 0; i < 256; ++i)
     equal += got[i] == 3 * rounds * (rounds - 1) / 2 + rounds * (1 - i / 128);
   const bool holds = equal == 256;
-  using Kind = MovementRow::Kind;
-  for (const MovementRow& row : movement_rows) {
+  using Kind = Instruction::Kind;
+  for (const Instruction& row : movement_rows) {
     const std::string name = row.name;
     if (name.find("WGMMA") != name.npos || name.find("BULK") != name.npos || name.find("PROXY") != name.npos)
       continue;
@@ -202,7 +202,7 @@ int main() {
   prove_bulk<uint32_t>("U32");
   report("SM90_FENCE_PROXY_ASYNC_GLOBAL", 300, all_hold ? 300 : 0, 0, 0,
          all_hold);  // before every bulk store
-  return conclude([](const MovementRow& row) {
+  return conclude([](const Instruction& row) {
     const std::string name = row.name;
     for (const char* elsewhere : {"TMA_", "WGMMA", "STSM", "MOVM", "TENSORMAP", "PROXY_ASYNC_SHARED"})
       if (name.find(elsewhere) != name.npos) return false;

@@ -14,7 +14,7 @@ inline int within(int low, int high) {
 template <class Own>
 int conclude(Own own) {
   std::size_t missing = 0;
-  for (const MovementRow& row : movement_rows) {
+  for (const Instruction& row : movement_rows) {
     if (!own(row) || proved.contains(row.name)) continue;
     std::printf("%s has no proof here\n", row.name);
     ++missing;

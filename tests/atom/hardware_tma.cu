@@ -403,7 +403,7 @@ int main() {
   // Every load prefetches its descriptor, every store has a fence: they hold if all of those do.
   report("SM90_PREFETCH_TENSORMAP", 300, all_hold ? 300 : 0, 0, 0, all_hold);
   report("SM90_FENCE_PROXY_ASYNC_SHARED", 300, all_hold ? 300 : 0, 0, 0, all_hold);
-  return conclude([](const MovementRow& row) {
+  return conclude([](const Instruction& row) {
     return std::string(row.name).find("TMA_") != std::string::npos ||
            std::string(row.name) == "SM90_PREFETCH_TENSORMAP";
   });

@@ -61,6 +61,7 @@ struct Instruction {
   // of shared memory. 32 threads issue a cp.async.
   int cycles = 1;
   bool only_of_its_architecture = false;  // sm_90a, not sm_90 or what comes after it
+  const char* call = "";                  // as a kernel writes it; "": of mma_traits/names.hpp, by its name
 };
 
 }  // namespace zellige

@@ -1,0 +1,74 @@
+// A matrix instruction's row as an Instruction, all but the texts, which instruction_rows.hpp makes of it. Host code
+// only.
+//
+//   constexpr Instruction i = instruction_of(find_mma("SM80_16x8x16_F32F16F16F32_TN"));
+//   i.c.layout(5, 3)                                               // 57: thread 5 holds (9, 3) in value 3
+#pragma once
+
+#include <zellige/atom/instruction.hpp>
+#include <zellige/atom/mma_traits/table.hpp>
+
+namespace zellige {
+
+namespace detail {
+
+constexpr ThreadValue thread_value(Value const& layout) {
+  ThreadValue r;
+  auto const fill = [](ThreadValue::Mode(&modes)[ThreadValue::max_modes], Value const& part) {
+    int i = 0;
+    for (ValueNode const& n : values::leaves_of(part))
+      modes[i++] = {static_cast<int>(n.s.v), static_cast<int>(n.d.v)};
+  };
+  fill(r.threads, layout[0]);
+  fill(r.values, layout[1]);
+  return r;
+}
+/// Products of one tensor pipe a cycle.
+constexpr int products_a_cycle(MmaRow const& row) {
+  if (row.issuer == Issuer::thread) return 1;
+  if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;
+  int const of_half = row.issuer == Issuer::warpgroup ? 512 : 256, bits = bits_of(row.a);
+  if (row.a == Number::f64) return row.arch == 90 ? 32 : 16;
+  return bits >= 16 ? of_half * 16 / bits : bits == 8 ? 2 * of_half : bits == 4 ? 4 * of_half : 16 * of_half;
+}
+
+constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Number n) {
+  Instruction::Operand o;
+  o.bits = bits_of(n);
+  o.layout = thread_value(algebra::mma_layout(row, part));
+  bool const group = row.issuer == Issuer::warpgroup;
+  if (group && (part == MmaPart::b || (part == MmaPart::a && row.a_from_smem))) {
+    o.space = Instruction::Space::smem;
+    o.alignment = 16;
+    o.swizzles = 0b1111;
+    o.majors = o.bits == 16 ? 0b11 : 0b01;
+  } else {
+    o.space = Instruction::Space::rmem;
+    o.registers = (o.layout.value_count() * o.bits + 31) / 32;
+  }
+  return o;
+}
+
+}  // namespace detail
+
+constexpr Instruction instruction_of(MmaRow const& row) {
+  bool const group = row.issuer == Issuer::warpgroup;
+  int const at_once = detail::products_a_cycle(row) * (group ? 4 : 1);
+  Instruction i{};
+  i.compute_capability = row.arch;
+  i.kind = Instruction::Kind::mma;
+  i.issuers = row.issuer == Issuer::thread      ? 1
+              : row.issuer == Issuer::quad_pair ? 8
+              : row.issuer == Issuer::warp      ? 32
+                                                : 128;
+  i.m = row.m, i.n = row.n, i.k = row.k;
+  i.a = detail::operand_of(row, MmaPart::a, row.a);
+  i.b = detail::operand_of(row, MmaPart::b, row.b);
+  i.c = detail::operand_of(row, MmaPart::c, row.d);
+  if (group) i.completion = Instruction::Completion::commit_group;
+  i.cycles = (row.m * row.n * row.k + at_once - 1) / at_once;
+  i.only_of_its_architecture = group;
+  return i;
+}
+
+}  // namespace zellige
