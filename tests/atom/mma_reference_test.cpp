@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <random>
-#include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/ldmatrix_reference.hpp>
 #include <zellige/atom/mma.hpp>
 #include <zellige/atom/mma_reference.hpp>
@@ -41,7 +40,7 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
   using Row = TypeParam;
   using T = typename Row::Element;
   using D = typename Row::Accumulator;
-  constexpr Instruction row = instruction_of(find_mma(Row::name));
+  constexpr const Instruction& row = instruction(Row::name);
   constexpr int K = row.k, per_register = 4 / sizeof(T);
   constexpr int av = 16 * K / 32, bv = 8 * K / 32, cv = 16 * 8 / 32;
   std::mt19937 random(K);
@@ -105,7 +104,7 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
 TYPED_TEST(Mma, PassesNaNAndInfinityToTheirOwnElementsOnly) {
   using Row = TypeParam;
   using T = typename Row::Element;
-  constexpr Instruction row = instruction_of(find_mma(Row::name));
+  constexpr const Instruction& row = instruction(Row::name);
   reference::MmaOperands<Row> in[32] = {};
   reference::MmaResult<Row> out[32];
   T va[row.a.layout.value_count()] = {};
@@ -138,7 +137,7 @@ TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
 template <int Matrices, bool Transposed>
 void ldmatrix_deals_as_its_row_says(const char* name) {
   constexpr int bits_a_row = 128;
-  const ThreadValue& layout = find_instruction(name)->c.layout;
+  const ThreadValue& layout = instruction(name).c.layout;
   uint16_t memory[8 * Matrices][8];
   const void* rows[8 * Matrices];
   for (int r = 0; r < 8 * Matrices; ++r) {

@@ -4,7 +4,7 @@
 //   uint32_t a[4], b[2];                        // fragments as ldmatrix leaves them
 //   mma_m16n8k16<half_t>(d, a, b);              // or bfloat16_t; uint32_t d[2] accumulates in f16
 //
-// Each struct is a row of mma_traits/table.hpp, under CuTe's name, with its PTX. On the emulator the warp meets instead
+// Each struct is a row of sm80.hpp, under CuTe's name, with its PTX. On the emulator the warp meets instead
 // and runs the reference body (mma_reference.hpp) once.
 #pragma once
 

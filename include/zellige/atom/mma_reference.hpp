@@ -4,9 +4,20 @@
 #pragma once
 
 #include <zellige/atom/config.hpp>
-#include <zellige/atom/mma_traits/instruction.hpp>
+#include <zellige/atom/sm80.hpp>
 
 namespace zellige {
+
+/// The row of that name; asking for one that does not exist is an error of compilation where the name is a
+/// constant.
+constexpr const Instruction& instruction(const char* name) {
+  for (const Instruction& row : sm80_instructions) {
+    int i = 0;
+    while (name[i] != 0 && name[i] == row.name[i]) ++i;
+    if (name[i] == row.name[i]) return row;
+  }
+  throw "there is no instruction of this name";
+}
 
 namespace reference {
 
@@ -71,7 +82,7 @@ template <class Row>
 [[gnu::noinline]] void mma(const MmaOperands<Row>* in, MmaResult<Row>* out) {
   using T = typename Row::Element;
   using D = typename Row::Accumulator;
-  constexpr Instruction row = instruction_of(find_mma(Row::name));
+  constexpr const Instruction& row = instruction(Row::name);
   constexpr int M = row.m, N = row.n, K = row.k;
   constexpr int av = row.a.layout.value_count(), bv = row.b.layout.value_count(),
                 cv = row.c.layout.value_count();

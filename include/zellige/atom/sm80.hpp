@@ -1,5 +1,5 @@
-// The copies of SM80 (and of SM75 where SM80 took them over): ldmatrix and cp.async. Layouts are PTX ISA's fragment
-// figures, written in CuTe's convention; names are CuTe's. Matrix instructions are rows of mma_traits/table.hpp.
+// The instructions of SM80 (and of SM75 where SM80 took them over): warp MMAs, ldmatrix and cp.async.
+// Layouts are PTX ISA's fragment figures, written in CuTe's convention; names are CuTe's.
 #pragma once
 
 #include <zellige/atom/instruction.hpp>
@@ -8,7 +8,43 @@ namespace zellige {
 
 namespace sm80 {
 
+using Operand = Instruction::Operand;
 using Space = Instruction::Space;
+
+// MMA fragments: thread (4,8) is (column group, row); a value's first mode runs inside one register.
+inline constexpr ThreadValue a_16x4_32b{{{4, 16}, {8, 1}}, {{2, 8}}};
+inline constexpr ThreadValue a_16x8_32b{{{4, 16}, {8, 1}}, {{2, 8}, {2, 64}}};
+inline constexpr ThreadValue a_16x8_16b{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}};
+inline constexpr ThreadValue a_16x16_16b{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}, {2, 128}}};
+inline constexpr ThreadValue b_8x4_32b{{{4, 8}, {8, 1}}, {{1, 0}}};
+inline constexpr ThreadValue b_8x8_32b{{{4, 8}, {8, 1}}, {{2, 32}}};
+inline constexpr ThreadValue b_8x8_16b{{{4, 16}, {8, 1}}, {{2, 8}}};
+inline constexpr ThreadValue b_8x16_16b{{{4, 16}, {8, 1}}, {{2, 8}, {2, 64}}};
+inline constexpr ThreadValue c_16x8{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}};
+
+constexpr Operand fragment(const char* type, int bits, const ThreadValue& layout) {
+  return {type, bits, Space::rmem, layout, layout.value_count() * bits / 32, 0};
+}
+
+constexpr Instruction mma(const char* name, const char* call, const char* ptx, int k, Operand a, Operand b,
+                          Operand c, int cycles, int compute_capability = 80) {
+  return {name,
+          ptx,
+          compute_capability,
+          Instruction::Kind::mma,
+          32,
+          16,
+          8,
+          k,
+          a,
+          b,
+          c,
+          Instruction::Completion::at_once,
+          false,
+          cycles,
+          false,
+          call};
+}
 
 // ldmatrix: bit coordinates. Source: each addressed thread's 16-byte row; destination: 8x8 matrices of 16-bit
 // elements, one register of each a thread. A 0 stride marks threads whose address is not read.
@@ -66,6 +102,39 @@ constexpr Instruction cp_async(const char* name, const char* call, const char* p
 }  // namespace sm80
 
 inline constexpr Instruction sm80_instructions[] = {
+    sm80::mma("SM80_16x8x16_F32F16F16F32_TN", "mma_m16n8k16<half_t>(float (&d)[4], a, b)",
+              "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 16,
+              sm80::fragment("f16", 16, sm80::a_16x16_16b), sm80::fragment("f16", 16, sm80::b_8x16_16b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 8),
+    sm80::mma("SM80_16x8x16_F16F16F16F16_TN", "mma_m16n8k16<half_t>(uint32_t (&d)[2], a, b)",
+              "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 16,
+              sm80::fragment("f16", 16, sm80::a_16x16_16b), sm80::fragment("f16", 16, sm80::b_8x16_16b),
+              sm80::fragment("f16", 16, sm80::c_16x8), 8),
+    sm80::mma("SM80_16x8x16_F32BF16BF16F32_TN", "mma_m16n8k16<bfloat16_t>(d, a, b)",
+              "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 16,
+              sm80::fragment("bf16", 16, sm80::a_16x16_16b), sm80::fragment("bf16", 16, sm80::b_8x16_16b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 8),
+    sm80::mma("SM80_16x8x8_F32F16F16F32_TN", "mma_m16n8k8<half_t>(float (&d)[4], a, b)",
+              "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 8,
+              sm80::fragment("f16", 16, sm80::a_16x8_16b), sm80::fragment("f16", 16, sm80::b_8x8_16b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 4, 75),
+    sm80::mma("SM80_16x8x8_F16F16F16F16_TN", "mma_m16n8k8<half_t>(uint32_t (&d)[2], a, b)",
+              "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", 8,
+              sm80::fragment("f16", 16, sm80::a_16x8_16b), sm80::fragment("f16", 16, sm80::b_8x8_16b),
+              sm80::fragment("f16", 16, sm80::c_16x8), 4, 75),
+    sm80::mma("SM80_16x8x8_F32BF16BF16F32_TN", "mma_m16n8k8<bfloat16_t>(d, a, b)",
+              "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 8,
+              sm80::fragment("bf16", 16, sm80::a_16x8_16b), sm80::fragment("bf16", 16, sm80::b_8x8_16b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 4),
+    sm80::mma("SM80_16x8x8_F32TF32TF32F32_TN", "mma_m16n8k8<tfloat32_t>(d, a, b)",
+              "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8,
+              sm80::fragment("tf32", 32, sm80::a_16x8_32b), sm80::fragment("tf32", 32, sm80::b_8x8_32b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 8),
+    sm80::mma("SM80_16x8x4_F32TF32TF32F32_TN", "mma_m16n8k4<tfloat32_t>(d, a, b)",
+              "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 4,
+              sm80::fragment("tf32", 32, sm80::a_16x4_32b), sm80::fragment("tf32", 32, sm80::b_8x4_32b),
+              sm80::fragment("f32", 32, sm80::c_16x8), 4),
+
     sm80::ldmatrix("SM75_U32x1_LDSM_N", "ldmatrix_x1(r, row)", "ldmatrix.sync.aligned.m8n8.x1.shared.b16", 1,
                    sm80::rows_x1, sm80::matrix_x1),
     sm80::ldmatrix("SM75_U32x2_LDSM_N", "ldmatrix_x2(r, row)", "ldmatrix.sync.aligned.m8n8.x2.shared.b16", 2,
