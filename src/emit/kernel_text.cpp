@@ -130,6 +130,7 @@ void KernelText::start(const Task& t) {
     }
   } else if (t.kind == TaskKind::reduce) {
     sum_declaration(t);
+    started_.insert(t.node);
   }
 }
 
@@ -253,7 +254,7 @@ void KernelText::work(const std::vector<int>& tasks) {
             t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce);
   };
   const auto declare = [&](const Task& t) {
-    if (t.kind == TaskKind::reduce && !block_.nodes[t.node].carried) sum_declaration(t);
+    if (t.kind == TaskKind::reduce && !started_.contains(t.node)) sum_declaration(t);
   };
   // The tasks right behind task i that share its loop nest; i moves to the last of them.
   const auto gather = [&](std::size_t& i, std::vector<int>& together) {

@@ -72,14 +72,19 @@ class Builder {
     return s;
   }
 
+  Step& start(int t) {
+    Step& s = step(StepKind::start, fmt::format("%{}", plan_.tasks[t].node));
+    s.task = t;
+    return s;
+  }
+
   void start_states() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const Task& task = plan_.tasks[t];
       const bool carried = plan_.program.nodes[task.node].carried &&
                            (task.kind == TaskKind::mma || task.kind == TaskKind::reduce);
       if (!carried && task.kind != TaskKind::accumulate) continue;
-      Step& s = step(StepKind::start, fmt::format("%{}", task.node));
-      s.task = t;
+      Step& s = start(t);
       if (task.kind == TaskKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
     }
   }
@@ -122,9 +127,16 @@ class Builder {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
       const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].slices : 1;
-      if (slices > 1) open(Loop::slices, slices);
+      if (slices == 1) {
+        run(tasks[i]);
+        continue;
+      }
+      for (std::size_t k = i + 1; k < tasks.size() && takes_on(task, plan_.tasks[tasks[k]]); ++k) {
+        const Task& sum = plan_.tasks[tasks[k]];  // over all slices: it starts before the first
+        if (sum.kind == TaskKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
+      }
+      open(Loop::slices, slices);
       run(tasks[i]);
-      if (slices == 1) continue;
       for (; i + 1 < tasks.size() && takes_on(task, plan_.tasks[tasks[i + 1]]); ++i) run(tasks[i + 1]);
       close();
     }

@@ -41,7 +41,7 @@ struct SharedTensor {
 };
 
 enum class StepKind : std::uint8_t {
-  start,        // gives a state of the loop its first value, in registers or shared memory
+  start,        // gives a state of a loop its first value, in registers or shared memory
   work,         // reads and writes tensors with ordinary instructions of all the agent's threads
   copy,         // starts an asynchronous copy into `writes` (through `channel`)
   commit,       // closes the cp.async or wgmma group of what was started since the last commit

@@ -37,7 +37,7 @@ class Registers {
   void declare(int t) {
     const Task& task = plan_.tasks[t];
     if (task.kind == TaskKind::mma) accumulators_[task.node] = {t, true};
-    if (task.kind == TaskKind::reduce) sums_[task.node] = {t, true};
+    if (task.kind == TaskKind::reduce) sums_[task.node] = {t, p_.nodes[task.node].carried};
     if (task.kind != TaskKind::accumulate || task.buffer >= 0) return;
     accumulators_[task.node] = {t, true};
     for (int reader : p_.consumers(task.node))
@@ -67,9 +67,13 @@ class Registers {
         forget();
         section_ = Section::after;
       } else {
+        const std::map<int, Held> started = sums_;
         run(steps, i + 1, end);
-        if (step.loop == Loop::slices)  // the next slice takes its registers
+        if (step.loop ==
+            Loop::slices) {  // the next slice takes its registers, and begins what none before it began
           accumulators_.erase(plan_.tasks[steps[i + 1].task].node);
+          std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
+        }
       }
       i = end;
     }

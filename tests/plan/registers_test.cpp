@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "chains.hpp"
+#include "generate.hpp"
 #include "graphs.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
@@ -268,6 +269,29 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
   runs_right(chain({16, 32, 128, 3}));
   runs_right(chain({32, 32, 64, 6, true}));
   runs_right(attention_projected(16, 32, 64, 64));
+}
+
+// Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
+TEST(Emulated, SumsOverSlicesAreRight) { runs_right(random_graphs::random_graph(1746)); }
+
+TEST(Mutated, SumsThatBeginInASliceAreRefused) {
+  int refused = 0;
+  for (const KernelPlan& good : make_plan(random_graphs::random_graph(1746), target::find("sm_80")).kernels) {
+    ASSERT_EQ(verdict(good), "");
+    KernelPlan bad = good;
+    auto& steps = bad.schedule.agents.at(0).steps;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+      if (steps[i].kind == StepKind::start && steps[i + 1].kind == StepKind::loop_begin &&
+          steps[i + 1].loop == Loop::slices) {
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_NE(verdict(bad).find("adds up sums that no task before it in this section leaves"),
+                  std::string::npos)
+            << verdict(bad);
+        ++refused;
+        break;
+      }
+  }
+  EXPECT_GE(refused, 1);
 }
 
 TEST(Emulated, OperandsReadRawAndThroughAMapDoNotRace) {
