@@ -37,7 +37,7 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain) fmt::print("{}\n", program.plan);
+  if (a.explain) fmt::print("{}\n", plan::print(program.plan));
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }

@@ -6,7 +6,6 @@
 
 #include "emit/host_text.hpp"
 #include "emit/kernel_text.hpp"
-#include "plan/plan.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -51,9 +50,9 @@ Manifest manifest_of(const plan::Plan& plan) {
 }
 
 Program written(const graph::KernelGraph& graph, const target::Target& target) {
-  const plan::Plan plan = plan::make_plan(graph, target);
   Program program;
-  program.plan = plan::print(plan);
+  program.plan = plan::make_plan(graph, target);
+  const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan);
   Names names;
   Text out;

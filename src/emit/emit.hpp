@@ -9,13 +9,14 @@
 
 #include "emit/manifest.hpp"
 #include "graph/graph.hpp"
+#include "plan/plan.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
 
 struct Program {
   std::string source;  // kernels, then the host entry (skipped under NVRTC and the emulator)
-  std::string plan;    // the plan in words, as `zellige transpile --explain` and demo.sh print it
+  plan::Plan plan;     // print(plan) says it in words, as `zellige transpile --explain` does
   Manifest manifest;
 };
 

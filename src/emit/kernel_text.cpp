@@ -211,10 +211,10 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   const Counted it = counted("it", begin.trips);
   if (begin.trips > 1) out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
   out_.open("{}{{", it.head);
-  loop_ = begin.loop, iteration_ = it.at;
+  iteration_ = it.at;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
   run(steps, first, last);
-  loop_.reset(), iteration_ = 0;
+  iteration_ = 0;
   section_ = Section::after;
   if (ring) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
@@ -239,7 +239,7 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
   }
   for (int t : tasks) {
     const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
-    const Index stage = !staged || !loop_ ? 0 : ahead > 0 ? Index::named("next") : iteration_;
+    const Index stage = !staged ? 0 : ahead > 0 ? Index::named("next") : iteration_;
     copy_in(t, stage, ahead > 0 ? Index::named("ahead") : iteration_);
   }
   if (ahead > 0) out_.close();

@@ -164,8 +164,7 @@ class KernelText {
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted
   std::set<int> started_;                         // sums that a step began, for tasks in an inner loop
-  std::optional<plan::Loop> loop_;                // that is open
-  Index iteration_ = 0;                           // its counter
+  Index iteration_ = 0;                           // the open loop's counter
 };
 
 }  // namespace zellige::emit

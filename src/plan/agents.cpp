@@ -131,13 +131,15 @@ class Builder {
         run(tasks[i]);
         continue;
       }
-      for (std::size_t k = i + 1; k < tasks.size() && takes_on(task, plan_.tasks[tasks[k]]); ++k) {
+      std::size_t last = i;
+      while (last + 1 < tasks.size() && takes_on(task, plan_.tasks[tasks[last + 1]])) ++last;
+      for (std::size_t k = i; k <= last; ++k) {
         const Task& sum = plan_.tasks[tasks[k]];  // over all slices: it starts before the first
         if (sum.kind == TaskKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
       open(Loop::slices, slices);
+      for (; i < last; ++i) run(tasks[i]);
       run(tasks[i]);
-      for (; i + 1 < tasks.size() && takes_on(task, plan_.tasks[tasks[i + 1]]); ++i) run(tasks[i + 1]);
       close();
     }
   }

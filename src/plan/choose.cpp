@@ -12,64 +12,75 @@
 namespace zellige::plan {
 namespace {
 
-struct Candidate {
-  Loads loads;
-  Copies copies;
-  bool barrier_behind_loop;  // one more, so that what follows the loop may reuse the loop's buffers
-};
-constexpr Candidate candidates[] = {
-    {Loads::as_fits, Copies::first, false},  {Loads::as_fits, Copies::first, true},
-    {Loads::as_fits, Copies::late, false},   {Loads::as_fits, Copies::late, true},
-    {Loads::in_place, Copies::first, false}, {Loads::in_place, Copies::first, true},
-    {Loads::in_place, Copies::late, false},  {Loads::in_place, Copies::late, true},
-};
-
-std::string said(const Candidate& c) {
-  std::string text = c.copies == Copies::first ? "all copies first" : "copies where memory is least";
-  if (c.loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
-  if (c.barrier_behind_loop) text += ", a barrier behind the loop";
+std::string said(Loads loads, Copies copies, bool barrier_behind_loop) {
+  std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
+  if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
+  if (barrier_behind_loop) text += ", a barrier behind the loop";
   return text;
 }
 
-/// `selected` through the passes behind selection; false where the candidate is another's twin.
-bool plan_with(const Candidate& c, KernelPlan& plan, const Program& program, const target::Target& target) {
-  group(plan, program, target, c.loads);
-  arrange_buffers(plan, target);
-  Order order = pipeline(plan, target, c.copies);
-  if (c.barrier_behind_loop) {
-    if (order.after_barrier || plan.program.loop == 1 || order.after.empty()) return false;
-    order.after_barrier = true;
+/// Plans one combination after another, from the fastest to the smallest, until one fits.
+class Choice {
+ public:
+  Choice(const Program& program, const target::Target& target) : program_(program), target_(target) {}
+
+  bool fits(const KernelPlan& selected) {
+    for (Loads loads : {Loads::as_fits, Loads::in_place}) {
+      KernelPlan grouped = selected;
+      group(grouped, program_, target_, loads);
+      arrange_buffers(grouped, target_);
+      for (Copies copies : {Copies::first, Copies::late}) {
+        KernelPlan ordered = grouped;
+        const Order order = pipeline(ordered, target_, copies);
+        if (fits(ordered, order, said(loads, copies, false))) return true;
+        // One barrier more, so that what follows the loop may reuse the loop's buffers.
+        if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
+        Order with_barrier = order;
+        with_barrier.after_barrier = true;
+        if (fits(ordered, with_barrier, said(loads, copies, true))) return true;
+      }
+    }
+    return false;
   }
-  slice_fragments(plan, order);
-  plan.schedule = build_schedule(plan, order);
-  return true;
-}
+
+  KernelPlan plan;                   // the last that was tried
+  std::vector<std::string> reasons;  // why those before it were not taken
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+
+ private:
+  bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
+    plan = ordered;
+    slice_fragments(plan, order);
+    plan.schedule = build_schedule(plan, order);
+    if (place_buffers(plan, target_)) {
+      if (!reasons.empty()) reasons.push_back(what + ": chosen");
+      return true;
+    }
+    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes,
+                                  target_.name, target_.shared_per_block));
+    least = std::min(least, plan.shared_bytes);
+    return false;
+  }
+
+  const Program& program_;
+  const target::Target& target_;
+};
 
 }  // namespace
 
 void choose(KernelPlan& plan, const Program& program, const target::Target& target) {
-  KernelPlan selected = plan;
-  std::vector<std::string> reasons;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  do {
-    for (const Candidate& c : candidates) {
-      plan = selected;
-      if (!plan_with(c, plan, program, target)) continue;
-      if (place_buffers(plan, target)) {
-        if (!reasons.empty()) reasons.push_back(said(c) + ": chosen");
-        plan.notes.insert(plan.notes.end(), reasons.begin(), reasons.end());
-        return;
-      }
-      reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", said(c), plan.shared_bytes,
-                                    target.name, target.shared_per_block));
-      least = std::min(least, plan.shared_bytes);
-    }
-    reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");
-  } while (unshare(selected.program));
-  fail(
-      "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer loop "
-      "would fit",
-      plan.program.name, least, target.name, target.shared_per_block);
+  Choice choice(program, target);
+  while (!choice.fits(plan)) {
+    if (!unshare(plan.program))
+      fail(
+          "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
+          "loop "
+          "would fit",
+          plan.program.name, choice.least, target.name, target.shared_per_block);
+    choice.reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");
+  }
+  plan = std::move(choice.plan);
+  plan.notes.insert(plan.notes.end(), choice.reasons.begin(), choice.reasons.end());
 }
 
 }  // namespace zellige::plan

@@ -1,5 +1,7 @@
 #include "plan/contexts.hpp"
 
+#include "plan/registers.hpp"
+
 namespace zellige::plan {
 
 std::int64_t linear(const Shape& at, const Shape& shape) {
@@ -117,20 +119,10 @@ Sweep walk(const Context& c, int threads, int limit) {
 }
 
 void for_each_held(const Context& c, int threads, const std::function<void(int, const Shape&)>& visit) {
-  const auto chunk_of = [&](int thread, Shape at, int inner) {
-    for (int v = 0; v < c.vector; ++v, ++at[inner]) visit(thread, at);
-  };
   if (c.kind == ContextKind::sweep) {
-    Shape chunks = c.domain;
-    chunks[c.inner] = (chunks[c.inner] + c.vector - 1) / c.vector;
-    const std::int64_t total = graph::size(chunks);
-    for (std::int64_t i = 0; i < total; ++i) {
-      std::int64_t chunk = i;
-      Shape at(chunks.size());
-      for (int d : c.order) at[d] = chunk % chunks[d], chunk /= chunks[d];
-      at[c.inner] *= c.vector;
-      chunk_of(static_cast<int>(i % threads), at, c.inner);
-    }
+    for_each(swept(c, threads), [&](int thread, int, const Shape& at) {
+      if (!at.empty()) visit(thread, at);
+    });
   } else if (c.kind == ContextKind::lanes) {
     const int group = c.lanes * c.splits, groups = threads / 32 * 32 / group;
     const std::int64_t outputs = graph::size(c.domain);
@@ -138,7 +130,8 @@ void for_each_held(const Context& c, int threads, const std::function<void(int, 
       for (std::int64_t k = 0; k < c.length; k += c.vector) {
         Shape at = coordinates(o, c.domain);
         at[c.reduce_dim] += k * c.to;
-        chunk_of(static_cast<int>(o % groups * group + k / c.vector % group), at, c.reduce_dim);
+        const int thread = static_cast<int>(o % groups * group + k / c.vector % group);
+        for (int v = 0; v < c.vector; ++v, ++at[c.reduce_dim]) visit(thread, at);
       }
   }
 }

@@ -9,8 +9,6 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelOp;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// One pre-defined operator as block programs on a one-dimensional grid: block x is decoded into one tile index a
 /// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
 class KernelLowering {

@@ -35,16 +35,11 @@ std::vector<Lifetime> lifetimes(const Schedule& s) {
 
 }  // namespace
 
-std::int64_t place_shared(Schedule& schedule) {
-  const Packing packing = pack(lifetimes(schedule));
-  for (std::size_t t = 0; t < schedule.tensors.size(); ++t) schedule.tensors[t].offset = packing.offset[t];
-  return packing.peak;
-}
-
 bool place_buffers(KernelPlan& plan, const target::Target& target) {
-  plan.shared_bytes = place_shared(plan.schedule);
+  const Packing packing = pack(lifetimes(plan.schedule));
   for (std::size_t b = 0; b < plan.buffers.size(); ++b)
-    plan.buffers[b].offset = plan.schedule.tensors[b].offset;
+    plan.buffers[b].offset = plan.schedule.tensors[b].offset = packing.offset[b];
+  plan.shared_bytes = packing.peak;
   return plan.shared_bytes <= target.shared_per_block;
 }
 

@@ -8,10 +8,7 @@
 
 namespace zellige::plan {
 
-/// Places the tensors of a schedule; returns the bytes that they take together.
-std::int64_t place_shared(Schedule&);
-
-/// The same for a plan's buffers, which are its schedule's tensors. False where they need more than the target has.
+/// False where the buffers, which are the schedule's tensors, need more than the target has.
 bool place_buffers(KernelPlan&, const target::Target&);
 
 struct DevicePlacement {

@@ -74,22 +74,21 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
 
 Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
   Order order;
-  std::vector<int> before, copies, inside, after;
+  std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
     if (task.section == Section::before)
-      before.push_back(t);
+      order.before.push_back(t);
     else if (task.section == Section::after)
       after.push_back(t);
     else
-      (task.kind == TaskKind::copy_in ? copies : inside).push_back(t);
+      (task.kind == TaskKind::copy_in ? order.loop_copies : inside).push_back(t);
   }
-  order.before = before;
   order.inside = phases(plan, inside);
   order.after = phases(plan, after);
   if (starts == Copies::first && !order.after.empty()) start_copies(plan, order);
-  order.loop_copies = copies;
 
+  const std::vector<int>& copies = order.loop_copies;
   std::int64_t stage_bytes = 0, other_bytes = 0;
   for (int t : copies)
     stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_stride *
@@ -111,8 +110,8 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
   };
   const bool copies_cross = owed(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
   order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
-  order.before_barrier = !order.top_barrier && !before.empty() && copies_cross;
-  std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
+  order.before_barrier = !order.top_barrier && !order.before.empty() && copies_cross;
+  const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // to every thread
   order.after_barrier =
       plan.program.loop > 1 && owed(first, [&](const Task& w) {

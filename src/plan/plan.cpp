@@ -51,26 +51,12 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
 
 namespace {
 
-/// An agent's steps; of those that do a task, what it does and in which layout.
-std::string print(const KernelPlan& plan, const Agent& agent) {
-  std::string out;
-  int depth = 0;
-  for (const Step& step : agent.steps) {
-    if (step.kind == StepKind::loop_end) {
-      --depth;
-      continue;
-    }
-    out += std::string(2 + 2 * static_cast<std::size_t>(depth), ' ');
-    if (step.task < 0 || step.kind == StepKind::start) {
-      out += print(plan.schedule, step) + "\n";
-    } else {
-      const Task& task = plan.tasks[step.task];
-      out += fmt::format("{} %{} in {}{}\n", name(task.kind), task.node, print(plan.contexts[task.context]),
-                         step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
-    }
-    if (step.kind == StepKind::loop_begin) ++depth;
-  }
-  return out;
+/// Of a step that does a task, what it does and in which layout.
+std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
+  if (step.task < 0 || step.kind == StepKind::start) return print(plan.schedule, step, in_loop);
+  const Task& task = plan.tasks[step.task];
+  return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
+                     step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
 }
 
 }  // namespace
@@ -100,7 +86,8 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
-  for (const Agent& agent : plan.schedule.agents) out += print(plan, agent);
+  for (const Agent& agent : plan.schedule.agents)
+    out += print(agent, [&](const Step& step, bool in_loop) { return print(plan, step, in_loop); });
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
   out += fmt::format("  {} bytes of shared memory\n", plan.shared_bytes);
   out += fmt::format("  a launch executes: {}\n", print(predict(plan)));

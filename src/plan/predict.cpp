@@ -13,10 +13,6 @@ namespace {
 
 using emulate::Counter;
 
-constexpr int matrix = 8;  // rows and columns of what ldmatrix loads
-
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 void add(Counts& to, const Counts& from) {
   for (const auto& [counter, n] : from) to[counter] += n;
 }
@@ -26,18 +22,19 @@ struct Operand {
   const Buffer& buffer;
   int k_dim, other_dim;
   std::int64_t extent, first;  // of M, or of a slice of N
-  int matrices;                // along M or N in one ldmatrix
-  int unit;                    // rows or columns that one ldmatrix loads where there are as many
+  int matrices;                // along M or N in one load
+  int unit;                    // rows or columns that one loads where there are as many
 };
 
 /// One warp's ldmatrix of `depth` of K from k, and of M or N from x.
-void load(Counts& counts, const Operand& o, Shape at, std::int64_t k, std::int64_t x, std::int64_t depth,
-          std::uint64_t times) {
+void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
+          std::int64_t depth, std::uint64_t times) {
+  const int matrix = matrix_side(row);
   const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
   counts[Counter::ldmatrix] += times;
   for (int dx = 0; dx < o.matrices * matrix; dx += matrix)
     for (int dk = 0; dk < depth; dk += matrix) {
-      BankAccess rows{.bytes = 16, .address = {}};
+      BankAccess rows{.bytes = row.a.alignment, .address = {}};
       for (int i = 0; i < matrix; ++i) {
         // What lies past the tile is read from its last row, or from the start of the step.
         std::int64_t across = x + dx + (along_k ? i : 0);
@@ -83,7 +80,7 @@ class Prediction {
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear();
-      steps(agent, 0, 0, 1);
+      steps(agent, 0, agent.steps.size(), 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
@@ -95,17 +92,17 @@ class Prediction {
   }
 
  private:
-  /// From step `at` to the end of its loop, which is returned.
-  std::size_t steps(const Agent& agent, std::size_t at, std::int64_t iteration, std::int64_t trips) {
-    for (; at < agent.steps.size(); ++at) {
+  /// The steps [first, last) in one iteration of a loop of so many trips.
+  void steps(const Agent& agent, std::size_t first, std::size_t last, std::int64_t iteration,
+             std::int64_t trips) {
+    for (std::size_t at = first; at < last; ++at) {
       const Step& step = agent.steps[at];
-      if (step.kind == StepKind::loop_end) break;
       if (step.kind == StepKind::loop_begin) {
-        std::size_t end = at + 1;
+        const std::size_t end = closing(agent.steps, at);
         if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
-          end = steps(agent, at + 1, iteration, trips);
+          steps(agent, at + 1, end, iteration, trips);
         else
-          for (std::int64_t i = 0; i < step.trips; ++i) end = steps(agent, at + 1, i, step.trips);
+          for (std::int64_t i = 0; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
         at = end;
       } else if (step.kind == StepKind::barrier) {
         ++met_[step.id];
@@ -114,7 +111,6 @@ class Prediction {
         task(step);
       }
     }
-    return at;
   }
 
   void task(const Step& step) {
@@ -149,7 +145,8 @@ class Prediction {
 
   bool last_is_part_of_a_warp(const Task& t) const {
     const Context& c = plan_.contexts[t.context];
-    const std::int64_t chunks = graph::size(c.domain) / c.domain[c.inner] * up(c.domain[c.inner], c.vector);
+    const std::int64_t chunks =
+        graph::size(c.domain) / c.domain[c.inner] * ceil_div(c.domain[c.inner], c.vector);
     const int threads = plan_.program.threads();
     return chunks > threads && chunks % threads % 32 != 0;
   }
@@ -182,8 +179,9 @@ class Prediction {
     const MatmulChoice& m = plan_.matmuls.at(t.node);
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].slices;
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
-    const std::int64_t columns = m.n / slices, n_tiles = up(columns, n_step), m_tiles = up(m.m, m_step);
-    const int width = n_tiles > 1 ? 2 : 1;
+    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
+                       m_tiles = ceil_div(m.m, m_step);
+    const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
     const auto buffer = [&](int side) -> const Buffer& {
       return plan_.buffers[plan_.buffer_of.at(n.in[side])];
     };
@@ -198,11 +196,14 @@ class Prediction {
           counts[Counter::mma] += m_tiles * n_tiles;
           if (m.a_from < 0)
             for (std::int64_t i = 0; i < m_tiles; ++i)
-              load(counts, {buffer(0), rank - 1, rank - 2, m.m, 0, 2, m_step}, at, k, i * m_step, depth,
-                   m.warps.n);
+              load(counts, *m.load,
+                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step}, at, k,
+                   i * m_step, depth, m.warps.n);
           for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
-            load(counts, {buffer(1), rank - 2, rank - 1, columns, slice * columns, width, 2 * n_step}, at, k,
-                 unit * width * n_step, depth, m.warps.m);
+            load(counts, *m.load,
+                 {buffer(1), rank - 2, rank - 1, columns, slice * columns, width,
+                  tiles_in_unit(*m.row) * n_step},
+                 at, k, unit * width * n_step, depth, m.warps.m);
         }
     }
     return counts;

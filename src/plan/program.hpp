@@ -18,6 +18,9 @@ using graph::Shape;
 using graph::Strides;
 using graph::to_string;
 
+/// Tiles of b that cover a.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 enum class NodeKind : std::uint8_t {
   load,    // a tile of a kernel-level tensor
   map,     // an elementwise function `op` of its operands; a dimension of 1 broadcasts

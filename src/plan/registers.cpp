@@ -5,11 +5,9 @@
 namespace zellige::plan {
 namespace {
 
-int ceil_div(std::int64_t a, std::int64_t b) { return static_cast<int>((a + b - 1) / b); }
-
 /// How a fragment's values count: element of the instruction, its tile in a unit, unit along N, tile of M, batch.
 struct Counts {
-  int n_tiles, width, units, my_n, my_m, my_b;
+  std::int64_t n_tiles, width, units, my_n, my_m, my_b;
   Counts(const Shape& c, const WarpLayout& w, const Instruction& mma) {
     const std::size_t rank = c.size();
     n_tiles = ceil_div(c[rank - 1], mma.n);

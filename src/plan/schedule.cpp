@@ -138,6 +138,20 @@ std::size_t closing(const std::vector<Step>& steps, std::size_t begin) {
   return steps.size();
 }
 
+std::string print(const Agent& agent, const std::function<std::string(const Step&, bool)>& line) {
+  std::string text;
+  int depth = 0;
+  for (const Step& step : agent.steps) {
+    if (step.kind == StepKind::loop_end) {
+      depth = std::max(depth - 1, 0);
+      continue;
+    }
+    text += std::string(2 + 2 * static_cast<std::size_t>(depth), ' ') + line(step, depth > 0) + "\n";
+    if (step.kind == StepKind::loop_begin) ++depth;
+  }
+  return text;
+}
+
 std::string print(const Schedule& s) {
   std::int64_t end = 0;
   std::size_t width = 0;
@@ -159,15 +173,7 @@ std::string print(const Schedule& s) {
   for (const Agent& a : s.agents) {
     text += fmt::format("agent {}: {} warp{}", a.name, a.warps, a.warps == 1 ? "" : "s");
     text += a.registers > 0 ? fmt::format(", {} registers a thread\n", a.registers) : "\n";
-    int depth = 0;
-    for (const Step& step : a.steps) {
-      if (step.kind == StepKind::loop_end) {
-        depth = std::max(depth - 1, 0);
-        continue;
-      }
-      text += std::string(2 + 2 * depth, ' ') + print(s, step, depth > 0) + "\n";
-      if (step.kind == StepKind::loop_begin) ++depth;
-    }
+    text += print(a, [&](const Step& step, bool in_loop) { return print(s, step, in_loop); });
   }
   return text;
 }

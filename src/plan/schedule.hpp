@@ -7,6 +7,7 @@
 // and WGMMA consumers joined by mbarriers. Both are this value, and verify() proves both by the same rules.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ enum class StepKind : std::uint8_t {
   loop_end,
 };
 std::string_view name(StepKind);
+/// Whether a step counts at a barrier.
+inline bool meets(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
 
 /// One access of a step. `stage`: which stage of a staged tensor it touches in iteration i: (i + lag) % stages.
 struct Access {
@@ -102,6 +105,8 @@ struct Schedule {
 
 std::string print(const Schedule&);
 /// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.
-std::string print(const Schedule&, const Step&, bool in_loop = false);
+std::string print(const Schedule&, const Step&, bool in_loop);
+/// An agent's steps, a line each, loops indented; line(step, in_loop) is the text of one.
+std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

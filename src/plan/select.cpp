@@ -9,8 +9,6 @@
 namespace zellige::plan {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// The instruction's tiles along each of a product's dimensions, and those of N in units.
 struct Tiles {
   std::int64_t m, n, units, k;

@@ -65,7 +65,6 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
 }  // namespace
 
 void slice_fragments(KernelPlan& plan, Order& order) {
-  for (Context& c : plan.contexts) c.slices = 1;
   for (auto* section : {&order.inside, &order.after})
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {

@@ -26,8 +26,7 @@ class Simulation {
     for (const auto& line : s.lines) {
       barriers_of.emplace_back();
       for (const Event& e : line)
-        if (e.step->kind == StepKind::barrier || e.step->kind == StepKind::arrive)
-          barriers_of.back().insert(e.step->id);
+        if (meets(e.step->kind)) barriers_of.back().insert(e.step->id);
     }
   }
 
@@ -306,7 +305,7 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const Event& e = s.lines[a][me.at];
-    if (e.step->kind == StepKind::barrier || e.step->kind == StepKind::arrive) return barrier(a, e);
+    if (meets(e.step->kind)) return barrier(a, e);
     if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     switch (e.step->kind) {

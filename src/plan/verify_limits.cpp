@@ -127,8 +127,7 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
     if (step.kind == StepKind::arrive && step.id == 0)
       fail("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}", kernel,
            at(a, k), named_barriers - 1);
-    const bool meets = step.kind == StepKind::barrier || step.kind == StepKind::arrive;
-    if (meets && (step.id < 0 || step.id >= named_barriers))
+    if (meets(step.kind) && (step.id < 0 || step.id >= named_barriers))
       fail("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
            named_barriers - 1);
     if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)

@@ -30,7 +30,7 @@ TEST(EmittedForATarget, IsMadeOfItsInstructions) {
   t.compute_capability = 70;  // no product of a warp, no ldmatrix, no cp.async
   const emit::Program plain = emit::transpile(product(graph::DType::f16), t);
   EXPECT_FALSE(has(plain.source, "multiply<") || has(plain.source, "cp_async<")) << plain.source;
-  EXPECT_TRUE(has(plain.plan, "ordinary float32 products")) << plain.plan;
+  EXPECT_TRUE(has(plan::print(plain.plan), "ordinary float32 products")) << plan::print(plain.plan);
   const Folder folder;
   EXPECT_NO_THROW(run::compile_for_emulator(plain.source, "product", run::Cache{folder.path}));
 }

@@ -11,7 +11,7 @@ namespace {
 TEST(Docs, QuoteThePlanOfLora) {
   const std::string path = ZELLIGE_SOURCE_DIR "/docs/passes.md", open = "```plan\n", close = "```\n";
   const std::string page = read_file(path),
-                    plan = emit::transpile(example("lora"), target::find("sm_80")).plan;
+                    plan = print(emit::transpile(example("lora"), target::find("sm_80")).plan);
   const std::size_t begin = page.find(open);
   ASSERT_NE(begin, std::string::npos) << path << " quotes no plan: a block that opens with ```plan is needed";
   const std::size_t from = begin + open.size(), to = page.find(close, from);
