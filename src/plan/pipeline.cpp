@@ -47,7 +47,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
 }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
-constexpr int most_stages = 8;
+constexpr int most_stages = 8, most_ring_stages = 6;
 
 int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
           std::int64_t other_bytes) {
@@ -68,6 +68,15 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
     if (s >= 3 && (s - 1) * stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
   }
   return best;
+}
+
+/// A producer's ring, whose memory what follows the loop takes over: as many stages as leave nothing waiting.
+int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
+               std::int64_t other_bytes) {
+  constexpr std::int64_t barriers = 1024;
+  const std::int64_t room = target.shared_per_block - barriers;
+  const std::int64_t most = std::min<std::int64_t>(most_ring_stages, plan.program.loop);
+  return static_cast<int>(other_bytes > room ? 1 : std::clamp<std::int64_t>(room / stage_bytes, 1, most));
 }
 
 }  // namespace
@@ -95,7 +104,10 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
                    graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  order.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
+  const bool boxed = !copies.empty() && plan.copies.at(plan.tasks[copies.front()].node).by_tensor_map();
+  order.stages = copies.empty() ? 1
+                 : boxed        ? ring_depth(plan, target, stage_bytes, other_bytes)
+                                : depth(plan, target, stage_bytes, other_bytes);
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
     b.stages = order.stages;
@@ -114,9 +126,10 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // to every thread
   order.after_barrier =
-      plan.program.loop > 1 && owed(first, [&](const Task& w) {
-        return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
-      });
+      boxed ||  // the memory of the ring is used again
+      (plan.program.loop > 1 && owed(first, [&](const Task& w) {
+         return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
+       }));
   return order;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/bounds.hpp"
 #include "plan/contexts.hpp"
 #include "plan/registers.hpp"
+#include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {
@@ -75,9 +76,12 @@ class Prediction {
     for (Counter c :
          {Counter::barrier, Counter::mma, Counter::ldmatrix, Counter::ldmatrix_wavefronts,
           Counter::ldmatrix_wavefronts_ideal, Counter::cp_async_4, Counter::cp_async_8, Counter::cp_async_16,
-          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal})
+          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal,
+          Counter::wgmma, Counter::mbarrier_arrive, Counter::mbarrier_wait, Counter::tma_load,
+          Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes})
       counts_[c] = 0;
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
+    if (plan_.schedule.agents.size() > 1) barriers[0] = 1;  // their rings are made ready before they part
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
@@ -104,6 +108,10 @@ class Prediction {
         else
           for (std::int64_t i = 0; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
         at = end;
+      } else if (step.kind == StepKind::acquire) {
+        acquire(agent, plan_.schedule.channels[step.channel]);
+      } else if (step.kind == StepKind::release) {
+        counts_[Counter::mbarrier_arrive] += agent.warps;  // a lane of each
       } else if (step.kind == StepKind::barrier) {
         ++met_[step.id];
         unsynced_.clear();
@@ -113,10 +121,23 @@ class Prediction {
     }
   }
 
+  /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.
+  void acquire(const Agent& agent, const Channel& c) {
+    const bool fills = &plan_.schedule.agents[c.producer] == &agent;
+    counts_[Counter::mbarrier_wait] += fills ? 1 : 32 * agent.warps;
+    counts_[Counter::mbarrier_arrive] += fills;
+  }
+
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
-    if (step.kind == StepKind::copy) {
+    if (const auto copy = plan_.copies.find(t.node);
+        step.kind == StepKind::copy && copy != plan_.copies.end() && copy->second.by_tensor_map()) {
+      boxed(t);
+    } else if (step.kind == StepKind::async_work) {
+      const MatmulChoice& m = plan_.matmuls.at(t.node);
+      counts_[Counter::wgmma] += ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
+    } else if (step.kind == StepKind::copy) {
       if (!known) known = copied(t);
       // The emulator pairs lanes' n-th copies since the last barrier; lanes that have made fewer fall behind.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
@@ -141,6 +162,14 @@ class Prediction {
       product *= *sum;
     }
     return product;
+  }
+
+  /// Boxes move whole, with zeros for what lies past the tensor.
+  void boxed(const Task& t) {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const bool load = t.kind == TaskKind::copy_in;
+    counts_[load ? Counter::tma_load : Counter::tma_store] += boxes(b);
+    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] += b.elements * graph::bytes(b.dtype);
   }
 
   bool last_is_part_of_a_warp(const Task& t) const {

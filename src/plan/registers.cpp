@@ -14,7 +14,7 @@ struct Counts {
     width = n_tiles > 1 ? tiles_in_unit(mma) : 1;
     units = ceil_div(n_tiles, width);
     my_n = ceil_div(units, w.n);
-    my_m = ceil_div(ceil_div(c[rank - 2], mma.m), w.m);
+    my_m = ceil_div(ceil_div(c[rank - 2], mma.m), w.m / warps_of(mma));
     my_b = ceil_div(graph::size(Shape(c.begin(), c.end() - 2)), w.b);
   }
 };
@@ -42,18 +42,20 @@ RegisterLayout accumulators(const Shape& c, const WarpLayout& w, int slices, con
   tile.back() /= slices;
   const Counts count(tile, w, mma);
   const int each = mma.c.layout.value_count();
+  WarpLayout issuers = w;  // along M run the warps that issue together
+  issuers.m /= warps_of(mma);
   RegisterLayout layout;
   layout.threads = w.count() * 32;
   layout.values = count.my_b * count.my_m * count.my_n * count.width * each;
   layout.at = [=](int thread, int value) {
-    const WarpLayout warp = warp_coordinate(w, thread / 32);
-    const int in_tile = mma.c.layout(thread % 32, value % each);
+    const WarpLayout warp = warp_coordinate(issuers, thread / mma.issuers);
+    const int in_tile = mma.c.layout(thread % mma.issuers, value % each);
     int rest = value / each;
     const int in_unit = rest % count.width;
     rest /= count.width;
     const int unit = rest % count.my_n * w.n + warp.n;
     rest /= count.my_n;
-    const int row = rest % count.my_m * w.m + warp.m, batch = rest / count.my_m * w.b + warp.b;
+    const int row = rest % count.my_m * issuers.m + warp.m, batch = rest / count.my_m * w.b + warp.b;
     return element(c, batch, row * mma.m + in_tile % mma.m,
                    (unit * count.width + in_unit) * mma.n + in_tile / mma.m + slice * tile.back());
   };

@@ -31,6 +31,9 @@ void for_each(const RegisterLayout& layout, const Use& use) {
 /// operand, and the B of both comes in one load of matrices.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
+/// Warps that issue it together; they lie one behind another along M.
+inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
+
 /// Of the square matrices that one instruction loads, whose rows threads address: elements of a row.
 inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
 

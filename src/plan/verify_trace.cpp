@@ -15,11 +15,14 @@ constexpr std::int64_t most_events = 2'000'000;  // an agent
 
 struct Shortening {
   std::int64_t modulus = 1, least = 0;
-  bool allowed = true;
+  std::int64_t together = -1;  // what every loop loses, where agents must stay in step
 
   std::int64_t operator()(std::int64_t trips) const {
-    if (!allowed || trips <= always_whole || trips <= least) return trips;
-    return least + (trips - least) % modulus;
+    if (together >= 0) return trips - together;
+    return trips - lost(trips);
+  }
+  std::int64_t lost(std::int64_t trips) const {
+    return trips <= always_whole || trips <= least ? 0 : (trips - least) / modulus * modulus;
   }
 };
 
@@ -37,8 +40,10 @@ Shortening shortening(const Schedule& s) {
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     }
   result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
-  // Agents that meet in channels must stay in step; loops of unequal length would be shortened unequally.
-  result.allowed = s.agents.size() == 1 || trips.size() <= 1;
+  // Agents that meet in channels must stay in step: all their loops lose as much, where they are of one length, or of one
+  // less where an agent does the first iteration before its loop.
+  if (s.agents.size() > 1)
+    result.together = trips.empty() || *trips.rbegin() - *trips.begin() > 1 ? 0 : result.lost(*trips.begin());
   return result;
 }
 
