@@ -34,6 +34,7 @@ Manifest manifest_of(const plan::Plan& plan) {
     launch.name = k.program.name;
     launch.grid = k.program.grid;
     launch.block = k.program.block;
+    if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
     if (k.schedule.agents.size() > 1) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
     for (const Parameter& parameter : parameters(k)) {

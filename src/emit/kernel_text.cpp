@@ -82,7 +82,8 @@ void KernelText::declarations() {
     const auto copy = plan_.copies.find(static_cast<int>(&n - block_.nodes.data()));
     if (copy == plan_.copies.end() || !copy->second.by_tensor_map()) tensors.insert(n.tensor);
   }
-  for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
+  if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
+    for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile{}({}, {});", global(t), plan_.wide.count(t) ? "<long long>" : "",
@@ -193,7 +194,12 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
       }
       case StepKind::loop_begin: {
         const std::size_t end = plan::closing(steps, i);
-        step.loop == plan::Loop::slices ? slices(step, steps, i + 1, end) : loop(step, steps, i + 1, end);
+        if (step.loop == plan::Loop::slices)
+          slices(step, steps, i + 1, end);
+        else if (step.loop == plan::Loop::tiles)
+          tiles(steps, i + 1, end);
+        else
+          loop(step, steps, i + 1, end);
         i = end;
         break;
       }

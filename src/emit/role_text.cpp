@@ -3,6 +3,7 @@
 #include "emit/kernel_text.hpp"
 #include "plan/registers.hpp"
 #include "plan/tensor_map.hpp"
+#include "plan/tile_walk.hpp"
 #include "plan/verify_limits.hpp"
 
 namespace zellige::emit {
@@ -118,6 +119,32 @@ int KernelText::threads_at(int barrier) const {
   return warps * warp_threads;
 }
 
+/// One tile of the grid after another, in the order that keeps operands in the L2.
+void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
+  const plan::TileWalk walk = plan::tile_walk(plan_);
+  const graph::Dim3& grid = block_.grid;
+  out_.line("#pragma unroll 1");
+  out_.open("for (int tile = blockIdx.x; tile < {}; tile += gridDim.x) {{", grid.count());
+  if (walk.rows > 0) {
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows, walk.columns, walk.group);
+    if (walk.row_axis == walk.column_axis) {
+      out_.line("const int b{} = place.row * {} + place.column;", "xyz"[walk.row_axis], walk.columns);
+    } else {
+      out_.line("const int b{} = place.row;", "xyz"[walk.row_axis]);
+      out_.line("const int b{} = place.column;", "xyz"[walk.column_axis]);
+    }
+  } else {
+    std::int64_t below = 1;
+    for (int a = 0; a < 3; ++a) {
+      const Index at = digit(Index::named("tile"), below, grid[a], below * grid[a] == grid.count());
+      if (grid[a] > 1) out_.line("const int b{} = {};", "xyz"[a], at);
+      below *= grid[a];
+    }
+  }
+  run(steps, first, last);
+  out_.close();
+}
+
 /// A step that hands something over, or waits for it.
 void KernelText::handover(const plan::Step& step) {
   const plan::Schedule& s = plan_.schedule;
@@ -130,7 +157,7 @@ void KernelText::handover(const plan::Step& step) {
         case plan::Groups::wgmma:
           return out_.line("wgmma_commit();");
         case plan::Groups::bulk:
-          return out_.line("if (tid == 0) tma_store_commit();");
+          return out_.line("tma_store_commit();");
       }
       return;
     case StepKind::wait_group:
@@ -140,7 +167,7 @@ void KernelText::handover(const plan::Step& step) {
         case plan::Groups::wgmma:
           return out_.line("wgmma_wait<{}>();", step.pending);
         case plan::Groups::bulk:
-          return out_.line("if (tid == 0) tma_store_wait_read<{}>();", step.pending);
+          return out_.line("tma_store_wait_read<{}>();", step.pending);
       }
       return;
     case StepKind::barrier:

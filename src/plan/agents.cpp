@@ -162,7 +162,7 @@ class Builder {
             Synchronisation::mbarrier_bytes);
     channel("sums", -1, 1, consumer, Synchronisation::commit_group);
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      if (copies(t) && plan_.tasks[t].section == Section::after && travels(t) && cp_async_ < 0)
+      if (copies(t) && plan_.tasks[t].section != Section::inside && travels(t) && cp_async_ < 0)
         cp_async_ = channel("tiles", plan_.tasks[t].buffer, 1, consumer, Synchronisation::cp_async_group);
       if (!copies(t) && boxed(t) && stores_ < 0)
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
@@ -170,19 +170,33 @@ class Builder {
     consume(order_.inside.front().front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
+    tiles();
     open(Loop::iterations, plan_.program.loop);
     step(StepKind::acquire).channel = ring;
     for (int t : order_.loop_copies) run(t).channel = ring;
     close();
+    if (order_.blocks > 0) close();
     schedule_.agents.push_back(std::move(agent_));
     return std::move(schedule_);
+  }
+
+  /// Where blocks stay: what follows is done for one tile after another.
+  void tiles() {
+    if (order_.blocks == 0) return;
+    open(Loop::tiles, ceil_div(plan_.program.grid.count(), order_.blocks));
+    agent_.steps.back().each = plan_.program.loop;
   }
 
   /// The first product before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
   void consume(int product) {
     barrier_ = consumer_barrier;
+    tiles();
+    if (order_.blocks > 0 && !order_.before.empty()) barrier();  // the tile before has read what is loaded anew
     start_states();
+    bool once = false;  // what is read behind the loop travels meanwhile
+    for (int t : order_.before) run(t), once = once || travels(t);
+    if (once) commit(cp_async_);
     const auto multiply = [&](int lag) {
       step(StepKind::acquire).channel = ring;
       Step& s = run(product);
@@ -197,9 +211,12 @@ class Builder {
     step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
-    step(StepKind::release).channel = ring;
+    if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
+    if (once) arrive(0, cp_async_);
+    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
     if (order_.after_barrier) barrier();
     straight();
+    if (order_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
 

@@ -30,8 +30,15 @@ class Choice {
     if (const std::string why = warpgroups(grouped, program_, target_); why.empty()) {
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
-      const Order order = pipeline(grouped, target_, Copies::first);
-      if (fits(grouped, order, "products on warpgroups, tiles by TMA")) return true;
+      for (Blocks blocks : {Blocks::stay, Blocks::a_tile}) {
+        if (blocks == Blocks::stay && grouped.program.grid.count() <= target_.multiprocessors) continue;
+        KernelPlan ordered = grouped;
+        const Order order = pipeline(ordered, target_, Copies::first, blocks);
+        if (fits(ordered, order,
+                 fmt::format("products on warpgroups, tiles by TMA{}",
+                             blocks == Blocks::stay ? ", blocks that stay" : "")))
+          return true;
+      }
     }
     return in_one_agent(selected);
   }

@@ -70,19 +70,23 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   return best;
 }
 
-/// A producer's ring, whose memory what follows the loop takes over: as many stages as leave nothing waiting.
+/// A producer's ring: as many stages as there is room for. What follows the loop takes its memory over, where no next tile
+/// is under way there.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
-  const std::int64_t room = target.shared_per_block - barriers;
-  const std::int64_t most = std::min<std::int64_t>(most_ring_stages, plan.program.loop);
-  return static_cast<int>(other_bytes > room ? 1 : std::clamp<std::int64_t>(room / stage_bytes, 1, most));
+  const std::int64_t room = target.shared_per_block - barriers - (plan.blocks > 0 ? other_bytes : 0);
+  const std::int64_t most =
+      plan.blocks > 0 ? most_ring_stages : std::min<std::int64_t>(most_ring_stages, plan.program.loop);
+  return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, 1, most));
 }
 
 }  // namespace
 
-Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
+Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
+  if (blocks == Blocks::stay) order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
+  plan.blocks = order.blocks;
   std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];

@@ -53,6 +53,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
     case StepKind::loop_begin:
       return fmt::format("{} < {}{}",
                          step.loop == Loop::slices     ? "slice"
+                         : step.loop == Loop::tiles    ? "tile t"
                          : step.loop == Loop::prologue ? "prologue i"
                                                        : "loop i",
                          step.trips, quoted(step.what));

@@ -75,6 +75,7 @@ enum class Loop : std::uint8_t {
   iterations,  // the block graph's; stages and guards count by it
   prologue,    // fills the first stages of a ring: iteration i the stage i
   slices,      // within one iteration: a product a slice of N after another
+  tiles,       // of the output, one after another by a block that stays: all of the kernel, each time
 };
 
 struct Step {
@@ -86,6 +87,7 @@ struct Step {
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin
   Loop loop{};             // loop_begin
+  std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
   bool peeled = false;     // does what the first iteration of the loop behind it would
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand

@@ -71,6 +71,8 @@ class Registers {
         }
         forget();
         section_ = Section::after;
+      } else if (step.loop == Loop::tiles) {
+        run(steps, i + 1, end);
       } else {
         const std::map<int, Held> started = sums_;
         run(steps, i + 1, end);

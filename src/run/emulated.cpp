@@ -10,7 +10,7 @@
 
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
-#include "run/tensor_map.hpp"
+#include "run/parameters.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -139,17 +139,8 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
                                  .source_file = source,
                                  .workers = workers};
     memory.take(k);
-    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
-      emulate::Buffer& tensor = memory[k.tensors[i]];
-      const auto map = k.maps.find(static_cast<int>(i));
-      if (map == k.maps.end())
-        config.parameters.emplace_back(tensor, k.writes[i]);
-      else
-        config.parameters.emplace_back(
-            make_tma_descriptor_emulated(
-                tma_tensor(map->second, m.tensors[static_cast<std::size_t>(k.tensors[i])].name), tensor.bytes()),
-            tensor, k.writes[i]);
-    }
+    for (std::size_t i = 0; i < k.tensors.size(); ++i)
+      config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));
     emulate::Report report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));

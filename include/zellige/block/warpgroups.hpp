@@ -10,3 +10,4 @@
 #include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
+#include <zellige/block/tile_scheduler.hpp>
