@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "plan/lower.hpp"
@@ -103,8 +104,10 @@ class KernelLowering {
     constexpr int lines = 8;  // elements: 16 bytes
     std::vector<MatmulTile> tiles;
     if (n % lines != 0 || k % lines != 0 || k < 128) return tiles;
-    for (MatmulTile t : {MatmulTile{128, 256, 64, 256}, MatmulTile{128, 128, 64, 256}, MatmulTile{64, 128, 64, 128},
-                         MatmulTile{64, 64, 64, 128}})
+    static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 192, 64, 256}, {128, 128, 64, 256},
+                                           {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
+                                           {64, 64, 64, 128}};
+    for (MatmulTile t : table)
       if (m >= t.m && n >= t.n &&
           target::find_warpgroup_mma(target_, graph::name(dtype), graph::name(dtype), graph::name(DType::f32), t.n))
         tiles.push_back(t);
@@ -120,19 +123,26 @@ class KernelLowering {
     static constexpr MatmulTile simt_table[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
     MatmulTile best{};
     double least = 0;
-    const auto consider = [&](MatmulTile t, double products_a_cycle) {
+    // A multiprocessor's rates: warps alone, several blocks at a time; or warpgroups fed by TMA, one block at a time.
+    struct Rates {
+      double products, bytes;  // a cycle
+      bool alone;
+    };
+    constexpr Rates warps{512, 32, false}, warpgroups{2048, 40, true};
+    const auto consider = [&](MatmulTile t, const Rates& rates) {
       const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
-      const double waves = std::max(1.0, tiles / target_.multiprocessors);
-      const double products = static_cast<double>(t.m) * t.n / products_a_cycle;    // cycles a step of k
-      const double traffic = static_cast<double>(t.m + t.n) * 2 / 32;  // cycles a step of k, from L2
+      const double even = tiles / target_.multiprocessors;
+      const double waves = rates.alone ? std::ceil(even) : std::max(1.0, even);
+      const double products = static_cast<double>(t.m) * t.n / rates.products;    // cycles a step of k
+      const double traffic = static_cast<double>(t.m + t.n) * 2 / rates.bytes;  // cycles a step of k, from L2
       const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
       if (best.m == 0 || cost < least) best = t, least = cost;
     };
     if (simt)
-      for (MatmulTile t : simt_table) consider(t, 512);
+      for (MatmulTile t : simt_table) consider(t, warps);
     else
-      for (MatmulTile t : table) consider(t, 512);
-    for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, 2048);
+      for (MatmulTile t : table) consider(t, warps);
+    for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, warpgroups);
     return best;
   }
 
