@@ -4,7 +4,6 @@
 
 namespace zellige::emit {
 
-using plan::ContextKind;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::Section;
@@ -103,8 +102,8 @@ void KernelText::declarations() {
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Counted i = counted("i", steps(c)), v = counted("v", c.vector);
-    out_.line("Vec<float, {}> {}[{}];", c.vector, name, steps(c));
+    const Counted i = counted("i", c.steps(0)), v = counted("v", c.vector());
+    out_.line("Vec<float, {}> {}[{}];", c.vector(), name, c.steps(0));
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
@@ -116,14 +115,13 @@ void KernelText::start(const Task& t) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const std::string start = max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
-      const plan::Shape chunks = chunks_of(*c);
-      const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
-      const std::vector<Index> at = coordinate("int", s.item, chunks, c->order, c->inner, c->vector);
-      for (int v = 0; v < c->vector; ++v)
+      const Share s = share(*c, 0, {"int", "i", "c", " 1"});
+      const std::vector<Index> at = coordinate("int", s.item, *c, 0);
+      for (int v = 0; v < c->vector(); ++v)
         out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
-                  fmt::join(neighbour(at, c->inner, v), ", "), start);
+                  fmt::join(neighbour(at, c->inner(), v), ", "), start);
       close(s);
-    } else if (c->kind == ContextKind::fragment) {
+    } else if (c->row) {
       out_.line("{} acc{};", fragment_type(*c), t.node);
       out_.line("acc{}.fill({});", t.node, start);
     } else {
@@ -142,14 +140,13 @@ void KernelText::sum_declaration(const Task& t) {
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
   const char* start = max ? "-1.0f / 0.0f" : "0.0f";
-  if (c.kind == ContextKind::fragment) {
+  if (c.row) {
     const std::string type = fragment_type(c);
     out_.line("Vec<float, {}::lines> sum{};", type, t.node);
     out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", type, t.node, start);
     return;
   }
-  const int groups = warps() * 32 / (c.lanes * c.splits);
-  const std::int64_t count = (graph::size(c.domain) + groups - 1) / groups;
+  const std::int64_t count = c.steps(1);
   const Counted i = counted("i", count);
   out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
@@ -252,11 +249,10 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
 
 void KernelText::work(const std::vector<int>& tasks) {
   const auto in_nest = [&](const Task& t) {
-    const ContextKind kind = plan_.contexts[t.context].kind;
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
-    return kind != ContextKind::lanes &&
-           (t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand ||
-            t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce);
+    if (t.kind == TaskKind::reduce) return plan_.contexts[t.context].row != nullptr;
+    return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::to_global ||
+           t.kind == TaskKind::accumulate;
   };
   const auto declare = [&](const Task& t) {
     if (t.kind == TaskKind::reduce && !started_.contains(t.node)) sum_declaration(t);

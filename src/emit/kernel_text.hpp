@@ -47,7 +47,7 @@ inline Value held_by(const std::string& name, int vector) {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
 }
 
-/// One thread's share of so many items: the loop over it is open.
+/// One thread's share of a context's items: the loop over it is open.
 struct Share {
   Index step;  // of this thread
   Index item;
@@ -99,14 +99,17 @@ class KernelText {
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
-  /// Opens the loop of a thread, the `first` of `workers`, over its items, whose number counts in steps of `scale`.
-  Share share(const char* type, const char* counter, const char* item, const Index& first, std::int64_t total,
-              std::int64_t workers, const char* unroll, std::int64_t scale = 1, bool guarded = true);
+  /// How the loop over a thread's items is written: its counter's type and name, the item's, and what stands before it.
+  struct Loop {
+    const char *type, *counter, *item, *unroll = "";
+    bool scaled = false;  // the item counts elements, not vectors
+    bool guarded = true;  // past the last item nothing is done
+  };
+  /// Opens the loop over a thread's items along an axis of a context, vector by vector.
+  Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
-  /// Declares the coordinate of an item of `extents`, the first of `order` fastest; `inner` counts in steps of `vector`.
-  std::vector<Index> coordinate(const char* type, const Index& item, const plan::Shape& extents,
-                                const std::vector<int>& order, int inner = -1, int vector = 1);
-  std::vector<Index> batch_coordinate(const Context&);  // of a fragment; its row and column are 0
+  /// Declares the coordinate of an item along an axis, counted in vectors.
+  std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
   // evaluate_text.cpp
   void mma(const Task&);
@@ -149,11 +152,10 @@ class KernelText {
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
   std::string fragment_type(const Context&) const;
-  int used_warps(const Context&) const;
+  /// Opens a condition where a context leaves some threads of the block without a share.
+  bool open_threads(const Context&);
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
-  static plan::Shape chunks_of(const Context&);
-  int steps(const Context&) const;  // chunks a thread of a sweep
   bool looped() const { return block_.loop > 1; }
 
   /// A value is known by its node and where it was asked for.

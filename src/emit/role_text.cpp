@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "emit/kernel_text.hpp"
-#include "plan/registers.hpp"
 #include "plan/tensor_map.hpp"
 #include "plan/tile_walk.hpp"
 #include "plan/verify_limits.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/registers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -224,7 +223,7 @@ class Builder {
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
-      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].slices : 1;
+      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].turns() : 1;
       if (slices == 1) {
         Step& s = run(tasks[i]);
         if (s.kind == StepKind::copy) s.channel = stores_, commit(stores_);

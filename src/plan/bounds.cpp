@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/index_width.hpp"
 
 namespace zellige::plan {
@@ -70,14 +69,13 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Copy& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
-  for (const WarpAccess& access : walk(plan.contexts[t.context], plan.program.threads(), 64).accesses)
-    for (const Shape& at : access.lanes) {
-      if (at.empty()) continue;
-      const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
-      if (byte % copy.bytes != 0)
-        fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
-             copy.bytes, b.name, to_string(at), byte);
-    }
+  for_each(Held(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
+    if (value % copy.vector != 0 || at.empty()) return;
+    const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
+    if (byte % copy.bytes != 0)
+      fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
+           copy.bytes, b.name, to_string(at), byte);
+  });
 }
 
 }  // namespace

@@ -2,28 +2,19 @@
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
-// Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
+// Words. A *context* is a (thread, value) layout: who evaluates which coordinates (context.hpp). A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in
 // the registers of a context, or is evaluated anew by each task that reads it.
 #pragma once
 #include <map>
 #include <optional>
 #include <set>
-#include <zellige/atom/instruction.hpp>
 
-#include "plan/program.hpp"
+#include "plan/fragments.hpp"
 #include "plan/schedule.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
-
-/// Warps along batch, M, N and K of a matmul. With k > 1 every such warp sums its own slices of K, and the readers of
-/// the result add the k partial products.
-struct WarpLayout {
-  int b = 1, m = 1, n = 1, k = 1;
-  int count() const { return b * m * n * k; }
-  bool operator==(const WarpLayout&) const = default;
-};
 
 struct MatmulChoice {
   const Instruction* row = nullptr;   // of the tensor cores; nullptr: ordinary float32 products
@@ -34,24 +25,6 @@ struct MatmulChoice {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   /// Operands of four warps at once, in shared memory, read past the registers: wgmma.
   bool by_warpgroup() const { return row && row->issuers == 128; }
-};
-
-/// fragment: element (b, m, n) lies where `row` leaves it under `warps`.
-/// sweep: chunks of `vector` elements along `inner`, other dimensions after it in `order`; chunk c belongs to thread c % threads.
-/// lanes: `lanes` threads share an output of a reduction, `splits` such groups of different warps each.
-enum class ContextKind : std::uint8_t { fragment, sweep, lanes };
-struct Context {
-  ContextKind kind{};
-  Shape domain;      // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
-  WarpLayout warps;  // fragment
-  const Instruction* row = nullptr;  // fragment: leaves C so; one for all that leave it alike
-  int slices = 1;                    // fragment: N is computed in this many slices, one after another
-  int inner = 0, vector = 1;         // sweep: of `domain`; lanes: vector along the reduced dimension
-  std::vector<int> order;            // sweep: dimensions, fastest first; order[0] == inner
-  int reduce_dim = -1;               // lanes
-  std::int64_t to = 1, length = 1;   // lanes: outputs a line, and summands an output
-  int lanes = 1, splits = 1;
-  bool operator==(const Context&) const = default;
 };
 
 struct Swizzle {
@@ -129,13 +102,6 @@ struct KernelPlan {
   std::int64_t blocks = 0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
-};
-
-/// Which element of a context's domain: for printing, proofs, bank counts. One entry a (thread, value) pair.
-struct Element {
-  int thread;
-  int value;
-  Shape at;
 };
 
 }  // namespace zellige::plan

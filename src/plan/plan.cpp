@@ -2,7 +2,6 @@
 
 #include "plan/bounds.hpp"
 #include "plan/choose.hpp"
-#include "plan/contexts.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -84,6 +83,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
     if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
     out += "\n";
   }
+  for (const Context& c : plan.contexts) out += fmt::format("  {}: {}\n", print(c), layouts(c));
   for (const auto& [load, direct] : plan.direct)
     if (direct)
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,

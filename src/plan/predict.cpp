@@ -5,8 +5,6 @@
 
 #include "plan/banks.hpp"
 #include "plan/bounds.hpp"
-#include "plan/contexts.hpp"
-#include "plan/registers.hpp"
 #include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -179,8 +177,7 @@ class Prediction {
 
   bool last_is_part_of_a_warp(const Task& t) const {
     const Context& c = plan_.contexts[t.context];
-    const std::int64_t chunks =
-        graph::size(c.domain) / c.domain[c.inner] * ceil_div(c.domain[c.inner], c.vector);
+    const std::int64_t chunks = c.items(0) / c.vector();
     const int threads = plan_.program.threads();
     return chunks > threads && chunks % threads % 32 != 0;
   }
@@ -189,21 +186,17 @@ class Prediction {
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);
-    const int threads = plan_.program.threads();
-    const RegisterLayout chunks = swept(plan_.contexts[t.context], threads);
     Counts counts;
-    for (int value = 0; value < chunks.values; value += copy.vector)
-      for (int first = 0; first < threads; first += 32) {
-        BankAccess access{.bytes = copy.bytes, .address = {}};
-        for (int thread = first; thread < std::min(threads, first + 32); ++thread) {
-          const Shape at = chunks.at(thread, value);
-          access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
-          counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
-        }
-        const Wavefronts w = evaluate(access);
-        counts[Counter::cp_async_wavefronts] += w.total;
-        counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+    for (const WarpAccess& lanes : accesses(plan_.contexts[t.context])) {
+      BankAccess access{.bytes = copy.bytes, .address = {}};
+      for (const Shape& at : lanes) {
+        access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
+        counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
       }
+      const Wavefronts w = evaluate(access);
+      counts[Counter::cp_async_wavefronts] += w.total;
+      counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+    }
     return counts;
   }
 
@@ -211,7 +204,7 @@ class Prediction {
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].slices;
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].turns();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
                        m_tiles = ceil_div(m.m, m_step);

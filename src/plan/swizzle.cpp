@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
-#include "plan/registers.hpp"
+#include "plan/leaves.hpp"
 #include "plan/swizzle_search.hpp"
 #include "plan/tensor_map.hpp"
 
@@ -102,7 +101,7 @@ class Arrangement {
       if (t.kind == TaskKind::mma)
         result.push_back(fragments(*plan_.matmuls.at(t.node).load));
       else
-        result.push_back(swept(t));
+        append_swept(t, result);
     }
     return result;
   }
@@ -114,19 +113,37 @@ class Arrangement {
     return inside;
   }
 
-  AccessPattern swept(const Task& t) const {
-    const Sweep sweep = walk(plan_.contexts[t.context], plan_.program.threads(), most_instances);
+  void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
+    const Context& c = plan_.contexts[t.context];
+    const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
+    const std::vector<WarpAccess> all =
+        t.kind == TaskKind::finish ? sum_accesses(c, most_instances) : accesses(c, most_instances);
     AccessPattern p;
     p.name = std::string(name(t.kind));
-    const bool along = sweep.inner == buffer_.inner && buffer_.padded[buffer_.inner] % sweep.vector == 0;
+    const bool along = t.kind != TaskKind::finish && c.inner() == buffer_.inner &&
+                       buffer_.padded[buffer_.inner] % c.vector() == 0;
     const int size = graph::bytes(buffer_.dtype);
-    p.bytes = std::min(target_.access_bytes, along ? size * sweep.vector : size);
-    for (const WarpAccess& access : sweep.accesses) {
-      std::vector<std::pair<int, int>> lanes;
-      for (const Shape& at : access.lanes) lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
-      p.instances.push_back(std::move(lanes));
+    p.bytes = std::min(target_.access_bytes, along ? size * c.vector() : size);
+    for (int side = 0; side < (product ? 2 : 1); ++side) {
+      if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
+      p.instances.clear();
+      for (const WarpAccess& access : all) {
+        std::vector<std::pair<int, int>> lanes;
+        for (const Shape& at : access) {
+          const Shape read = product && !at.empty() ? factor(at, side) : at;
+          lanes.push_back(reaches(read) ? cell(read) : std::make_pair(-1, 0));
+        }
+        p.instances.push_back(std::move(lanes));
+      }
+      to.push_back(p);
     }
-    return p;
+  }
+
+  /// Whether the evaluation of value x reads the buffer.
+  bool below(int x) const {
+    for (const Leaf& leaf : leaves(plan_.program, x, {}))
+      if (leaf.node == buffer_.node) return true;
+    return false;
   }
 
   /// Matrices of an operand, their rows along the tile's inner dimension whichever operand it is.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/registers.hpp"
 #include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
 
@@ -25,10 +24,10 @@ std::vector<int> inside(const BlockProgram& p) {
 /// Whether a row's sums lie in the registers in which a plain product's over the same warps would: what follows the loop
 /// is written for those.
 bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
-  const RegisterLayout a = accumulators(c, warps, 1, row), b = accumulators(c, warps, 1, plain);
-  bool same = a.threads == b.threads && a.values == b.values;
+  const Held a(accumulators(c, warps, row)), b(accumulators(c, warps, plain));
+  bool same = a.threads() == b.threads() && a.values() == b.values();
   if (same)
-    for_each(a, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
+    for_each(a, 0, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
   return same;
 }
 

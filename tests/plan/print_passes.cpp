@@ -1,5 +1,5 @@
 #include "passes.hpp"
-#include "plan/contexts.hpp"
+#include "plan/context.hpp"
 #include "plan/select.hpp"
 
 namespace zellige::plan {
@@ -74,7 +74,7 @@ std::string print_layouts(const KernelPlan& k) {
 std::string print_group(const KernelPlan& k) {
   std::string out;
   for (std::size_t i = 0; i < k.contexts.size(); ++i)
-    out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
+    out += fmt::format("  context {}: {}: {}\n", i, print(k.contexts[i]), layouts(k.contexts[i]));
   for (std::size_t i = 0; i < k.buffers.size(); ++i) {
     const Buffer& b = k.buffers[i];
     out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
