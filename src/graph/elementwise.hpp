@@ -77,7 +77,7 @@ namespace rows {
 
 /// A row; a text that leaves one of its operands out does not compile.
 template <int N, class F>
-consteval ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
+constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,
                                    double (*own)(const double*, double, double, double), F meaning) {
   for (int i = 0; i < N; ++i)
