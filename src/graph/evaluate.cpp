@@ -1,6 +1,7 @@
 #include "graph/evaluate.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -11,9 +12,10 @@
 
 namespace zellige::graph {
 
-Magnitude magnitude(const double* values, std::int64_t count) {
+Magnitude magnitude(const double* values, std::int64_t count, bool masked) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
   for (std::int64_t i = 0; i < count; ++i) {
+    if (masked && values[i] <= -FLT_MAX) continue;
     const double m = std::fabs(values[i]);
     greatest = greatest > m ? greatest : m;
     poison += values[i] - values[i];

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/array.hpp"
+#include "graph/compare.hpp"
 #include "graph/dtype.hpp"
 #include "graph/gemm.hpp"
 #include "graph/mix.hpp"
@@ -24,6 +25,7 @@ double known(double e) { return e == e ? e : infinity; }
 /// What a kernel's own function adds to y = f(x), in float32: the error of CUDA's functions, and the rounding of an inner
 /// argument where f has one (-x / sqrt 2 of gelu, whose complement falls like e^(-x^2/2)).
 double own_error(OpKind kind, double x, double y) {
+  if (std::isinf(x)) return 0;  // a limit, which every kernel takes exactly: exp(-inf) is 0
   const double a = std::fabs(x), r = u * std::fabs(y);
   switch (kind) {
     case OpKind::relu:
@@ -54,15 +56,20 @@ void unary(OpKind kind, const Attributes& a, const Uncertain& x, const Operand& 
   for (std::int64_t i = 0; i < n; ++i) {
     const double v = x.at.values[i], e = x.error[i], f = y.values[i];
     double spread = 0;
-    if (e > 0)
-      spread =
-          std::max(known(std::fabs(apply(kind, a, v + e) - f)), known(std::fabs(apply(kind, a, v - e) - f)));
+    if (e > 0) spread = std::max(distance(apply(kind, a, v + e), f), distance(apply(kind, a, v - e), f));
     error[i] = known(spread + own_error(kind, v, f));
   }
 }
 
 double binary(OpKind kind, double x, double ex, double y, double ey, double z) {
   const double r = u * std::fabs(z);
+  const auto corners = [&] {
+    double spread = 0;
+    for (double a : {x - ex, x + ex})
+      for (double b : {y - ey, y + ey}) spread = std::max(spread, distance(apply(kind, a, b), z));
+    return spread;
+  };
+  if (std::isinf(x) || std::isinf(y)) return corners() + (std::isfinite(z) ? 2 * r : 0);
   switch (kind) {
     case OpKind::add:
     case OpKind::sub:
@@ -74,14 +81,8 @@ double binary(OpKind kind, double x, double ex, double y, double ey, double z) {
       if (ex + ey == 0) return 2 * r + tiny;
       return least > 0 ? (ex + std::fabs(z) * ey) / least + 2 * r + tiny : infinity;
     }
-    default: {  // pow
-      double spread = 0;
-      if (ex + ey > 0)
-        for (double a : {x - ex, x + ex})
-          for (double b : {y - ey, y + ey})
-            spread = std::max(spread, known(std::fabs(apply(kind, a, b) - z)));
-      return spread + 16 * r + tiny;
-    }
+    default:  // pow
+      return (ex + ey > 0 ? corners() : 0) + 16 * r + tiny;
   }
 }
 
@@ -206,7 +207,8 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
   fold_max(x.at, dim, {before.shape, y.data()});
   fold_max({x.at.shape, up.data()}, dim, {before.shape, high.data()});
   fold_max({x.at.shape, down.data()}, dim, {before.shape, low.data()});
-  for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(known(high[i] - y[i]), known(y[i] - low[i]));
+  for (std::size_t i = 0; i < n; ++i)
+    error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) {
@@ -232,8 +234,9 @@ void mean_error(const Operand& x, double count, bool root, double* error) {
 void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
+    if (error[i] == infinity) continue;
     const double y = round_to(f, x[i]);
-    error[i] = std::max(known(round_to(f, x[i] + error[i]) - y), known(y - round_to(f, x[i] - error[i])));
+    error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
   }
 }
 
