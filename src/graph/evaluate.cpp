@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -12,9 +13,10 @@
 
 namespace zellige::graph {
 
-Magnitude magnitude(const double* values, std::int64_t count) {
+Magnitude magnitude(const double* values, std::int64_t count, bool masked) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
   for (std::int64_t i = 0; i < count; ++i) {
+    if (masked && values[i] <= -FLT_MAX) continue;
     const double m = std::fabs(values[i]);
     greatest = greatest > m ? greatest : m;
     poison += values[i] - values[i];

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "graph/array.hpp"
+#include "graph/compare.hpp"
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
@@ -28,7 +29,7 @@ double corners(OpKind kind, const Attributes& a, const double* x, const double* 
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
-    spread = std::max(spread, known(std::fabs(apply(kind, a, at) - y)));
+    spread = std::max(spread, known(distance(apply(kind, a, at), y)));
   }
   return spread;
 }
@@ -37,7 +38,9 @@ double corners(OpKind kind, const Attributes& a, const double* x, const double* 
 double elementwise_error(const Elementwise& row, const Attributes& a, const double* x, const double* e,
                          double y) {
   const int n = row.operands;
-  const double own = row.own(x, y, u * std::fabs(y), tiny);
+  // At an infinity a function takes its limit, which every kernel takes exactly: exp(-inf) is 0.
+  const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
+  const double own = !limit ? row.own(x, y, u * std::fabs(y), tiny) : std::isfinite(y) && n > 1 ? 2 * u * std::fabs(y) : 0;
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
@@ -190,7 +193,8 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
   fold_max(x.at, dim, {before.shape, y.data()});
   fold_max({x.at.shape, up.data()}, dim, {before.shape, high.data()});
   fold_max({x.at.shape, down.data()}, dim, {before.shape, low.data()});
-  for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(known(high[i] - y[i]), known(y[i] - low[i]));
+  for (std::size_t i = 0; i < n; ++i)
+    error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) {
@@ -216,8 +220,9 @@ void mean_error(const Operand& x, double count, bool root, double* error) {
 void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
+    if (error[i] == infinity) continue;
     const double y = round_to(f, x[i]);
-    error[i] = std::max(known(round_to(f, x[i] + error[i]) - y), known(y - round_to(f, x[i] - error[i])));
+    error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
   }
 }
 
