@@ -48,9 +48,9 @@ Manifest manifest_of(const plan::Plan& plan) {
   return m;
 }
 
-Program written(const graph::KernelGraph& graph, const target::Target& target) {
+Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   Program program;
-  program.plan = plan::make_plan(graph, target);
+  program.plan = plan::make_plan(graph, target, wishes);
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan);
   Names names;
@@ -76,9 +76,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target) {
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   try {
-    return written(graph, target);
+    return written(graph, target, wishes);
   } catch (const std::bad_alloc&) {
     fail("{}: its plan and text need more memory than this machine gives", graph.name);
   }
