@@ -99,8 +99,6 @@ class KernelText {
   void nest(const std::vector<int>& tasks);  // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
-  bool has_room(const Task&, std::int64_t columns) const;
-  const plan::Shape& written(const Task&) const;
   Condition inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
@@ -130,7 +128,6 @@ class KernelText {
   std::string accumulator(int node, const Point&) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
-  int piece(const Buffer&, const Point&) const;
   const std::string& tile(int buffer) const { return tiles_[buffer]; }
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
