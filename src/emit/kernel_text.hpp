@@ -1,6 +1,7 @@
 // One kernel's CUDA text, from its plan. Private to the emitter.
 //
 // kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
+// role_text.cpp      agents that part, their rings, boxes and handovers
 // loop_text.cpp      a thread's share of items, and an item's coordinate
 // copy_text.cpp      tiles from global to shared memory
 // reduce_text.cpp    sums over lanes, and staged stores
@@ -13,6 +14,7 @@
 #include <set>
 
 #include "emit/names.hpp"
+#include "emit/parameters.hpp"
 #include "emit/text.hpp"
 
 namespace zellige::emit {
@@ -76,6 +78,23 @@ class KernelText {
   int stages() const;                        // of the loop's rings
   Index global_start(const Node&, int dim, const Index& iteration) const;
   std::string thread_index() const;
+
+  // role_text.cpp
+  void rings();
+  void roles();
+  void cursors();
+  void handover(const plan::Step&);
+  void box(const plan::Step&);
+  void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void multiply_by_warpgroups(const plan::Step&);
+  std::string ring(int channel) const;      // its name in the text
+  std::string ring_tile(int buffer) const;  // at the stage that the agent holds
+  bool in_ring(int buffer) const;
+  int threads_at(int barrier) const;
+  bool parted() const { return plan_.schedule.agents.size() > 1; }
+  std::string map_name(int node) const {
+    return names_.map(program_.tensors[block_.nodes[node].tensor].name);
+  }
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
@@ -159,6 +178,7 @@ class KernelText {
       order_;        // of their computation: a scope that closes takes its own along
   Condition guard_;  // that is open in a nest, and what was known before it
   std::size_t guarded_ = 0;
+  int agent_ = 0;  // whose steps are being emitted
   int counter_ = 0;
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted

@@ -23,7 +23,8 @@ struct Magnitude {
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-Magnitude magnitude(const double* values, std::int64_t count);
+/// Of a tensor that a mask reaches (masked.hpp), what the mask put there is left out: -inf, and a maximum of nothing else.
+Magnitude magnitude(const double* values, std::int64_t count, bool masked = false);
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};
 }

@@ -8,6 +8,7 @@
 #include "graph/dtype.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/infer.hpp"
+#include "graph/masked.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
 #include "graph/rounding.hpp"
@@ -24,15 +25,23 @@ struct Program {
   const ReferenceOptions& options;
   int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
+  std::vector<bool> masked;  // may hold a mask's -inf
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
                      const std::vector<Array*>& outputs, const Errors& errors,
-                     const ReferenceOptions& options, int op) {
-  Program p{block,   inputs, outputs,       errors,
-            options, op,     varies(block), std::vector<bool>(block.tensors.size(), false)};
+                     const ReferenceOptions& options, const std::vector<bool>& masked_inputs, int op) {
+  Program p{block,
+            inputs,
+            outputs,
+            errors,
+            options,
+            op,
+            varies(block),
+            masked(block, masked_inputs),
+            std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::matmul)
       for (int t : op.inputs) p.operand[t] = true;
@@ -164,7 +173,8 @@ class Worker {
   void check_exponent(const BlockOp& op) {
     if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
     const std::vector<double>& x = tiles_[op.inputs[0]].values;
-    if (magnitude(x.data(), static_cast<std::int64_t>(x.size())).within(p_.options.exp_limit)) return;
+    const auto count = static_cast<std::int64_t>(x.size());
+    if (magnitude(x.data(), count, p_.masked[op.inputs[0]]).within(p_.options.exp_limit)) return;
     magnitudes_[op.outputs[0]].finite = false;
     stopped_ = true;
   }
@@ -172,8 +182,8 @@ class Worker {
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
-      const Magnitude m =
-          magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()));
+      const Magnitude m = magnitude(tiles_[t].values.data(),
+                                    static_cast<std::int64_t>(tiles_[t].values.size()), p_.masked[t]);
       if (m.within(p_.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
@@ -191,7 +201,7 @@ class Worker {
       if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
     }
     if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
-    const Magnitude m = magnitude(values.data(), count);
+    const Magnitude m = magnitude(values.data(), count, p_.masked[t]);
     magnitudes_[t] = join(magnitudes_[t], m);
     stopped_ = stopped_ || p_.options.stops_at(m);
   }
@@ -354,9 +364,12 @@ class Worker {
 std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
                                           const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors& errors,
-                                          const ReferenceOptions& options, bool& stopped) {
+                                          const ReferenceOptions& options, const std::vector<bool>& masked,
+                                          bool& stopped) {
+  std::vector<bool> in;
+  for (int t : g.ops[op].inputs) in.push_back(masked[t]);
   const BlockGraph& block = *g.ops[op].block;
-  const Program program = make_program(block, inputs, outputs, errors, options, op);
+  const Program program = make_program(block, inputs, outputs, errors, options, in, op);
   std::vector<Magnitude> magnitudes(block.tensors.size());
   const int threads = static_cast<int>(
       std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));

@@ -24,19 +24,21 @@ double norm_allowed(const Tolerance& t, std::int64_t count) {
 
 namespace {
 
-/// Of what is not infinite: that is right or not, and says nothing of its neighbours.
+/// Of what is finite: an infinity or a NaN is right or not, and says nothing of its neighbours.
 double sum_of_squares(const double* values, std::int64_t count) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i)
-    if (!std::isinf(values[i])) sum += values[i] * values[i];
+    if (std::isfinite(values[i])) sum += values[i] * values[i];
   return sum;
 }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// error / scale where 0 / 0 is 0, and infinite where it is not a number: so that `<=` alone decides.
 double ratio(double error, double scale) {
   if (error == 0) return 0;
   const double r = error / scale;
-  return r == r ? r : std::numeric_limits<double>::infinity();
+  return r == r ? r : infinity;
 }
 
 }  // namespace
@@ -55,10 +57,9 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   for (std::int64_t row = 0; row < count; row += n) {
     const double rms = std::sqrt(sum_of_squares(expected.values.data() + row, n) / static_cast<double>(n));
     for (std::int64_t i = row; i < row + n; ++i) {
-      const bool same = std::isinf(expected.values[i]) && found.values[i] == expected.values[i];
-      const double error = same ? 0 : std::fabs(found.values[i] - expected.values[i]);
+      const double error = distance(found.values[i], expected.values[i]);
       difference += error * error;
-      const double magnitude = std::isinf(expected.values[i]) ? 0 : std::fabs(expected.values[i]);
+      const double magnitude = std::isfinite(expected.values[i]) ? std::fabs(expected.values[i]) : 0;
       const double bound = std::max(allowed.element * std::max({magnitude, rms, floor}), allowed.step);
       const double r = ratio(error, bound);
       c.wrong += !(r <= 1);
@@ -68,10 +69,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       }
       if (!errors) continue;
       const double explained = errors->values[i];
-      const bool anything =
-          explained == std::numeric_limits<double>::infinity();  // a divisor that may be 0, say
+      const bool anything = explained == infinity;  // a divisor that may be 0, say
       if (!anything && error > explained) excess += (error - explained) * (error - explained);
-      if (!anything && error != error) excess = error;
       const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
       if (share > c.of_error) {
         c.of_error = share;

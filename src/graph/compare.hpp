@@ -5,12 +5,16 @@
 //   expected ...
 //
 // As a whole: ||found - expected|| <= norm * ||expected||. In every element: |found - expected| <= element *
-// max(|expected|, the rms of its row, `floor` of the rms of the tensor). A NaN on either side fails both.
+// max(|expected|, the rms of its row, `floor` of the rms of the tensor). An infinity agrees with itself and a NaN with a NaN;
+// where only one side is one of these, both fail.
 //
 // What is not correct may still be right: where a formula cancels, or exp takes a large argument, rounding alone moves the
 // result further. Given how far it may (rounding.hpp), such a result is `explained`: each |found - expected| is within the
 // tolerance or within its error, and what exceeds the errors is small as a whole.
 #pragma once
+#include <cmath>
+#include <limits>
+
 #include "graph/array.hpp"
 
 namespace zellige::graph {
@@ -26,6 +30,13 @@ struct Tolerance {
 /// elements are no better than a few units of float32's last place at that size.
 Tolerance tolerance(DType);
 
+/// |a - b|: 0 where both are the same infinity or both NaN, and infinite where only one of them is.
+inline double distance(double a, double b) {
+  if (a == b || (a != a && b != b)) return 0;
+  const double d = std::fabs(a - b);
+  return d == d ? d : std::numeric_limits<double>::infinity();
+}
+
 /// What ||found - expected|| may be of ||expected|| where there are so many elements. `norm` is what a share of the elements
 /// makes that fall on the other side of a rounding boundary. Where there are few, chance shows: that share, three of its
 /// standard deviations, and one.
@@ -34,7 +45,7 @@ double norm_allowed(const Tolerance&, std::int64_t count);
 struct Comparison {
   bool correct = false;
   double norm_error = 0;  // ||found - expected|| / ||expected||
-  double worst = 0;  // the greatest |found - expected| as a multiple of what is allowed; infinite for NaN
+  double worst = 0;  // the greatest |found - expected| as a multiple of what is allowed; infinite for one NaN
   Shape at;          // where that is
   double found = 0, expected = 0, allowed = 0;
   std::int64_t wrong = 0;  // how many elements are past what is allowed

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
+
+#include "graph/blas.hpp"
 
 namespace zellige::graph {
 namespace {
 
 constexpr int mr = 4, nr = 12;    // a tile of C in registers: 4 x 12 doubles, 12 vectors of 4
 constexpr std::int64_t kc = 256;  // a panel of B, kc x nr doubles, stays in the first-level cache
+
+constexpr std::int64_t for_blas = 1 << 15;  // multiply-adds from which a BLAS is worth its call
 
 typedef double Register __attribute__((vector_size(32)));
 
@@ -77,6 +82,16 @@ Tiles* best() { return tiles_plain; }
 
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double* c, std::int64_t ldc) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();  // what a BLAS counts with
+  const bool fits = std::max({m, n, k, lda, ldb, ldc}) <= most;
+  if (const Blas* library = fits && m * n * k >= for_blas ? blas() : nullptr)
+    library->multiply(m, n, k, a, lda, b, ldb, c, ldc);
+  else
+    own_gemm(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+              const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
   static Tiles* const run = best();
   double panel[kc * nr];
   std::vector<double> edge;  // a panel of C that is narrower than nr is computed here

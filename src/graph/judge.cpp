@@ -22,9 +22,8 @@ void Judge::sample() {
           graph::compare(moved.tensors[t], reference_.tensors[t], graph_.tensors[t].dtype).norm_error;
       norms_[t] = std::max(norms_[t], norm);
       for (std::size_t e = 0; e < moved.tensors[t].values.size(); ++e) {
-        const double off = 4 * std::fabs(moved.tensors[t].values[e] - reference_.tensors[t].values[e]);
-        double& most = sampled_[t].values[e];
-        if (!(off <= most)) most = off == off ? off : std::numeric_limits<double>::infinity();
+        const double off = 4 * distance(moved.tensors[t].values[e], reference_.tensors[t].values[e]);
+        sampled_[t].values[e] = std::max(sampled_[t].values[e], off);
       }
     }
   }

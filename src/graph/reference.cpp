@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cfloat>
 
 #include "graph/block_reference.hpp"
 #include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/gemm.hpp"
+#include "graph/masked.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
 #include "graph/rounding.hpp"
@@ -19,7 +22,7 @@ namespace {
 constexpr std::int64_t chunk = 1 << 16;
 
 /// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
-Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, int threads) {
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, bool masked, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
@@ -29,7 +32,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
     const std::int64_t n = std::min(chunk, count - c * chunk);
     if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
-    parts[c] = magnitude(from, n);
+    parts[c] = magnitude(from, n, masked);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -137,6 +140,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   r.magnitudes.resize(g.tensors.size());
   std::vector<Array> rounded(inputs.size());
   std::vector<const Array*> at(g.tensors.size(), nullptr);
+  std::vector<bool> holds;  // a -inf, by input
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
@@ -146,9 +150,12 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
       at[t] = &rounded[i];
     }
-    r.magnitudes[t] = magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()));
+    holds.push_back(std::ranges::any_of(at[t]->values, [](double v) { return v < -DBL_MAX; }));
+    r.magnitudes[t] =
+        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), holds[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
+  const std::vector<bool> mask = masked(g, holds);
   if (options.errors) {
     r.errors.resize(g.tensors.size());
     for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
@@ -171,11 +178,11 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     }
     bool stopped = false;
     if (op.kind == OpKind::custom) {
-      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, stopped);
+      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
-    } else if (is_unary(op.kind)) {
+    } else if (is_elementwise(op.kind) && op.inputs.size() == 1) {
       unary(op, *in[0], *out[0], threads);
     } else {
       std::vector<Operand> operands;
@@ -193,7 +200,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
-                               options.sample ? &noise : nullptr, options.round, threads);
+                               options.sample ? &noise : nullptr, options.round, mask[t], threads);
       if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit))
         r.magnitudes[t].finite = false;
       stopped = options.stops_at(r.magnitudes[t]);

@@ -83,6 +83,10 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
 std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
   std::int64_t offset = part * b.partial_stride;
   for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
+  if (b.span > 0) {  // whole spans on, a span is all rows of it
+    const std::int64_t spans = at[b.inner] / b.span;
+    offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
+  }
   if (b.swizzle.B == 0) return offset;
   const std::int64_t mask = ((std::int64_t{1} << b.swizzle.B) - 1) << (b.swizzle.M + b.swizzle.S);
   return offset ^ ((offset & mask) >> b.swizzle.S);

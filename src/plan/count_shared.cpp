@@ -130,7 +130,8 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
-  if (t.kind == TaskKind::mma || (t.kind == TaskKind::copy_in && plan.copies.at(t.node).async())) return {};
+  if (t.kind == TaskKind::mma) return {};
+  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
   if (t.kind == TaskKind::finish) {
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);

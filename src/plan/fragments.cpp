@@ -23,7 +23,7 @@ struct Counts {
     const std::int64_t tiles = ceil_div(columns, mma.n);
     width = tiles > 1 ? tiles_in_unit(mma) : 1;
     n = ceil_div(ceil_div(tiles, width), w.n);
-    m = ceil_div(ceil_div(c[c.size() - 2], mma.m), w.m);
+    m = ceil_div(ceil_div(c[c.size() - 2], mma.m), w.m / warps_of(mma));
     b = ceil_div(graph::size(Shape(c.begin(), c.end() - 2)), w.b);
   }
 };
@@ -46,22 +46,23 @@ Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_
 Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction& mma, int slices) {
   const std::int64_t columns = domain.back() / slices;
   const Counts count(domain, columns, w, mma);
+  const std::int64_t down_once = w.m / warps_of(mma);  // tiles of M that all issuers take at a time
   const std::int64_t unit = count.width * mma.n;
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.c.layout.threads, mma.m);
   append(values, mma.c.layout.values, mma.m);
   values.insert(values.end(), {{count.width, mma.n, along},
                                {count.n, w.n * unit, along},
-                               {count.m, std::int64_t{w.m} * mma.m, down},
+                               {count.m, down_once * mma.m, down},
                                {count.b, w.b, batch}});
-  const Value warp = layout({{w.m, mma.m, down}, {w.b, 1, batch}, {w.n, unit, along}, {w.k, 0, 0}});
+  const Value warp = layout({{down_once, mma.m, down}, {w.b, 1, batch}, {w.n, unit, along}, {w.k, 0, 0}});
   Context c;
   c.domain = domain;
   c.row = &mma;
   c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
                    layout({{slices, slices > 1 ? columns : 0, along}}));
   c.tile = covered(domain, c.vector(), slices > 1 ? domain.back() : count.n * w.n * unit,
-                   count.m * w.m * mma.m, count.b * w.b);
+                   count.m * down_once * mma.m, count.b * w.b);
   return c;
 }
 
@@ -86,7 +87,7 @@ Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w,
 WarpLayout warps(const Context& c) {
   const std::vector<plan::Mode> warp = modes(View(c.share)[0][1]);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
-  return {.b = of(1), .m = of(0), .n = of(2), .k = of(3)};
+  return {.b = of(1), .m = of(0) * warps_of(*c.row), .n = of(2), .k = of(3)};
 }
 
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {

@@ -24,6 +24,9 @@ struct WarpLayout {
 /// operand, and the B of both comes in one load of matrices.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
+/// Warps that issue it together; they lie one behind another along M.
+inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
+
 /// Of the square matrices that one instruction loads, whose rows threads address: elements of a row.
 inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
 

@@ -5,6 +5,8 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/tensor_map.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -253,7 +255,7 @@ class Grouping {
     Shape padded = n.shape;
     const int inner = plan_.inner.at(i);
     for (int reader : program_.consumers(i)) {
-      if (!tensor_core(reader)) continue;
+      if (!tensor_core(reader) || !plan_.matmuls.at(reader).load) continue;
       for (int side = 0; side < 2; ++side) {
         if (node(reader).in[side] != i) continue;
         const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
@@ -312,12 +314,21 @@ class Grouping {
       const int t = task(TaskKind::to_shared, Section::after, i, c, b);
       evaluate(t, n.in[0]);
       writer_[b] = t;
+      if (by_tensor_map(i, inner))
+        plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
       const int out = task(TaskKind::to_global, Section::after, i, sweep(n.shape, inner, copy.vector), b);
       buffer_reads_.push_back({out, b});
       return;
     }
     const int where = c >= 0 ? c : sweep(n.shape, inner, copy.vector);
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
+  }
+
+  /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
+  bool by_tensor_map(int i, int inner) const {
+    bool warpgroups = false;
+    for (const auto& [matmul, choice] : plan_.matmuls) warpgroups = warpgroups || choice.by_warpgroup();
+    return warpgroups && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
@@ -371,7 +382,10 @@ class Grouping {
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
-      const Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
+      Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
+      for (int reader : program_.consumers(load))
+        if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
+          copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.buffers[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;

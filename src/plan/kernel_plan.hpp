@@ -23,6 +23,8 @@ struct MatmulChoice {
   int a_from =
       -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  /// Operands of four warps at once, in shared memory, read past the registers: wgmma.
+  bool by_warpgroup() const { return row && row->issuers == 128; }
 };
 
 struct Swizzle {
@@ -40,6 +42,7 @@ struct Buffer {
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
   Strides strides;  // in elements
+  std::int64_t span = 0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
   std::int64_t elements = 0;  // of one stage, partials included
@@ -78,6 +81,8 @@ struct Copy {
   const Instruction* row = nullptr;  // goes past the registers; nullptr: a load, then a store
   /// Whether it is there only when its group is waited for.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
+  /// Whether one thread names the whole box, by a tensor map.
+  bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
 struct KernelPlan {
@@ -94,6 +99,7 @@ struct KernelPlan {
   std::set<int> wide;             // tensors whose offsets pass 32 bits
   std::set<int> far;              // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
+  std::int64_t blocks = 0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 };

@@ -5,12 +5,14 @@ namespace zellige::plan {
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first,
                               std::size_t last) {
   const auto copies = [&](const Step& s) { return plan.tasks[s.task].kind == TaskKind::copy_in; };
+  const Step& one = steps[first];
+  const bool parted = plan.schedule.agents.size() > 1;  // then what travels by itself stands by itself
+  const auto beside = [&](const Step& s) {
+    return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
+           (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;
+  };
   std::vector<int> tasks;
-  for (std::size_t i = first;
-       i < last && steps[i].task >= 0 && steps[i].kind != StepKind::start &&
-       copies(steps[i]) == copies(steps[first]) && steps[i].guard_lag == steps[first].guard_lag;
-       ++i)
-    tasks.push_back(steps[i].task);
+  for (std::size_t i = first; i < last && beside(steps[i]); ++i) tasks.push_back(steps[i].task);
   return tasks;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
 #include "plan/swizzle_search.hpp"
+#include "plan/tensor_map.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -20,6 +21,8 @@ class Arrangement {
       : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
 
   void run() {
+    const auto copy = plan_.copies.find(buffer_.node);
+    if (copy != plan_.copies.end() && copy->second.by_tensor_map()) return in_spans();
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     std::int64_t rows = 1;
@@ -48,6 +51,23 @@ class Arrangement {
   }
 
  private:
+  /// As TMA leaves a tile, and wgmma reads it: spans of 128 bytes, one a row, their chunks swizzled; the next span of all rows
+  /// behind them.
+  void in_spans() {
+    const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
+    const std::int64_t line = span_bytes / size;
+    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    buffer_.span = buffer_.padded[buffer_.inner] > line ? line : 0;
+    set_pitch(line);
+    int bits = 0;
+    while (1 << bits < chunk) ++bits;
+    buffer_.swizzle = {.B = 3, .M = bits, .S = 3};
+    buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
+    buffer_.partial_stride = buffer_.elements = buffer_.stage_stride = graph::size(buffer_.padded);
+    buffer_.stage_stride = round_up(buffer_.elements * size, 8 * span_bytes) / size;
+    buffer_.bytes = buffer_.elements * size;
+  }
+
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {

@@ -55,7 +55,12 @@ class Registers {
     for (std::size_t i = first; i < last; ++i) {
       const Step& step = steps[i];
       if (step.kind == StepKind::start) declare(step.task);
-      if (step.task >= 0 && step.kind != StepKind::start) task(step.task);
+      if (step.task >= 0 && step.kind != StepKind::start) {
+        const Section outside = section_;
+        if (step.peeled) section_ = Section::inside;
+        task(step.task);
+        section_ = outside;
+      }
       if (step.kind != StepKind::loop_begin) continue;
       const std::size_t end = closing(steps, i);
       if (step.loop == Loop::iterations) {
@@ -66,6 +71,8 @@ class Registers {
         }
         forget();
         section_ = Section::after;
+      } else if (step.loop == Loop::tiles) {
+        run(steps, i + 1, end);
       } else {
         const std::map<int, Held> started = sums_;
         run(steps, i + 1, end);

@@ -106,6 +106,19 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
   if (bytes) visit(from, bytes);
 }
 
+std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
+  const auto width = static_cast<std::size_t>(graph::bytes(t.dtype));
+  std::int64_t count = 0;
+  each_element(t, [&](std::size_t from, std::size_t n) {
+    for (std::size_t at = from; at < from + n; at += width) {
+      std::uint32_t bits = ~std::uint32_t{0};
+      std::memcpy(&bits, bytes.data() + at, width);
+      count += bits == ~std::uint32_t{0};
+    }
+  });
+  return count;
+}
+
 std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
   std::vector<double> values(static_cast<std::size_t>(graph::size(t.shape)));
   const int width = graph::bytes(t.dtype);

@@ -20,6 +20,9 @@ Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 /// Calls visit(byte offset, bytes) for each element; neighbours in one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
 
+/// How many elements still are as `poisoned` left them: NaN with every bit set, which no arithmetic makes.
+std::int64_t unwritten(const emit::TensorPlace&, const Bytes&);
+
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
 

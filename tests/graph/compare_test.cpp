@@ -33,9 +33,39 @@ TEST(Compare, ANaNIsWrongOnEitherSide) {
       EXPECT_GE(c.wrong, 1);
     }
   }
-  Array found = filled({1}, 1);
-  found.values[0] = NAN;
-  EXPECT_FALSE(compare(found, found, DType::f16).correct);
+}
+
+TEST(Compare, ANaNAgreesWithANaN) {
+  Array found = filled({3, 5}, 2), expected = found;
+  found.values[7] = expected.values[7] = NAN;
+  const Comparison c = compare(found, expected, DType::f16);
+  EXPECT_TRUE(c.correct);
+  EXPECT_EQ(c.norm_error, 0);
+  found.values[8] *= 1.1;  // the others are judged as ever, by the rms of what is finite
+  EXPECT_FALSE(compare(found, expected, DType::f16).correct);
+  found = expected;
+  for (double other : {0.0, 2.0, static_cast<double>(INFINITY)}) {
+    found.values[7] = other;
+    const Comparison one = compare(found, expected, DType::f16);
+    EXPECT_FALSE(one.correct);
+    EXPECT_EQ(one.wrong, 1);
+    EXPECT_EQ(one.at, (Shape{1, 2}));
+  }
+  EXPECT_EQ(
+      to_string(compare(found, expected, DType::f16)),
+      "relative norm inf, worst at (1, 2): found inf, expected nan, inf of the 0.00765 allowed, 1 elements "
+      "wrong");
+}
+
+TEST(Compare, DistanceKnowsInfinities) {
+  EXPECT_EQ(distance(INFINITY, INFINITY), 0);
+  EXPECT_EQ(distance(-INFINITY, -INFINITY), 0);
+  EXPECT_EQ(distance(NAN, NAN), 0);
+  EXPECT_EQ(distance(INFINITY, -INFINITY), INFINITY);
+  EXPECT_EQ(distance(NAN, 1), INFINITY);
+  EXPECT_EQ(distance(1, NAN), INFINITY);
+  EXPECT_EQ(distance(-INFINITY, 1), INFINITY);
+  EXPECT_EQ(distance(3, 5), 2);
 }
 
 TEST(Compare, InfinityIsWrong) {

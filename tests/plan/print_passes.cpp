@@ -52,7 +52,9 @@ std::string print_select(const KernelPlan& k) {
       out += "ordinary products\n";
       continue;
     }
-    out += fmt::format("mma.sync, warps {} x {} x {} x {}, {} accumulators a thread{}\n", m.warps.b,
+    out += fmt::format("{}, warps {} x {} x {} x {}, {} accumulators a thread{}\n",
+                       m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
+                       m.warps.b,
                        m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
                        m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
   }
@@ -104,6 +106,7 @@ std::string print_copies(const KernelPlan& k) {
                        value_name(k.program, node), copy.vector, copy.bytes,
                        direct != k.direct.end() && direct->second ? ", read where it is used"
                        : copy.async()                             ? ", cp.async"
+                       : copy.by_tensor_map()                     ? fmt::format(", {}", copy.row->name)
                                                                   : "");
   }
   return out;

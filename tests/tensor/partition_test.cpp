@@ -140,44 +140,57 @@ TEST(Partition, TilesWithLayoutsOfTheirOwn) {
   EXPECT_FALSE(copies(composition(make_tensor(memory.data(), make_shape(6, 4)), Shape<_8, _4>{})));
 }
 
-// Static extents: a tile that divides leaves no record, whatever its coordinate; a static coordinate decides.
-template <class X>
-inline constexpr bool has_record = !is_same_v<typename X::engine_type::overhang, Whole>;
-TEST(Partition, StaticRecordsAreExact) {
+// What hangs over is no part of the type: a member of the type of one tile takes any other.
+TEST(Partition, TheTypeSaysNothingOfTheEdge) {
   int memory[120] = {};
   auto const a = make_tensor(memory, Shape<_12, _10>{});
-  auto const even = local_tile(a, Shape<_4, _5>{}, make_coord(1, 1));
-  static_assert(!has_record<decltype(even)>);
-  static_assert(is_same_v<decltype(even)::engine_type, ViewEngine<int*>>);
-  auto const inner = local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _1{}));
-  static_assert(!has_record<decltype(inner)>);
-  auto const outer = local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _2{}));
-  static_assert(is_same_v<decltype(outer)::engine_type::overhang, Overhang<4, 10>>);
+  auto const tile = [&](auto m, auto n) { return local_tile(a, Shape<_4, _4>{}, make_coord(m, n)); };
+  using Tile = Tensor<ViewEngine<int*>, Layout<Shape<_4, _4>, Stride<_1, _12>>>;
+  struct Holder {
+    decltype(local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _0{}))) tile;
+  };
+  static_assert(is_same_v<decltype(Holder::tile), Tile>);
+  static_assert(
+      is_same_v<decltype(tile(_0{}, _2{})), Tile>);  // leaves the tensor, as the compiler could know
+  static_assert(is_same_v<decltype(tile(0, 2)), Tile>);
+  static_assert(is_same_v<decltype(make_tensor(memory, Layout<Shape<_4, _4>, Stride<_1, _12>>{})), Tile>);
+  Holder held{tile(0, 2)};
+  EXPECT_FALSE(copies(held.tile));
+  held.tile = tile(_1{}, 1);
+  EXPECT_TRUE(copies(held.tile));
+  auto const ragged = make_tensor(memory, make_shape(11, 10));
+  using Part = decltype(local_partition(ragged, Layout<_4>{}, _0{}));
+  static_assert(is_same_v<decltype(local_partition(ragged, Layout<_4>{}, 3)), Part>);
+}
+// What is known of extents and of the tile's number decides, in types or not.
+TEST(Partition, RecordsOfOneTileAreExact) {
+  int memory[120] = {};
+  auto const a = make_tensor(memory, Shape<_12, _10>{});
+  EXPECT_TRUE(copies(local_tile(a, Shape<_4, _5>{}, make_coord(1, 1))));
+  EXPECT_TRUE(copies(local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _1{}))));
+  EXPECT_FALSE(copies(local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _2{}))));
   // A number for the tile counts the tiles, the first mode fastest.
   for (int i = 0; i < 9; ++i) {
     auto const one = local_tile(a, Shape<_4, _4>{}, i);
-    static_assert(is_same_v<decltype(one)::engine_type::overhang, MayOverhang>);
     EXPECT_EQ(copies(one), i < 6) << i;
   }
-  // A tile whose number is of run time is not refused by the compiler: it hangs over or does not.
   for (int m = 0; m < 3; ++m) {
     for (int n = 0; n < 3; ++n) {
       auto const some = local_tile(a, Shape<_4, _4>{}, make_coord(m, n));
-      static_assert(is_same_v<decltype(some)::engine_type::overhang, MayOverhang>);
       EXPECT_EQ(copies(some), n < 2) << m << "," << n;
-      EXPECT_EQ(copies(some(_, 0)), n < 2) << m << "," << n;
+      EXPECT_TRUE(copies(some(_, 0)));  // column 8 at most
+      EXPECT_EQ(copies(some(0, _)), n < 2) << m << "," << n;
     }
   }
   auto const first = local_partition(a, Layout<Shape<_5, _5>>{}, _0{});  // thread 0: rows 0, 5, 10
-  static_assert(!has_record<decltype(first)>);
+  EXPECT_TRUE(copies(first));
   auto const last = local_partition(a, Layout<Shape<_5, _5>>{}, _2{});  // thread 2: rows 2, 7, 12
-  static_assert(is_same_v<decltype(last)::engine_type::overhang, Overhang<5, 12>>);
+  EXPECT_FALSE(copies(last));
   // Coordinates are not memory: an identity tensor may run over.
   auto const crd = local_tile(make_identity_tensor(Shape<_10, _10>{}), Shape<_4, _4>{}, make_coord(2, 2));
-  static_assert(!has_record<decltype(crd)>);
   EXPECT_EQ(int(get<0>(crd(3, 3))), 11);
 }
-// Views of a part keep its record.
+// Views of a part know whether the part hangs over. Rows 8 and 9 of the tile are the tensor's, 10 and 11 not.
 TEST(Partition, WhatHangsOverIsNotForgotten) {
   std::vector<int> const memory = counted(100);
   auto const a = make_tensor(memory.data(), make_shape(10, 10));
@@ -190,8 +203,36 @@ TEST(Partition, WhatHangsOverIsNotForgotten) {
   EXPECT_FALSE((copies(take<0, 1>(edge))));
   EXPECT_FALSE(copies(tensor<0>(edge)));
   EXPECT_FALSE(copies(local_partition(edge, Layout<Shape<_2, _2>>{}, 0)));
-  EXPECT_FALSE(copies(edge.compose(Shape<_2, _2>{})));
+  EXPECT_FALSE(copies(edge.compose(Shape<_3, _2>{})));
+  EXPECT_FALSE(copies(edge.compose(Shape<_3, _2>{})(_, 1)));
+  EXPECT_FALSE(copies(local_tile(edge, Shape<_3, _2>{}, make_coord(0, 0))));
+  EXPECT_FALSE(copies(local_tile(edge, Shape<_2, _2>{}, make_coord(1, 0))));
+  EXPECT_FALSE(copies(zipped_divide(edge, Shape<_2, _2>{})));
+  EXPECT_FALSE(copies(recast<short>(edge)));
   EXPECT_TRUE(copies(local_tile(a, Shape<_4, _4>{}, make_coord(1, 1))(_, 1)));
+  // Of all tiles along a mode one may be the last; what does not concern that mode is remembered.
+  auto const rows = local_tile(a, Shape<_4, _5>{}, make_coord(2, _));
+  EXPECT_FALSE(copies(rows));
+  EXPECT_FALSE(copies(rows(_, _, 0)));
+  auto const columns = local_tile(a, Shape<_5, _4>{}, make_coord(0, _));
+  EXPECT_FALSE(copies(columns));
+}
+// A part that lies inside is copied, whatever it was cut from.
+TEST(Partition, PartsThatLieInsideAreCopied) {
+  std::vector<int> const memory = counted(100);
+  auto const a = make_tensor(memory.data(), make_shape(10, 10));
+  auto const edge = local_tile(a, Shape<_4, _4>{}, make_coord(2, 0));
+  EXPECT_TRUE(copies(edge(1, _)));
+  EXPECT_TRUE(copies(edge.compose(Shape<_2, _4>{})));
+  EXPECT_TRUE(copies(local_tile(edge, Shape<_2, _2>{}, make_coord(0, 1))));
+  EXPECT_TRUE(
+      copies(local_partition(edge(make_coord(_, _)).compose(Shape<_2, _4>{}), Layout<Shape<_2, _2>>{}, 3)));
+  auto const tiles = zipped_divide(a, Shape<_4, _4>{});
+  EXPECT_FALSE(copies(tiles));
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) EXPECT_TRUE(copies(tiles(make_coord(_, _), make_coord(i, j))));
+  EXPECT_TRUE(copies(tiled_divide(a, Shape<_4, _4>{})(make_coord(_, _), 1, 0)));
+  EXPECT_TRUE(copies(local_tile(a, Shape<_5, _4>{}, make_coord(0, _))(_, _, 1)));
 }
 // copy_if with the predicate that the identity tensor gives copies exactly what is inside.
 TEST(Partition, PredicatedCopiesGoOverTheEdge) {

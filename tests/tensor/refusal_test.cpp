@@ -107,18 +107,6 @@ std::vector<Mistake> const mistakes = {
      "auto t = make_tensor<float>(Shape<_4, _8>{}); t(make_coord(_, make_coord(_, 2)));",
      {"coordinate_and_layout_differ_in_rank", "2", "1"},
      true},
-    {"CopyOverAnOverhang",
-     "auto t = make_tensor(p, Shape<_10, _10>{}); auto r = make_tensor<float>(Shape<_4, _4>{}); "
-     "copy(local_tile(t, Shape<_4, _4>{}, make_coord(n, _2{})), r);",
-     {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "4", "10"},
-     true},
-    {"CopyOverAnOverhangOfThreads",
-     "auto t = make_tensor(p, Shape<_10>{}); auto r = make_tensor<float>(Shape<_2>{}); "
-     "copy(r, local_partition(t, Layout<_8>{}, Int<7>{}));",
-     {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "copy", "8", "10"}},
-    {"ClearOfAnOverhang",
-     "auto t = make_tensor(p, Shape<_10, _10>{}); clear(zipped_divide(t, Shape<_4, _5>{}));",
-     {"the_tile_hangs_over_the_end_of_the_tensor_use_copy_if", "clear", "4", "10"}},
     {"PackedElementsWrittenByThreads",
      "auto t = make_tensor(make_gmem_ptr<int4b_t>(p), Shape<_10>{}, Stride<_3>{}); cooperative_copy<4>(n, t, "
      "t);",
@@ -196,6 +184,15 @@ TEST(TensorRefusal, AtRunTime) {
   EXPECT_EQ(refused([&] { fill(tile, 1.f); }),
             "fill: a tile of 3 hangs over the end of a tensor whose extent is 8; copy_if takes a predicate");
   EXPECT_EQ(refused([&] { copy(local_tile(a, Shape<_3, _4>{}, make_coord(1, 0)), r); }), "");
+  auto const ten = make_tensor(p, Shape<_10, _10>{});
+  EXPECT_EQ(refused([&] { copy(local_tile(ten, Shape<_3, _4>{}, make_coord(0, _2{})), r); }),
+            "copy: a tile of 4 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
+  EXPECT_EQ(
+      refused([&] { clear(zipped_divide(ten, Shape<_4, _5>{})); }),
+      "clear: a tile of 4 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
+  auto const pair = make_tensor<float>(Shape<_2>{});
+  EXPECT_EQ(refused([&] { copy(pair, local_partition(make_tensor(p, _10{}), Layout<_8>{}, Int<7>{})); }),
+            "copy: a tile of 8 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
   EXPECT_EQ(refused([&] {
               cooperative_copy<4>(4u, make_tensor(p, make_shape(8)), make_tensor(p + 8, make_shape(8)));
             }),

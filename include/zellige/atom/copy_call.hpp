@@ -201,8 +201,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
     if constexpr (is_one_instruction_v<remove_cvref_t<decltype(src.layout().shape())>> &&
                   is_one_instruction_v<remove_cvref_t<decltype(dst.layout().shape())>> &&
                   requires { first_mode(src.layout()), first_mode(dst.layout()); }) {
-      copy_one(c, pred(Int<0>{}), view_of(src, src.data(), first_mode(src.layout())),
-               view_of(dst, dst.data(), first_mode(dst.layout())));
+      copy_one(c, pred(Int<0>{}), make_tensor(src.data(), first_mode(src.layout())),
+               make_tensor(dst.data(), first_mode(dst.layout())));
     } else {
       auto const from = group_modes<1, rank>(src);
       auto to = group_modes<1, rank>(dst);

@@ -90,7 +90,9 @@ struct TiledCopy : Atom_ {
   ZELLIGE_HOST_DEVICE static constexpr auto partition(X&& x, I const& thread) {
     auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{},
                                                       AtomLayoutRef{}, Target{}, thread);
-    return detail::view_cut(x, x.data() + get<1>(mine), get<0>(mine), Tiler_MN{});
+    return detail::view_of_thread(
+        x, x.data() + get<1>(mine), get<0>(mine), Tiler_MN{}, [] { return layout_tv<Target>(); },
+        [&] { return thread; });
   }
 
  private:

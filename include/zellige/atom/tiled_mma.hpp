@@ -117,7 +117,9 @@ struct TiledMMA : Atom_ {
                                                      AtomShape_MNK{}, thr_layout_vmnk_, PermutationMNK{}, at);
     auto const tiles = make_shape(tile_size_mnk < part == MmaPart::b ? 1 : 0 > (),
                                   tile_size_mnk < part == MmaPart::c ? 1 : 2 > ());
-    return detail::view_cut(x, x.data() + get<1>(mine), get<0>(mine), tiles);
+    return detail::view_of_thread(
+        x, x.data() + get<1>(mine), get<0>(mine), tiles, [this] { return layout_tv<part, LayoutTV>(); },
+        [&] { return thr_layout_vmnk_(at); });
   }
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {

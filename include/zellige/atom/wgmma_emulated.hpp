@@ -18,8 +18,8 @@ void wgmma_body(const emulate::WgmmaOperands& o) {
         T values[per];
         __builtin_memcpy(static_cast<void*>(values), &o.ra[t][r], 4);
         for (int i = 0; i < per; ++i) {
-          const auto [row, column] = reference::wgmma_operand_element(t, r, i, per);
-          from_registers[row * k + column] = values[i];
+          const reference::WgmmaElement at = reference::wgmma_operand_element(t, r, i, per);
+          from_registers[at.row * k + at.column] = values[i];
         }
       }
     }

@@ -57,10 +57,10 @@ template <class T, class U, class D, bool Saturate = false>
     for (int i = 0; i < k; ++i) right[i * n + j] = sign_b * number(b[j * k + i]);
   for (int t = 0; t < 128; ++t) {
     for (int v = 0; v < n / 2; ++v) {
-      const auto [row, column] = wgmma_element(t, v);
+      const WgmmaElement at = wgmma_element(t, v);
       Number before{};
       __builtin_memcpy(static_cast<void*>(&before), static_cast<const Number*>(c[t]) + v, sizeof(before));
-      sum[row * n + column] = accumulate ? static_cast<double>(before) : 0.0;
+      sum[at.row * n + at.column] = accumulate ? static_cast<double>(before) : 0.0;
     }
   }
   for (int m = 0; m < 64; ++m) {
@@ -78,8 +78,8 @@ template <class T, class U, class D, bool Saturate = false>
   }
   for (int t = 0; t < 128; ++t) {
     for (int v = 0; v < n / 2; ++v) {
-      const auto [row, column] = wgmma_element(t, v);
-      const double x = sum[row * n + column];
+      const WgmmaElement at = wgmma_element(t, v);
+      const double x = sum[at.row * n + at.column];
       Number after;
       if constexpr (sizeof(Number) == 2)
         after = Number(round_to_odd(x));

@@ -8,7 +8,15 @@
 #include <exception>
 #endif
 
-#ifndef ZELLIGE_CHECK
+// ZELLIGE_CHECK_EVERYWHERE: what host and device passes of a compilation agree on.
+#ifdef ZELLIGE_CHECK
+#define ZELLIGE_CHECK_EVERYWHERE ZELLIGE_CHECK
+#else
+#if defined(__CUDACC__)
+#define ZELLIGE_CHECK_EVERYWHERE 0
+#else
+#define ZELLIGE_CHECK_EVERYWHERE 1
+#endif
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_CHECK 0
 #else

@@ -34,8 +34,6 @@ template <Algorithm algorithm, long long size, long long other_size>
 ZELLIGE_HOST_DEVICE constexpr void sizes_differ_in_a_mode() = delete;
 template <Algorithm algorithm, int rank, int other_rank>
 ZELLIGE_HOST_DEVICE constexpr void tensors_differ_in_rank() = delete;
-template <Algorithm algorithm, long long tile, long long extent>
-ZELLIGE_HOST_DEVICE constexpr void the_tile_hangs_over_the_end_of_the_tensor_use_copy_if() = delete;
 template <Algorithm algorithm, long long rows_of_A, long long rows_of_C>
 ZELLIGE_HOST_DEVICE constexpr void sizes_differ_A_and_C_have_other_rows_are_A_and_B_swapped() = delete;
 template <Algorithm algorithm, long long rows_of_B, long long columns_of_C>

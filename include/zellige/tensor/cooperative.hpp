@@ -64,8 +64,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D co
 }
 template <int threads, class S, class D, class Order>
 ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
-  copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), Whole{}),
-                        view(dst.data(), composition(dst.layout(), order), Whole{}));
+  copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
+                        view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
 }
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {

@@ -36,7 +36,6 @@ struct ArrayEngine {
   using element_type = T;
   using value_type = remove_cvref_t<T>;
   using memory = rmem_tag;
-  using overhang = Whole;
 
   Storage storage;
   ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
@@ -50,14 +49,21 @@ struct ArrayEngine {
   }
 };
 
-template <class It, class Over = Whole>
+namespace detail {
+/// Coordinates and numbers may run past an end; elements may not.
+template <class It>
+inline constexpr bool has_an_end = names_memory<It>;
+}  // namespace detail
+
+/// Of units that check and units that do not, a view is another type: they do not link.
+template <class It, bool remembers = ZELLIGE_CHECK_EVERYWHERE&& detail::has_an_end<It>>
 struct ViewEngine {
   using iterator = It;
   using reference = iter_reference_t<It>;
   using element_type = iter_element_t<It>;
   using value_type = iter_value_t<It>;
   using memory = typename detail::memory_of<It>::type;
-  using overhang = Over;
+  using Over = conditional_t<remembers, Overhang, NoOverhang>;
 
   [[no_unique_address]] Over over = {};  // first, as tensor.hpp says of the layout
   It storage = {};
@@ -75,7 +81,6 @@ struct ConstViewEngine {
   using element_type = iter_element_t<It>;
   using value_type = iter_value_t<It>;
   using memory = typename detail::memory_of<It>::type;
-  using overhang = Whole;
 
   It storage = {};
   ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }

@@ -27,48 +27,69 @@ ZELLIGE_HOST_DEVICE constexpr auto group_modes(X&& x) {
 }
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto take(X&& x) {
-  return detail::view_of(x, detail::iterator_of(x), take<B, N>(x.layout()));
+  return detail::view_of_modes<B, N>(x, detail::iterator_of(x), take<B, N>(x.layout()),
+                                     make_seq<remove_cvref_t<X>::rank>{});
 }
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto select(X&& x) {
-  return detail::view_of(x, detail::iterator_of(x), select<I...>(x.layout()));
+  return detail::view(detail::iterator_of(x), select<I...>(x.layout()), NoOverhang{});
 }
 /// The tensor seen from a coordinate. A swizzle needs the offset under it.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
   auto const& l = x.layout();
   if constexpr (is_composed_layout_v<remove_cvref_t<decltype(l)>>)
-    return detail::view_of(x, detail::iterator_of(x),
-                           make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b()));
+    return make_tensor(detail::iterator_of(x),
+                       make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b()));
   else
-    return detail::view_of(x, x.data() + l(crd), l);
+    return make_tensor(x.data() + l(crd), l);
 }
 
 namespace detail {
 template <class X>
 inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
-/// Coordinates and numbers may run past an end; elements may not.
-template <class It>
-inline constexpr bool has_an_end = names_memory<It>;
+/// Whether a division of x has something to remember.
 template <class X>
-inline constexpr bool can_overhang = has_an_end<typename remove_cvref_t<X>::iterator>;
-
-template <Part part, class X, class L, class T, class Crd>
-ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler, Crd const& crd) {
+inline constexpr bool can_overhang =
+    remembers_overhang<remove_cvref_t<decltype(iterator_of(lvalue<remove_cvref_t<X>>()))>>;
+/// What is known of x; an owning tensor knows nothing, and is whole.
+template <class X>
+ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
+  if constexpr (remembers<X>)
+    return overhang_of(x);
+  else
+    return {};
+}
+/// All of x, divided.
+template <class X, class L, class T>
+ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler) {
   if constexpr (can_overhang<X>)
     return view(iterator_of(x), layout,
-                either(overhang_of(x), cut_layout<part>(x.layout(), layout, tiler, crd)));
+                either(cut_layout<Part::every>(known_of(x), x.layout(), layout, tiler, Underscore{}),
+                       rearranged(known_of(x))));
   else
     return make_tensor(iterator_of(x), layout);
 }
-/// A view of part of x, which was cut by a tiler whose tiles are compact.
-template <class X, class It, class L, class T>
-ZELLIGE_HOST_DEVICE constexpr auto view_cut(X const& x, It const& it, L const& part, T const& tiler) {
-  if constexpr (can_overhang<X>)
-    return view(it, part,
-                either(overhang_of(x), cut_shape<Part::every>(x.layout().shape(), tiler, Underscore{})));
+template <class S, class T, class TV>
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
+                                                     TV const& tv, int thread) {
+  if constexpr (flat_numbers<T> && tuple_like<S>)
+    return cut_thread(had, shape, tile, tv, thread, make_seq<tuple_size_v<T>>{});
   else
+    return Overhang{};  // a tile whose elements are not neighbours
+}
+/// A thread's part of x, from every tile of a tiler whose tiles are compact; tv() is (thread, value) -> element.
+template <class X, class It, class L, class T, class TV, class I>
+ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
+                                                  [[maybe_unused]] TV const& tv,
+                                                  [[maybe_unused]] I const& thread) {
+  if constexpr (can_overhang<X>) {
+    auto const all = cut_shape<Part::every>(known_of(x), x.layout().shape(), tile, Underscore{});
+    if (all.tile == 0) return view(it, part, Overhang{});
+    return view(it, part, cut_thread_of(known_of(x), x.layout().shape(), tile, tv(), int(thread())));
+  } else {
     return make_tensor(it, part);
+  }
 }
 }  // namespace detail
 
@@ -78,25 +99,25 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   auto const layout = composition(x.layout(), tiler);
   if constexpr (detail::can_overhang<X>)
     return detail::view(detail::iterator_of(x), layout,
-                        detail::either(detail::overhang_of(x), detail::reach(x.layout().shape(), tiler)));
+                        detail::reach_layout(detail::known_of(x), x.layout().shape(), tiler));
   else
     return make_tensor(detail::iterator_of(x), layout);
 }
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(X&& x, T const& tiler) {
-  return detail::divided<detail::Part::every>(x, logical_divide(x.layout(), tiler), tiler, Underscore{});
+  return detail::divided(x, logical_divide(x.layout(), tiler), tiler);
 }
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(X&& x, T const& tiler) {
-  return detail::divided<detail::Part::every>(x, zipped_divide(x.layout(), tiler), tiler, Underscore{});
+  return detail::divided(x, zipped_divide(x.layout(), tiler), tiler);
 }
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(X&& x, T const& tiler) {
-  return detail::divided<detail::Part::every>(x, tiled_divide(x.layout(), tiler), tiler, Underscore{});
+  return detail::divided(x, tiled_divide(x.layout(), tiler), tiler);
 }
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_divide(X&& x, T const& tiler) {
-  return detail::divided<detail::Part::every>(x, flat_divide(x.layout(), tiler), tiler, Underscore{});
+  return detail::divided(x, flat_divide(x.layout(), tiler), tiler);
 }
 
 namespace detail {
@@ -124,13 +145,20 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
     if constexpr (decltype(zipped)::rank != 2) {
       return view_of(x, iterator_of(x), zipped);  // the division was refused
     } else {
-      auto const tiled = divided<part>(x, zipped, tiler, crd);
+      auto const tiled = make_tensor(iterator_of(x), zipped);
       constexpr int inner = decltype(rank<0>(zipped))::value;
       constexpr int outer = decltype(rank<1>(zipped))::value;
-      if constexpr (part == Part::tile)
-        return tiled(repeat<inner>(Underscore{}), marked_to<algorithm, outer>(crd));
+      auto const picked = [&] {
+        if constexpr (part == Part::tile)
+          return tiled(repeat<inner>(Underscore{}), marked_to<algorithm, outer>(crd));
+        else
+          return tiled(marked_to<algorithm, inner>(crd), repeat<outer>(Underscore{}));
+      }();
+      if constexpr (can_overhang<X>)
+        return view(picked.data(), picked.layout(),
+                    cut_layout<part>(known_of(x), x.layout(), zipped, tiler, crd));
       else
-        return tiled(marked_to<algorithm, inner>(crd), repeat<outer>(Underscore{}));
+        return picked;
     }
   }
 }

@@ -5,29 +5,19 @@
 
 namespace zellige::detail {
 
-template <class X>
-using overhang_t = typename remove_cvref_t<X>::engine_type::overhang;
-
-template <Algorithm algorithm, long long tile, long long extent>
-ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang<tile, extent> const&) {
-  the_tile_hangs_over_the_end_of_the_tensor_use_copy_if<algorithm, tile, extent>();
-}
 template <Algorithm algorithm>
-ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Whole const&) {}
+ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(NoOverhang) {}
 template <Algorithm algorithm>
-ZELLIGE_HOST_DEVICE constexpr void refuse_overhang([[maybe_unused]] MayOverhang const& over) {
-#if ZELLIGE_CHECK
+ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang const& over) {
   if (over.tile != 0)
     broken(algorithm,
            "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
            over.tile, over.extent);
-#endif
 }
-/// Nothing hangs over the end of any of the tensors; the first that the compiler knows of is its one error.
-template <Algorithm algorithm, class X, class... Xs>
-ZELLIGE_HOST_DEVICE constexpr void require_whole(X const& x, Xs const&... rest) {
-  if constexpr (!is_same_v<overhang_t<X>, Whole>) refuse_overhang<algorithm>(overhang_of(x));
-  if constexpr (!always_overhangs<overhang_t<X>> && sizeof...(Xs) > 0) require_whole<algorithm>(rest...);
+/// Nothing hangs over the end of any of the tensors.
+template <Algorithm algorithm, class... X>
+ZELLIGE_HOST_DEVICE constexpr void require_whole(X const&... x) {
+  (refuse_overhang<algorithm>(overhang_of(x)), ...);
 }
 
 template <class A, class B, int... I>
@@ -90,8 +80,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
 }
 /// Whether a tensor can be read and written element by element with another, as far as the compiler knows.
 template <class A, class B>
-inline constexpr bool alike =
-    !always_overhangs<overhang_t<A>> && !always_overhangs<overhang_t<B>> && !counts_clash<A, B>;
+inline constexpr bool alike = !counts_clash<A, B>;
 /// As many elements, and nothing hangs over. One error at most: where `alike` is false, do nothing after it.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {

@@ -59,10 +59,19 @@ template <class It, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr It make_swizzle_ptr(It const& it, Swizzle<0, M, S> const&) {
   return it;
 }
-/// Shared memory behind a swizzle.
+/// The pointer behind a swizzle, or the pointer itself.
+template <class It>
+ZELLIGE_HOST_DEVICE constexpr It without_swizzle(It const& it) {
+  return it;
+}
+template <class SwizzleFn, class It>
+ZELLIGE_HOST_DEVICE constexpr It without_swizzle(swizzle_ptr<SwizzleFn, It> const& it) {
+  return it.ptr_;
+}
+/// Shared memory behind a swizzle, instead of one that it is behind already.
 template <class It, swizzle_like Sw>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle) {
-  return make_swizzle_ptr(make_smem_ptr(it), swizzle);
+  return make_swizzle_ptr(make_smem_ptr(without_swizzle(it)), swizzle);
 }
 
 template <class Sw, class It>

@@ -149,20 +149,44 @@ ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
 /// What hangs over a tensor: see overhang.hpp.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto overhang_of([[maybe_unused]] X const& x) {
-  if constexpr (is_same_v<typename X::engine_type::overhang, Whole>)
-    return Whole{};
-  else
+  if constexpr (requires { x.engine().over; })
     return x.engine().over;
+  else
+    return NoOverhang{};
 }
-/// A view of part of x, from an iterator on. Whatever cuts tensors makes its results with this, so that what
-/// hangs over is not forgotten.
+/// Whether views from an iterator of type It remember what hangs over.
+template <class It>
+inline constexpr bool remembers_overhang = is_same_v<typename ViewEngine<It>::Over, Overhang>;
+template <class X>
+inline constexpr bool remembers = is_same_v<decltype(overhang_of(lvalue<X const>())), Overhang>;
+/// A view from an iterator on. Whatever cuts tensors says with it what hangs over.
 template <class It, class L, class Over>
-ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, Over const& over) {
-  return Tensor<ViewEngine<It, Over>, L>{{it, over}, layout};
+ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_unused]] Over const& over) {
+  if constexpr (remembers_overhang<It> && is_same_v<Over, Overhang>)
+    return Tensor<ViewEngine<It>, L>{{it, over}, layout};
+  else
+    return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
+/// A view of all elements of x, in other modes.
 template <class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of(X const& x, It const& it, L const& layout) {
-  return view(it, layout, overhang_of(x));
+  return view(it, layout, rearranged(overhang_of(x)));
+}
+/// A view of the part of x that a coordinate picks.
+template <class Crd, class X, class It, class L>
+ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L const& layout) {
+  if constexpr (remembers<X>)
+    return view(it, layout, Picked<Crd>::of(overhang_of(x)));
+  else
+    return view(it, layout, NoOverhang{});
+}
+/// A view of modes B to E of x: all elements of them.
+template <int B, int E, class X, class It, class L, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L const& layout, seq<I...>) {
+  if constexpr (remembers<X>)
+    return view(it, layout, kept<(I >= B && I < E)...>(overhang_of(x)));
+  else
+    return view(it, layout, NoOverhang{});
 }
 }  // namespace detail
 
@@ -180,7 +204,8 @@ template <class T, size_t N, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
   return make_tensor(&elements[0], a, b...);
 }
-/// A swizzled layout that waits for a pointer to shared memory: the swizzle acts on the address itself.
+/// A swizzled layout that waits for a pointer to shared memory: the swizzle acts on the address itself, and in the
+/// place of one that the pointer has.
 template <dereferenceable It, class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
     It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
@@ -190,7 +215,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
   if constexpr (sizeof_bits_v<iter_value_t<It>> != Bits)
     the_swizzled_layout_is_for_elements_of_another_size<Algorithm::make_tensor, Bits,
                                                         sizeof_bits_v<iter_value_t<It>>>();
-  return make_tensor(make_swizzle_ptr(it, layout.layout_a()), layout.layout_b());
+  return make_tensor(make_swizzle_ptr(without_swizzle(it), layout.layout_a()), layout.layout_b());
 }
 
 namespace detail {
@@ -280,7 +305,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) Tensor<EngineT, LayoutT>::at(Self& 
       return detail::view_of(self, self.data(), self.layout());  // so that nothing else is reported
     } else {
       auto const part = slice_and_offset(crd, self.layout());
-      return detail::view_of(self, self.data() + get<1>(part), get<0>(part));
+      return detail::view_of_part<Crd>(self, self.data() + get<1>(part), get<0>(part));
     }
   } else {
     return self.data()[self.layout()(crd)];
@@ -296,8 +321,11 @@ template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto tensor(X&& x) {
   if constexpr (sizeof...(I) == 0)
     return remove_cvref_t<X>(x);
+  else if constexpr (sizeof...(I) == 1)
+    return detail::view_of_modes<(I + ...), (I + ... + 1)>(x, detail::iterator_of(x), get<I...>(x.layout()),
+                                                           make_seq<remove_cvref_t<X>::rank>{});
   else
-    return detail::view_of(x, detail::iterator_of(x), get<I...>(x.layout()));
+    return detail::view(detail::iterator_of(x), get<I...>(x.layout()), NoOverhang{});
 }
 
 }  // namespace zellige

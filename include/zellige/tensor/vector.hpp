@@ -126,10 +126,14 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
 #if ZELLIGE_CHECK
   detail::check_alignment<U>(begin);
 #endif
-  return detail::view(recast_ptr<U>(begin), layout,
-                      detail::either(detail::overhang_of(x),
-                                     detail::cut<detail::Part::tile>(product(layout.shape()) * Int<after>{},
-                                                                     x.size() * Int<before>{}, Int<0>{})));
+  if constexpr (detail::remembers<remove_cvref_t<X>>) {
+    long long const bits = product(layout.shape()) * (long long)after, had = x.size() * (long long)before;
+    return detail::view(recast_ptr<U>(begin), layout,
+                        detail::either(detail::rearranged(detail::overhang_of(x)),
+                                       bits > had ? Overhang{bits, had} : Overhang{}));
+  } else {
+    return make_tensor(recast_ptr<U>(begin), layout);
+  }
 }
 
 /// A tensor behind a swizzle_ptr as one whose layout is swizzled: the same elements, anywhere in memory.

@@ -190,10 +190,11 @@ ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> 
   return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
 }
 /// What hangs over any of the tensors.
-ZELLIGE_HOST_DEVICE constexpr Whole overhang_of_all() { return {}; }
-template <class A, class... B>
-ZELLIGE_HOST_DEVICE constexpr auto overhang_of_all(A const& a, B const&... b) {
-  return either(overhang_of(a), overhang_of_all(b...));
+template <class... X>
+ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
+  Overhang found;
+  ((found = either(found, known_of(x))), ...);
+  return found;
 }
 }  // namespace detail
 template <class Crd, class... L>

@@ -1,0 +1,93 @@
+#include "graph/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "graph/error.hpp"
+#include "graph/mix.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr int row_major = 101, plain = 111;  // of cblas.h
+
+/// Whether products of integers come out exactly, at shapes on and off every kernel's tile.
+bool multiplies_integers(const Blas& b) {
+  constexpr std::int64_t shapes[][3] = {
+      {128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
+  for (const auto& [m, n, k] : shapes) {
+    std::vector<double> x(m * k), y(k * n), c(m * n, std::numeric_limits<double>::quiet_NaN());
+    std::uint64_t state = 1;
+    for (double& v : x) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
+    for (double& v : y) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
+    b.multiply(m, n, k, x.data(), k, y.data(), n, c.data(), n);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (std::int64_t p = 0; p < k; ++p) sum += x[i * k + p] * y[p * n + j];
+        if (c[i * n + j] != sum) return false;
+      }
+  }
+  return true;
+}
+
+}  // namespace
+
+struct Loaded {
+  Blas blas;
+  bool usable = false;
+  std::string description;
+
+  Loaded() {
+    const char* named = std::getenv("ZELLIGE_BLAS");
+    const bool asked = named && *named;
+    const std::string file = asked ? named : "libopenblas.so.0";
+    const std::string why = file == "none" ? "ZELLIGE_BLAS is none" : load(file);
+    if (!why.empty() && file != "none" && asked) fail("ZELLIGE_BLAS: {}", why);
+    usable = why.empty() && multiplies_integers(blas);
+    if (!why.empty())
+      description = "no BLAS: " + why;
+    else if (!usable)
+      description = fmt::format("no BLAS: {} ({}) multiplies integers wrongly here", file, description);
+  }
+
+ private:
+  /// Says why it cannot be used; "" where it can.
+  std::string load(const std::string& file) {
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return ::dlerror();
+    blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
+    if (!blas.dgemm_) return file + " has no cblas_dgemm";
+    // The reference's own threads share out the work: then results do not depend on how many there are.
+    using Threads = void(int);
+    if (auto* threads = reinterpret_cast<Threads*>(::dlsym(library, "openblas_set_num_threads"))) threads(1);
+    using Config = char*();
+    auto* config = reinterpret_cast<Config*>(::dlsym(library, "openblas_get_config"));
+    description = config ? config() : file;
+    return "";
+  }
+};
+
+namespace {
+
+const Loaded& loaded() {
+  static const Loaded the;
+  return the;
+}
+
+}  // namespace
+
+void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+                    const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const {
+  const auto at = [](std::int64_t v) { return static_cast<int>(v); };
+  dgemm_(row_major, plain, plain, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
+}
+
+const Blas* blas() { return loaded().usable ? &loaded().blas : nullptr; }
+
+std::string describe_blas() { return loaded().description; }
+
+}  // namespace zellige::graph

@@ -1,0 +1,324 @@
+#include "graph/cut.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+namespace zellige::graph {
+namespace {
+
+/// One function of the elements at the same coordinates: these stand between matmul and reduction in OpKind.
+bool elementwise(OpKind kind) { return kind > OpKind::matmul && kind < OpKind::reduction; }
+
+/// Within a block graph: does what it computes depend on its operands alone, not on where in the grid it stands?
+bool anywhere(OpKind kind) {
+  switch (kind) {
+    case OpKind::input:
+    case OpKind::output:
+    case OpKind::matmul:
+    case OpKind::reduction:
+    case OpKind::reduction_max:
+    case OpKind::rms_norm:
+    case OpKind::concat:
+    case OpKind::split:
+    case OpKind::accum:
+    case OpKind::accum_red_sum:
+    case OpKind::accum_red_mean:
+    case OpKind::accum_red_rms:
+    case OpKind::accum_redtox_sum:
+    case OpKind::accum_max:
+    case OpKind::accum_rescale:
+    case OpKind::accum_red_sum_rescale:
+      return true;
+    default:
+      return elementwise(kind);
+  }
+}
+
+class Cutter {
+ public:
+  Cutter(const KernelGraph& g, const std::vector<bool>& known)
+      : g_(g), known_(known), producer_(g.tensors.size(), -1) {
+    known_.resize(g.tensors.size());
+    for (int t : g.inputs) known_[t] = true;
+    for (std::size_t i = 0; i < g.ops.size(); ++i)
+      for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i);
+    cut_.graph.name = g.name;
+  }
+
+  Cut run(int tensor, const Region& r) {
+    cut_.graph.outputs = {computed(tensor, r)};
+    return std::move(cut_);
+  }
+
+ private:
+  /// The tensor of the cut graph that holds a region of a tensor.
+  int need(int t, const Region& r) {
+    const auto at = made_.find({t, r});
+    if (at != made_.end()) return at->second;
+    int index = -1;
+    if (known_[t]) {
+      index = add(t, r);
+      cut_.graph.inputs.push_back(index);
+      cut_.inputs.push_back({t, r});
+    } else {
+      index = computed(t, r);
+    }
+    return made_[{t, r}] = index;
+  }
+
+  int add(int t, const Region& r) {
+    const KernelTensor& whole = g_.tensors[t];
+    cut_.graph.tensors.push_back({whole.dtype, r.extent, row_major(r.extent), whole.name});
+    return static_cast<int>(cut_.graph.tensors.size()) - 1;
+  }
+
+  int computed(int t, const Region& r) {
+    const KernelOp& op = g_.ops[producer_[t]];
+    if (elementwise(op.kind)) return same_part(op, t, r);
+    switch (op.kind) {
+      case OpKind::matmul:
+        return product(op, t, r);
+      case OpKind::reduction:
+        return along(op, t, r, op.attributes.dim);
+      case OpKind::rms_norm:
+        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
+      case OpKind::concat:
+        return joined(op, t, r);
+      case OpKind::split:
+        return taken(op, t, r);
+      case OpKind::custom:
+        if (std::ranges::all_of(op.block->ops, [](const BlockOp& inner) { return anywhere(inner.kind); }))
+          return blocks(op, t, r);
+        break;
+      default:
+        break;
+    }
+    return everything(op, t, r);
+  }
+
+  /// What a region needs of an operand that broadcasts to it.
+  Region broadcast(const Region& r, int operand) const {
+    const Shape& shape = g_.tensors[operand].shape;
+    Region part = whole(shape);
+    const std::size_t skip = r.extent.size() - shape.size();
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1) part.origin[d] = r.origin[d + skip], part.extent[d] = r.extent[d + skip];
+    return part;
+  }
+
+  int emit(KernelOp op, int t, const Region& r) {
+    const int index = add(t, r);
+    op.outputs = {index};
+    cut_.graph.ops.push_back(std::move(op));
+    return index;
+  }
+
+  int same_part(const KernelOp& op, int t, const Region& r) {
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    for (int operand : op.inputs) smaller.inputs.push_back(need(operand, broadcast(r, operand)));
+    return emit(std::move(smaller), t, r);
+  }
+
+  int product(const KernelOp& op, int t, const Region& r) {
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      Region part = broadcast(r, op.inputs[i]);
+      const Shape& shape = g_.tensors[op.inputs[i]].shape;
+      const std::size_t inner = shape.size() - (i == 0 ? 1 : 2);  // the dimension that is summed over
+      if (i < 2) {
+        part.origin[inner] = 0, part.extent[inner] = shape[inner];
+        const std::size_t outer = shape.size() - (i == 0 ? 2 : 1), rank = r.extent.size();
+        const std::size_t from = i == 0 ? rank - 2 : rank - 1;
+        part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
+      }
+      smaller.inputs.push_back(need(op.inputs[i], part));
+    }
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// An operator that reads the whole of one dimension of its first operand and gives the whole of it.
+  int along(const KernelOp& op, int t, const Region& r, int dim) {
+    Region given = r, read = r;
+    given.origin[dim] = read.origin[dim] = 0;
+    given.extent[dim] = g_.tensors[t].shape[dim];
+    read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
+    KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
+    for (std::size_t i = 1; i < op.inputs.size(); ++i)
+      smaller.inputs.push_back(need(op.inputs[i], broadcast(given, op.inputs[i])));
+    return slice(emit(std::move(smaller), t, given), t, given, r);
+  }
+
+  int joined(const KernelOp& op, int t, const Region& r) {
+    const int dim = op.attributes.dim;
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    std::int64_t offset = 0;
+    for (int operand : op.inputs) {
+      const std::int64_t extent = g_.tensors[operand].shape[dim];
+      const std::int64_t from = std::max(r.origin[dim], offset),
+                         to = std::min(r.origin[dim] + r.extent[dim], offset + extent);
+      if (from < to) {
+        Region part = r;
+        part.origin[dim] = from - offset, part.extent[dim] = to - from;
+        smaller.inputs.push_back(need(operand, part));
+      }
+      offset += extent;
+    }
+    return emit(std::move(smaller), t, r);
+  }
+
+  int taken(const KernelOp& op, int t, const Region& r) {
+    const int dim = op.attributes.dim;
+    Region part = r;
+    for (std::size_t i = 0; op.outputs[i] != t; ++i) part.origin[dim] += op.attributes.sizes[i];
+    KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
+    smaller.attributes.sizes = {r.extent[dim]};
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// The same block graph on a grid of just the blocks that write the region: each operand is cut to what these load.
+  int blocks(const KernelOp& op, int t, const Region& r) {
+    const BlockGraph& b = *op.block;
+    const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
+    const BlockOp& store = *std::ranges::find_if(b.ops, [&](const BlockOp& inner) {
+      return inner.kind == OpKind::output && inner.kernel_tensor == position;
+    });
+    std::array<std::int64_t, 3> first{0, 0, 0}, count{b.grid.x, b.grid.y, b.grid.z};
+    Region given = whole(g_.tensors[t].shape);
+    for (int axis = 0; axis < 3; ++axis) {
+      const int d = store.map[axis];
+      if (d < 0) continue;
+      const std::int64_t tile = g_.tensors[t].shape[d] / b.grid[axis];
+      first[axis] = r.origin[d] / tile;
+      count[axis] = (r.origin[d] + r.extent[d] + tile - 1) / tile - first[axis];
+      given.origin[d] = first[axis] * tile, given.extent[d] = count[axis] * tile;
+    }
+    auto smaller = std::make_shared<BlockGraph>(b);
+    smaller->grid = {count[0], count[1], count[2]};
+    const auto cut_to_blocks = [&](const BlockOp& inner, int tensor) {
+      Region part = whole(g_.tensors[tensor].shape);
+      for (int axis = 0; axis < 3; ++axis) {
+        const int d = inner.map[axis];
+        if (d < 0) continue;
+        const std::int64_t share = g_.tensors[tensor].shape[d] / b.grid[axis];
+        part.origin[d] = first[axis] * share, part.extent[d] = count[axis] * share;
+      }
+      return part;
+    };
+    KernelOp custom{op.kind, {}, {}, op.attributes, nullptr};
+    int index = -1;
+    std::vector<Region> stored(op.outputs.size());
+    for (BlockOp& inner : smaller->ops) {
+      if (inner.kind == OpKind::input) {  // a tensor that is loaded twice may be cut in two ways
+        const int tensor = op.inputs[inner.kernel_tensor];
+        inner.kernel_tensor = static_cast<int>(custom.inputs.size());
+        custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
+      } else if (inner.kind == OpKind::output) {
+        stored[inner.kernel_tensor] = cut_to_blocks(inner, op.outputs[inner.kernel_tensor]);
+      }
+    }
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      custom.outputs.push_back(add(op.outputs[i], stored[i]));
+      if (op.outputs[i] == t) index = custom.outputs.back();
+    }
+    custom.block = std::move(smaller);
+    cut_.graph.ops.push_back(std::move(custom));
+    return slice(index, t, given, r);
+  }
+
+  int everything(const KernelOp& op, int t, const Region& r) {
+    KernelOp same{op.kind, {}, {}, op.attributes, op.block};
+    for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
+    int index = -1;
+    for (int out : op.outputs) {
+      same.outputs.push_back(add(out, whole(g_.tensors[out].shape)));
+      if (out == t) index = same.outputs.back();
+    }
+    cut_.graph.ops.push_back(std::move(same));
+    return slice(index, t, whole(g_.tensors[t].shape), r);
+  }
+
+  /// A region of one that is given, a split for each dimension that it is cut along.
+  int slice(int from, int t, Region given, const Region& r) {
+    for (std::size_t d = 0; d < r.extent.size(); ++d) {
+      if (given.extent[d] == r.extent[d]) continue;
+      const std::int64_t before = r.origin[d] - given.origin[d],
+                         after = given.extent[d] - before - r.extent[d];
+      KernelOp split{OpKind::split, {from}, {}, {}, nullptr};
+      split.attributes.dim = static_cast<int>(d);
+      const auto piece = [&](std::int64_t extent) {
+        if (extent == 0) return -1;
+        Region smaller = given;
+        smaller.extent[d] = extent;
+        split.attributes.sizes.push_back(extent);
+        split.outputs.push_back(add(t, smaller));
+        return split.outputs.back();
+      };
+      piece(before);
+      const int kept = piece(r.extent[d]);
+      piece(after);
+      cut_.graph.ops.push_back(std::move(split));
+      from = kept;
+      given.origin[d] = r.origin[d], given.extent[d] = r.extent[d];
+    }
+    return from;
+  }
+
+  const KernelGraph& g_;
+  std::vector<bool> known_;
+  std::vector<int> producer_;  // of each tensor: the operator
+  std::map<std::pair<int, Region>, int> made_;
+  Cut cut_;
+};
+
+double product_work(const Shape& a, const Shape& c) {
+  return 2 * static_cast<double>(size(c)) * static_cast<double>(a.back());
+}
+
+}  // namespace
+
+Array part(const Array& a, const Region& r) {
+  Array to = make_array(r.extent);
+  const std::int64_t n = a.shape.back(), m = r.extent.back();
+  each_row(a.shape, r, [&](std::int64_t from, std::int64_t row) {
+    std::memcpy(to.values.data() + row * m, a.values.data() + from * n + r.origin.back(), m * sizeof(double));
+  });
+  return to;
+}
+
+Cut cut(const KernelGraph& g, int tensor, const Region& r, const std::vector<bool>& known) {
+  return Cutter(g, known).run(tensor, r);
+}
+
+double work(const KernelGraph& g) {
+  double sum = 0;
+  const auto elements = [](const auto& tensors, const std::vector<int>& list) {
+    double n = 0;
+    for (int t : list) n += static_cast<double>(size(tensors[t].shape));
+    return n;
+  };
+  const auto one = [&](const auto& tensors, const auto& op) {
+    if (op.kind == OpKind::matmul)
+      return product_work(tensors[op.inputs[0]].shape, tensors[op.outputs[0]].shape);
+    return work_an_element * std::max(elements(tensors, op.inputs), elements(tensors, op.outputs));
+  };
+  for (const KernelOp& op : g.ops) {
+    if (op.kind != OpKind::custom) {
+      sum += one(g.tensors, op);
+      continue;
+    }
+    double block = 0;
+    for (const BlockOp& inner : op.block->ops) block += one(op.block->tensors, inner);
+    sum += block * static_cast<double>(op.block->grid.count() * op.block->loop);
+  }
+  return sum;
+}
+
+double bytes(const KernelGraph& g) {
+  double sum = 0;
+  for (const KernelTensor& t : g.tensors) sum += 8 * static_cast<double>(size(t.shape));
+  return sum;
+}
+
+}  // namespace zellige::graph

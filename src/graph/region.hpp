@@ -1,0 +1,33 @@
+// A box of a tensor: where it begins and how far it goes, along each dimension.
+#pragma once
+#include "graph/array.hpp"
+
+namespace zellige::graph {
+
+struct Region {
+  Shape origin, extent;
+  auto operator<=>(const Region&) const = default;
+};
+
+inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
+
+/// Calls visit(row of the tensor, row of the region): rows lie along the last dimension and count in row-major order.
+template <class Visit>
+void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
+  const std::size_t rank = tensor.size();
+  const std::int64_t rows = size(r.extent) / r.extent[rank - 1];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t rest = row, at = 0, step = 1;
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      at += (r.origin[d] + rest % r.extent[d]) * step;
+      rest /= r.extent[d];
+      step *= tensor[d];
+    }
+    visit(at, row);
+  }
+}
+
+/// A part of an array, as an array of its own.
+Array part(const Array&, const Region&);
+
+}  // namespace zellige::graph

@@ -1,0 +1,120 @@
+// A mask's -inf is neither an overflow nor an uncertainty.
+#include "graph/masked.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/builder.hpp"
+#include "graph/judge.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// softmax(Q K + M) V without the maximum; M has a -inf wherever a column lies behind its row.
+struct Attention {
+  KernelGraph graph;
+  std::vector<Array> inputs;
+};
+
+Attention causal(bool inside) {
+  Builder b("causal");
+  const Tensor Q = b.input("Q", {8, 16}), K = b.input("K", {16, 8}), V = b.input("V", {8, 4}),
+               M = b.input("M", {8, 8});
+  if (inside) {
+    b.output(b.custom({.block = {32}},
+                      [&](BlockBuilder& t) {
+                        const Tile e = exp(matmul(t.load(Q), t.load(K)) + t.load(M));
+                        t.store(matmul(e, t.load(V)) / accum_red_sum(e), {});
+                      })
+                 .at(0),
+             "O");
+  } else {
+    const Tensor e = exp(matmul(Q, K) + M);
+    b.output(matmul(e, V) / reduction(e, 1), "O");
+  }
+  Attention a{b.build(), {}};
+  for (int t : a.graph.inputs) {
+    a.inputs.push_back(make_array(a.graph.tensors[t].shape));
+    for (std::size_t i = 0; i < a.inputs.back().values.size(); ++i)
+      a.inputs.back().values[i] = static_cast<double>((i * 37) % 17) / 16 - 0.5;
+  }
+  for (std::size_t i = 0; i < 64; ++i) a.inputs[3].values[i] = i % 8 > i / 8 ? -INFINITY : 0;
+  return a;
+}
+
+TEST(Masked, MinusInfinityOfAMaskIsNoMagnitude) {
+  for (const bool inside : {false, true}) {
+    Attention a = causal(inside);
+    ReferenceOptions options;
+    options.limit = 8192, options.exp_limit = 4, options.tile_limit = finite_limit;
+    EXPECT_TRUE(run(a.graph, a.inputs, options).within(8192)) << inside;
+    a.inputs[3].values[0] = INFINITY;  // no mask does that
+    EXPECT_FALSE(run(a.graph, a.inputs, options).within(8192)) << inside;
+    a.inputs[3].values[0] = 0;
+    for (double& v : a.inputs[0].values) v *= 100;  // nor does one excuse a large score
+    EXPECT_FALSE(run(a.graph, a.inputs, options).within(8192)) << inside;
+  }
+}
+
+TEST(Masked, GoesThroughSumsAndEndsAtExpAndProducts) {
+  const KernelGraph g = causal(false).graph;
+  const auto named = [&](const std::vector<bool>& mask) {
+    std::vector<std::string_view> kinds;
+    for (const KernelOp& op : g.ops)
+      if (mask[op.outputs[0]]) kinds.push_back(name(op.kind));
+    return kinds;
+  };
+  EXPECT_EQ(named(masked(g, {false, false, false, true})), std::vector<std::string_view>{"add"});
+  EXPECT_EQ(named(masked(g, {true, false, false, false})), std::vector<std::string_view>{});
+  EXPECT_EQ(named(masked(g, {false, false, false, false})), std::vector<std::string_view>{});
+}
+
+// What overflows in the middle of a graph is one: log of 0 is -inf, and no mask.
+TEST(Masked, AnOverflowIsNoMask) {
+  Builder b("g");
+  const Tensor X = b.input("X", {4, 4});
+  b.output(log(relu(X)) + X);
+  std::vector<Array> inputs{make_array({4, 4})};
+  EXPECT_FALSE(run(b.build(), inputs).within(8192));
+}
+
+// Behind a mask, rounding explains what it explains without one: a planted fault stays one.
+TEST(Masked, ErrorsStayFiniteBehindAMask) {
+  for (const bool inside : {false, true}) {
+    const Attention a = causal(inside);
+    ReferenceOptions options;
+    options.errors = true;
+    const Reference r = run(a.graph, a.inputs, options);
+    const int o = a.graph.outputs[0];
+    for (double e : r.errors[o].values) EXPECT_LT(e, 0.01);
+    Judge judge(a.graph, a.inputs, r);
+    EXPECT_TRUE(judge.compare(o, r.tensors[o]).correct);
+    Array found = r.tensors[o];
+    found.values[9] += 0.05;
+    const Comparison c = judge.compare(o, found);
+    EXPECT_FALSE(c.correct);
+    EXPECT_FALSE(c.explained);
+  }
+}
+
+// The row of a softmax that is masked as a whole is 0/0 here as in PyTorch: NaN agrees with NaN, and with nothing else.
+TEST(Masked, AWhollyMaskedRowIsNaN) {
+  Attention a = causal(false);
+  for (std::size_t i = 16; i < 24; ++i) a.inputs[3].values[i] = -INFINITY;
+  const Reference r = run(a.graph, a.inputs);
+  const int o = a.graph.outputs[0];
+  EXPECT_TRUE(std::isnan(r.tensors[o].values[2 * 4 + 1]));
+  EXPECT_FALSE(std::isnan(r.tensors[o].values[3 * 4 + 1]));
+  Judge judge(a.graph, a.inputs, r);
+  EXPECT_TRUE(judge.compare(o, r.tensors[o]).correct);
+  Array found = r.tensors[o];
+  for (std::size_t i = 8; i < 12; ++i) found.values[i] = 0;  // as an attention that tests for it would
+  const Comparison c = judge.compare(o, found);
+  EXPECT_FALSE(c.correct);
+  EXPECT_FALSE(c.explained);
+  EXPECT_EQ(c.wrong, 4);
+}
+
+}  // namespace
+}  // namespace zellige::graph

@@ -1,0 +1,148 @@
+// A part of a tensor computed from parts of its operands is that part of the whole: on random graphs, bit for bit.
+#include "graph/cut.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "generate.hpp"
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+#include "graph/reference.hpp"
+
+namespace zellige::random_graphs {
+namespace {
+
+using namespace graph;
+
+class Cuts : public testing::Test {
+ protected:
+  // Our own loop sums in order of k wherever an element stands; a BLAS has an order for each shape.
+  static void SetUpTestSuite() { setenv("ZELLIGE_BLAS", "none", 1); }
+
+  std::int64_t between(std::int64_t a, std::int64_t b) {
+    return std::uniform_int_distribution<std::int64_t>(a, b)(random);
+  }
+
+  std::vector<Array> inputs(const KernelGraph& g) {
+    std::normal_distribution<double> bell;
+    std::vector<Array> all;
+    for (int t : g.inputs) {
+      all.push_back(make_array(g.tensors[t].shape));
+      for (double& v : all.back().values) v = round_to(g.tensors[t].dtype, bell(random) / 4);
+    }
+    return all;
+  }
+
+  Region region(const Shape& shape) {
+    Region r = whole(shape);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      r.origin[d] = between(0, shape[d] - 1);
+      r.extent[d] = between(1, shape[d] - r.origin[d]);
+    }
+    return r;
+  }
+
+  /// Every tensor that an operator makes, in parts, from the inputs and from what is known of others.
+  void check(const KernelGraph& g, int parts) {
+    const std::vector<Array> given = inputs(g);
+    Reference all = run(g, given);
+    for (std::size_t i = 0; i < given.size(); ++i) all.tensors[g.inputs[i]] = given[i];
+    for (const KernelOp& op : g.ops)
+      for (int t : op.outputs)
+        for (int n = 0; n < parts; ++n) {
+          std::vector<bool> known(g.tensors.size());
+          if (n % 2)
+            for (std::size_t k = 0; k < known.size(); ++k) known[k] = between(0, 1);
+          const Region r = n == 0 ? whole(g.tensors[t].shape) : region(g.tensors[t].shape);
+          const Cut c = cut(g, t, r, known);
+          std::vector<Array> arrays;
+          for (const Cut::Part& p : c.inputs) {
+            EXPECT_NE(p.tensor, t);
+            arrays.push_back(part(all.tensors[p.tensor], p.region));
+          }
+          const Array expected = part(all.tensors[t], r), found = run_reference(c.graph, arrays).at(0);
+          ASSERT_EQ(found.shape, expected.shape);
+          for (std::size_t e = 0; e < found.values.size(); ++e) {
+            const double x = found.values[e], y = expected.values[e];
+            ASSERT_TRUE(x == y || (x != x && y != y))
+                << g.name << " " << g.tensors[t].name << " at " << to_string(r.origin) << " "
+                << to_string(r.extent) << ": " << x << ", not " << y;
+          }
+          ++checked, smaller += work(c.graph) < work(g) / 2;
+          for (const KernelOp& o : g.ops) kinds.insert(name(o.kind));
+        }
+  }
+
+  std::mt19937_64 random{7};
+  std::set<std::string_view> kinds;
+  int checked = 0, smaller = 0;
+};
+
+TEST_F(Cuts, AreThatPartOfTheWhole) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    check(random_graph(seed), 4);
+    if (HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(checked, 1000);
+  EXPECT_GT(smaller, checked / 4) << "a part should not take the whole";
+  for (const char* kind : {"matmul", "reduction", "rms_norm", "concat", "split", "custom", "add"})
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+}
+
+// Rows of attention need those rows of Q, and all of K and V.
+TEST_F(Cuts, RowsOfAttentionNeedAllKeys) {
+  Builder b("attention");
+  const Tensor Q = b.input("Q", {256, 64}), K = b.input("K", {64, 512}), V = b.input("V", {512, 32});
+  const Tensor P = exp(matmul(Q, K));
+  b.output(matmul(P, V) / reduction(P, 1), "O");
+  const KernelGraph g = b.build();
+  check(g, 3);
+  const Cut c = cut(g, g.outputs[0], {{32, 8}, {16, 8}});
+  std::vector<std::string> parts;
+  for (const Cut::Part& p : c.inputs)
+    parts.push_back(g.tensors[p.tensor].name + to_string(p.region.origin) + to_string(p.region.extent));
+  EXPECT_EQ(parts, (std::vector<std::string>{"Q(32, 0)(16, 64)", "K(0, 0)(64, 512)", "V(0, 8)(512, 8)"}));
+  EXPECT_EQ(c.graph.ops.size(), g.ops.size()) << "what two operators read is computed once";
+}
+
+// Blocks that do not write the part do not run, in a grid of three axes, with a tensor that is loaded twice.
+TEST_F(Cuts, OfACustomOperatorTakeItsBlocks) {
+  Builder b("g");
+  const Tensor X = b.input("X", {24, 32}), W = b.input("W", {32, 40});
+  b.output(b.custom({.grid = {4, 5, 1}, .block = {32}, .loop = 2},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X, {.x = 0, .loop = 1}), w = t.load(W, {.y = 1, .loop = 0}),
+                                 again = t.load(X, {.x = 0});
+                      t.store(accum(matmul(x, w)) + reduction(again, 1), {.x = 0, .y = 1});
+                    })
+               .at(0),
+           "Y");
+  const KernelGraph g = b.build();
+  check(g, 6);
+  const Cut c = cut(g, g.outputs[0], {{7, 9}, {5, 7}});
+  EXPECT_EQ(c.graph.ops[0].block->grid, (Dim3{1, 1, 1}));
+  EXPECT_EQ(c.inputs[0].region, (Region{{6, 0}, {6, 32}}));
+  EXPECT_EQ(c.inputs[1].region, (Region{{0, 8}, {32, 8}}));
+  EXPECT_EQ(c.inputs.size(), 2u);
+  EXPECT_EQ(c.graph.ops[0].inputs.size(), 3u);
+}
+
+// A reduction to more than one element, a join and its parts, along dimensions that the region cuts.
+TEST_F(Cuts, AlongEveryDimension) {
+  Builder b("g");
+  const Tensor X = b.input("X", {6, 8, 10}), Y = b.input("Y", {6, 8, 1});
+  for (int dim = 0; dim < 3; ++dim) b.output(reduction(X, dim, 2));
+  const Tensor joined = concat<KernelLevel>({X, relu(X), X * Y}, 1);
+  b.output(joined);
+  const auto parts = split(joined, 1, {5, 12, 7});
+  b.output(parts.at(1) * 2.0);
+  b.output(rms_norm(parts.at(2)));
+  check(b.build(), 12);
+}
+
+}  // namespace
+}  // namespace zellige::random_graphs
