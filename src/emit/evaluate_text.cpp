@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "emit/kernel_text.hpp"
+#include "plan/shared_access.hpp"
 
 namespace zellige::emit {
 
@@ -135,33 +136,11 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   close(s);
 }
 
-// Whether accumulators of all `columns` may be written: those past the tile land in the padding between its rows.
-bool KernelText::has_room(const Task& task, std::int64_t columns) const {
-  if (task.kind != TaskKind::to_shared || block_.nodes[task.node].kind != NodeKind::matmul) return false;
-  const Buffer& b = plan_.buffers[task.buffer];
-  const std::size_t rank = b.padded.size();
-  return b.inner == static_cast<int>(rank) - 1 && b.swizzle.B == 0 && b.padded[rank - 1] % 2 == 0 &&
-         b.strides[rank - 2] >= columns;
-}
-
-/// The shape that a fragment's task fills: a padded operand takes zeros beyond the tile.
-const plan::Shape& KernelText::written(const Task& task) const {
-  const bool operand = task.kind == TaskKind::to_shared && block_.nodes[task.node].kind == NodeKind::round;
-  return operand ? plan_.buffers[task.buffer].padded : plan_.contexts[task.context].domain;
-}
-
 /// Which of a fragment's elements are anybody's: a batch, row or column beyond is not.
 Condition KernelText::inside(const Task& task) const {
-  const Context& c = plan_.contexts[task.context];
-  const plan::Shape& bound = written(task);
-  const std::size_t rank = c.domain.size();
   Condition inside;
-  const auto need = [&](const char* at, int axis, std::int64_t below) {
-    if (c.items(axis) > below) inside.push_back({Index::named(at), below});
-  };
-  need("at.b", 2, graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2)));
-  need("at.m", 1, bound[rank - 2]);
-  if (!has_room(task, c.items(0))) need("at.n", 0, bound[rank - 1]);
+  for (const plan::Guard& g : plan::guards(plan_, task))
+    inside.push_back({Index::named(g.axis == 0 ? "at.n" : g.axis == 1 ? "at.m" : "at.b"), g.below});
   return inside;
 }
 
@@ -186,7 +165,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
   for (int t : tasks) {
     const Task& task = plan_.tasks[t];
-    const plan::Shape bound = written(task);
+    const plan::Shape& bound = plan::written(plan_, task);
     // Tiles of warps that hold none would read beyond: clamp those too.
     Point q = p;
     const bool padded = bound != c.domain;
@@ -261,7 +240,7 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   if (!inside.empty()) v = {fmt::format("({} ? {} : 0.0f)", text(inside), v.text), p.vector > 1};
   const std::string r = store_value(v, p.vector);
   const Context& c = plan_.contexts[task.context];
-  int w = b.inner == p.inner ? this->piece(b, p) : 1;
+  int w = b.inner == p.inner ? plan::access_width(b, p.inner, p.vector, p.shift) : 1;
   std::optional<Index> limit;
   if (c.row && b.padded[p.inner] % 2 != 0) w = 1, limit = b.padded[p.inner];
   if (b.partials == 1) return write_pieces(r, p, w, tile(task.buffer) + "(", p.at, limit);
@@ -349,7 +328,7 @@ void KernelText::sink_accumulate(const Task& task, const Point& p) {
       sum.text =
           fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
     const std::string r = store_value(sum, p.vector);
-    write_pieces(r, p, this->piece(b, p), tile(task.buffer) + "(", p.at, {});
+    write_pieces(r, p, plan::access_width(b, p.inner, p.vector, p.shift), tile(task.buffer) + "(", p.at, {});
     return;
   }
   std::string update = fmt::format("{} += {}", acc, x.text);

@@ -2,6 +2,7 @@
 
 #include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
+#include "plan/shared_access.hpp"
 
 namespace zellige::emit {
 
@@ -132,24 +133,6 @@ Value KernelText::concat(int node, const Point& p) {
   return held_by(name, p.vector);
 }
 
-int KernelText::piece(const Buffer& b, const Point& p) const {
-  const int inner = p.inner, vector = p.vector;
-  if (b.inner != inner || b.padded[inner] == 1) return 1;
-  const int size = graph::bytes(b.dtype);
-  int n = std::min(vector, 16 / size);
-  const auto fits = [&](int w) {
-    for (std::size_t d = 0; d < b.strides.size(); ++d)
-      if (static_cast<int>(d) != inner && b.padded[d] > 1 && b.strides[d] % w != 0) return false;
-    if (b.partials > 1 && b.partial_stride % w != 0) return false;
-    if (b.stages > 1 && b.stage_stride % w != 0) return false;
-    if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
-    if (p.shift % w != 0) return false;
-    return b.padded[inner] % w == 0 || b.padded[inner] >= vector;
-  };
-  while (n > 1 && !fits(n)) n /= 2;
-  return n;
-}
-
 /// Reads the neighbours, `piece` at a time: read(piece, coordinate) is the text of one access.
 template <class Read>
 Value KernelText::read(const plan::Shape& shape, const Point& p, int piece, Read read) {
@@ -182,11 +165,13 @@ Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const P
   const bool vector = p.vector > 1 && shape[p.inner] > 1;
   const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce &&
                    block_.nodes[b.node].op == OpKind::reduction_max;
-  return read(shape, p, vector && p.limit[p.inner] == 0 ? piece(b, p) : 1, [&](int w, const auto& at) {
-    return b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w, b.partials, tile,
-                                        fmt::join(at, ", "))
-                          : fmt::format("read<{}>({}({}))", w, tile, fmt::join(at, ", "));
-  });
+  return read(shape, p,
+              vector && p.limit[p.inner] == 0 ? plan::access_width(b, p.inner, p.vector, p.shift) : 1,
+              [&](int w, const auto& at) {
+                return b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w,
+                                                    b.partials, tile, fmt::join(at, ", "))
+                                      : fmt::format("read<{}>({}({}))", w, tile, fmt::join(at, ", "));
+              });
 }
 
 Value KernelText::read_global(int node, const Point& p) {

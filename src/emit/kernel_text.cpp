@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/nests.hpp"
+
 namespace zellige::emit {
 
 using plan::NodeKind;
@@ -58,8 +60,8 @@ void KernelText::signature() {
             looped()
                 ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
                 : "");
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads, block_.name,
-            list);
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads,
+            block_.name, list);
 }
 
 std::string KernelText::thread_index() const {
@@ -162,9 +164,6 @@ int KernelText::stages() const {
 void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) {
     const plan::Step& step = steps[i];
-    const auto copies = [&](const plan::Step& s) {
-      return s.task >= 0 && plan_.tasks[s.task].kind == TaskKind::copy_in;
-    };
     switch (step.kind) {
       case StepKind::start:
         start(plan_.tasks[step.task]);
@@ -179,15 +178,9 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
           box(step);
           break;
         }
-        std::size_t end = i;
-        std::vector<int> tasks;
-        for (; end < last && steps[end].task >= 0 && steps[end].kind != StepKind::start &&
-               steps[end].kind != StepKind::async_work && (steps[end].kind == step.kind || !parted()) &&
-               copies(steps[end]) == copies(step) && steps[end].guard_lag == step.guard_lag;
-             ++end)
-          tasks.push_back(steps[end].task);
-        copies(step) ? copy(tasks, step.guard_lag) : work(tasks);
-        i = end - 1;
+        const std::vector<int> tasks = plan::side_by_side(plan_, steps, i, last);
+        plan_.tasks[step.task].kind == TaskKind::copy_in ? copy(tasks, step.guard_lag) : work(tasks);
+        i += tasks.size() - 1;
         break;
       }
       case StepKind::loop_begin: {
@@ -249,30 +242,12 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
 }
 
 void KernelText::work(const std::vector<int>& tasks) {
-  const auto in_nest = [&](const Task& t) {
-    if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
-    if (t.kind == TaskKind::reduce) return plan_.contexts[t.context].row != nullptr;
-    return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::to_global ||
-           t.kind == TaskKind::accumulate;
-  };
-  const auto declare = [&](const Task& t) {
-    if (t.kind == TaskKind::reduce && !started_.contains(t.node)) sum_declaration(t);
-  };
-  // The tasks right behind task i that share its loop nest; i moves to the last of them.
-  const auto gather = [&](std::size_t& i, std::vector<int>& together) {
-    const int context = plan_.tasks[tasks[i]].context;
-    while (i + 1 < tasks.size() && plan_.tasks[tasks[i + 1]].context == context &&
-           in_nest(plan_.tasks[tasks[i + 1]])) {
-      declare(plan_.tasks[tasks[++i]]);
-      together.push_back(tasks[i]);
-    }
-  };
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Task& t = plan_.tasks[tasks[i]];
-    declare(t);
-    if (in_nest(t)) {
-      std::vector<int> together{tasks[i]};
-      gather(i, together);
+  for (const std::vector<int>& together : plan::nests(plan_, tasks)) {
+    for (int i : together)
+      if (plan_.tasks[i].kind == TaskKind::reduce && !started_.contains(plan_.tasks[i].node))
+        sum_declaration(plan_.tasks[i]);
+    const Task& t = plan_.tasks[together.front()];
+    if (plan::in_nest(plan_, t)) {
       nest(together);
       continue;
     }

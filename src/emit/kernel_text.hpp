@@ -87,12 +87,14 @@ class KernelText {
   void box(const plan::Step&);
   void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void multiply_by_warpgroups(const plan::Step&);
-  std::string ring(int channel) const;          // its name in the text
-  std::string ring_tile(int buffer) const;      // at the stage that the agent holds
+  std::string ring(int channel) const;      // its name in the text
+  std::string ring_tile(int buffer) const;  // at the stage that the agent holds
   bool in_ring(int buffer) const;
   int threads_at(int barrier) const;
   bool parted() const { return plan_.schedule.agents.size() > 1; }
-  std::string map_name(int node) const { return names_.map(program_.tensors[block_.nodes[node].tensor].name); }
+  std::string map_name(int node) const {
+    return names_.map(program_.tensors[block_.nodes[node].tensor].name);
+  }
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
@@ -116,8 +118,6 @@ class KernelText {
   void nest(const std::vector<int>& tasks);  // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
-  bool has_room(const Task&, std::int64_t columns) const;
-  const plan::Shape& written(const Task&) const;
   Condition inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
@@ -147,7 +147,6 @@ class KernelText {
   std::string accumulator(int node, const Point&) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
-  int piece(const Buffer&, const Point&) const;
   const std::string& tile(int buffer) const { return tiles_[buffer]; }
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }

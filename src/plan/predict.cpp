@@ -5,6 +5,8 @@
 
 #include "plan/banks.hpp"
 #include "plan/bounds.hpp"
+#include "plan/count_shared.hpp"
+#include "plan/nests.hpp"
 #include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -12,6 +14,10 @@ namespace zellige::plan {
 namespace {
 
 using emulate::Counter;
+
+constexpr Counter shared_wavefronts[] = {
+    Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal, Counter::shared_store_wavefronts,
+    Counter::shared_store_wavefronts_ideal};
 
 void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
@@ -79,15 +85,23 @@ class Prediction {
           Counter::wgmma, Counter::mbarrier_arrive, Counter::mbarrier_wait, Counter::tma_load,
           Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes, Counter::cluster_barrier})
       counts_[c] = 0;
+    for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
+      counts_[Counter(c)] = 0;
+    for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
     if (plan_.schedule.agents.size() > 1) parting(barriers[0]);
     for (const Agent& agent : plan_.schedule.agents) {
-      met_.clear(), unsynced_.clear();
+      met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
+    if (!shared_exact_)
+      for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
+        counts_.erase(Counter(c));
+    if (!shared_exact_ || shared_mixed_)
+      for (Counter c : shared_wavefronts) counts_.erase(c);
     if (lanes_drift_)
       counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
     counts_[Counter::cp_async_source_bytes] = source_bytes_;
@@ -98,6 +112,7 @@ class Prediction {
   /// The steps [first, last) in one iteration of a loop of so many trips.
   void steps(const Agent& agent, std::size_t first, std::size_t last, std::int64_t iteration,
              std::int64_t trips) {
+    std::size_t counted_until = first;
     for (std::size_t at = first; at < last; ++at) {
       const Step& step = agent.steps[at];
       if (step.kind == StepKind::loop_begin) {
@@ -117,9 +132,16 @@ class Prediction {
         counts_[Counter::mbarrier_arrive] += blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
       } else if (step.kind == StepKind::barrier) {
         met_[step.id] += blocks_;
-        unsynced_.clear();
-      } else if (step.task >= 0 && step.kind != StepKind::start && iteration + step.guard_lag < trips) {
+        unsynced_.clear(), ragged_.clear();
+      } else if (step.kind == StepKind::start) {
+        shared({step.task}, true);
+      } else if (step.task >= 0 && iteration + step.guard_lag < trips) {
         task(step);
+        // The first of the steps side by side stands for all of their texts.
+        if (at < counted_until || step.kind == StepKind::async_work) continue;
+        const std::vector<int> tasks = side_by_side(plan_, agent.steps, at, last);
+        for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
+        counted_until = at + tasks.size();
       }
     }
   }
@@ -169,6 +191,16 @@ class Prediction {
       if (!known) known = multiplied(t);
     }
     if (known) add(counts_, *known, blocks_);
+  }
+
+  /// Ordinary accesses of what is evaluated together.
+  void shared(const std::vector<int>& tasks, bool start) {
+    const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
+    if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
+    const SharedCounts& s = entry->second;
+    shared_exact_ = shared_exact_ && s.exact;
+    shared_mixed_ = shared_mixed_ || s.mixed || (s.ragged && !ragged_.insert(entry->first).second);
+    add(counts_, s.counts, blocks_);
   }
 
   /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
@@ -266,6 +298,9 @@ class Prediction {
   std::uint64_t source_bytes_ = 0;        // of all blocks
   std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
   bool lanes_drift_ = false;
+  std::map<std::pair<int, bool>, SharedCounts> shared_;  // by the first task, and whether it is its start
+  std::set<std::pair<int, bool>> ragged_;                // done since the agent's last barrier
+  bool shared_exact_ = true, shared_mixed_ = false;
 };
 
 }  // namespace

@@ -130,7 +130,7 @@ int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, in
   const WarpLayout w = warps(c);
   const std::int64_t columns =
       c.domain.back() / c.turns();  // of one slice: slices follow one another in time
-  const std::int64_t unit = n % columns / (columns > 8 ? 16 : 8);
+  const std::int64_t unit = (c.turns() > 1 ? n % columns : n) / (columns > 8 ? 16 : 8);
   return static_cast<int>(m / 16 % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 

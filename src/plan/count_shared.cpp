@@ -1,0 +1,168 @@
+#include "plan/count_shared.hpp"
+
+#include <algorithm>
+
+#include "plan/banks.hpp"
+#include "plan/bounds.hpp"
+#include "plan/shared_access.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::by_width;
+using emulate::Counter;
+
+/// Where the lanes of each warp evaluate, one iteration of the nest after another; `part`: the partial result that is theirs.
+struct Warp {
+  std::vector<WarpAccess> iterations;
+  std::vector<std::int64_t> part;
+};
+
+/// The number of a thread along those modes of its layout that `which` takes.
+template <class Which>
+std::int64_t digit(const Context& c, int thread, const Which& which) {
+  std::int64_t number = 0, times = 1, below = 1;
+  for (const Mode& m : modes(View(c.share)[0])) {
+    if (which(m, below)) number += thread / below % m.extent * times, times *= m.extent;
+    below *= m.extent;
+  }
+  return number;
+}
+
+std::vector<Warp> warps_of(const Context& c, bool sums) {
+  const Held held(c);
+  std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(held.threads(), 32)));
+  for (int thread = 0; thread < held.threads(); ++thread) {
+    Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
+    warp.part.push_back(digit(c, thread, [&](const Mode& m, std::int64_t below) {
+      return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
+    }));
+    std::size_t i = 0;
+    for (int turn = 0; turn < (sums ? 1 : held.turns()); ++turn)
+      for (int value = 0; value < held.values(); value += sums ? 1 : c.vector()) {
+        if (sums && !held.starts_sum(value)) continue;
+        if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
+        Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
+        if (!sums)
+          held.find(thread, value, turn, at);
+        else if (thread % c.lanes() == 0)
+          held.find_sum(thread, value, turn, at);
+      }
+  }
+  return warps;
+}
+
+/// As the emulator has it: phases that a load takes together count apart.
+int ideal(const BankAccess& a, int total) {
+  const int lanes = std::clamp(128 / a.bytes, 1, 32);
+  int phases = 0;
+  for (int first = 0; first < 32; first += lanes) {
+    bool any = false;
+    for (int lane = first; lane < first + lanes; ++lane)
+      any = any || a.address[static_cast<std::size_t>(lane)] != -1;
+    phases += any;
+  }
+  return std::min(total, phases);
+}
+
+class Count {
+ public:
+  Count(const KernelPlan& plan, const Context& c, bool sums = false)
+      : plan_(plan), warps_(warps_of(c, sums)) {}
+
+  void add(const SharedAccess& a) {
+    const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
+    const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
+    for (const Warp& warp : warps_) {
+      std::uint32_t all = ~0u, most = 0;  // lanes that have done it every time; the first time
+      for (const WarpAccess& lanes : warp.iterations) {
+        BankAccess access{.bytes = a.bytes, .address = std::vector<std::int64_t>(32, -1), .load = a.load};
+        std::uint32_t active = 0;
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
+          active |= 1u << lane;
+          access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
+          ++result.counts[by_width(first, static_cast<unsigned>(a.bytes))];
+        }
+        if (!active) continue;
+        result.mixed = result.mixed || (active & ~all) != 0;
+        all = active, most |= active;
+        const Wavefronts w = evaluate(access);
+        result.counts[wavefronts] += static_cast<std::uint64_t>(w.total);
+        result.counts[Counter(unsigned(wavefronts) + 1)] +=
+            static_cast<std::uint64_t>(ideal(access, w.total));
+      }
+      result.ragged = result.ragged || (most && all != most);
+    }
+  }
+
+  SharedCounts result;
+
+ private:
+  static bool taken(const SharedAccess& a, const Shape& at) {
+    return std::all_of(a.where.begin(), a.where.end(),
+                       [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
+  }
+
+  std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) const {
+    const Buffer& b = plan_.buffers[a.buffer];
+    Shape element;
+    for (const Place& p : a.at) element.push_back(p.of(at));
+    return b.offset + offset_of(b, element, part) * graph::bytes(b.dtype);
+  }
+
+  const KernelPlan& plan_;
+  std::vector<Warp> warps_;
+};
+
+/// At the nest's own coordinate.
+SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
+  const Buffer& b = plan.buffers[buffer];
+  SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
+  for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
+  return a;
+}
+
+}  // namespace
+
+SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks) {
+  const Task& t = plan.tasks[tasks.front()];
+  const Context& c = plan.contexts[t.context];
+  const Node& n = plan.program.nodes[t.node];
+  const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
+  if (t.kind == TaskKind::mma) return {};
+  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
+  if (t.kind == TaskKind::finish) {
+    Count count(plan, c, true);
+    SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);
+    for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
+      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // a fragment may pass the tile
+    count.add(store);
+    return std::move(count.result);
+  }
+  Count count(plan, c);
+  if (t.kind == TaskKind::copy_in || staged) {
+    count.add(own(plan, t.buffer, staged, c.vector()));
+    for (const Split& s : n.splits) count.result.exact = count.result.exact && !(staged && s.overhang);
+    return std::move(count.result);
+  }
+  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, tasks);
+  if (!accesses) return {.counts = {}, .exact = false};
+  for (const SharedAccess& a : *accesses) count.add(a);
+  return std::move(count.result);
+}
+
+SharedCounts count_start(const KernelPlan& plan, int task) {
+  const Task& t = plan.tasks[task];
+  if (t.kind != TaskKind::accumulate || t.buffer < 0) return {};
+  const Context& c = plan.contexts[t.context];
+  Count count(plan, c);
+  for (int v = 0; v < c.vector(); ++v) {
+    SharedAccess a = own(plan, t.buffer, false, 1);
+    a.at[c.inner()].offset = v;
+    count.add(a);
+  }
+  return std::move(count.result);
+}
+
+}  // namespace zellige::plan

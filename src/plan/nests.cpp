@@ -1,0 +1,39 @@
+#include "plan/nests.hpp"
+
+namespace zellige::plan {
+
+std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first,
+                              std::size_t last) {
+  const auto copies = [&](const Step& s) { return plan.tasks[s.task].kind == TaskKind::copy_in; };
+  const Step& one = steps[first];
+  const bool parted = plan.schedule.agents.size() > 1;  // then what travels by itself stands by itself
+  const auto beside = [&](const Step& s) {
+    return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
+           (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;
+  };
+  std::vector<int> tasks;
+  for (std::size_t i = first; i < last && beside(steps[i]); ++i) tasks.push_back(steps[i].task);
+  return tasks;
+}
+
+bool in_nest(const KernelPlan& plan, const Task& t) {
+  if (t.kind == TaskKind::to_global) return t.buffer < 0;
+  if (t.kind == TaskKind::reduce) return plan.contexts[t.context].row != nullptr;
+  return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::accumulate;
+}
+
+std::vector<std::vector<int>> nests(const KernelPlan& plan, const std::vector<int>& tasks) {
+  std::vector<std::vector<int>> result;
+  const Task* before = nullptr;
+  for (int t : tasks) {
+    const Task& task = plan.tasks[t];
+    const bool together =
+        before && in_nest(plan, *before) && in_nest(plan, task) && before->context == task.context;
+    if (!together) result.emplace_back();
+    result.back().push_back(t);
+    before = &task;
+  }
+  return result;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,105 @@
+// What a nest is said to read and write is what touches.cpp finds by enumeration, and every access is one aligned piece.
+#include "plan/shared_access.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "plan/nests.hpp"
+#include "random_plans.hpp"
+#include "touches.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using Element = std::tuple<int, int, int, Shape>;  // thread, buffer, part, where
+
+/// One that only one of them has.
+std::string difference(const std::set<Element>& a, const std::set<Element>& b) {
+  std::vector<Element> only;
+  std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
+  if (only.empty()) return "";
+  const auto& [thread, buffer, part, at] = only.front();
+  return fmt::format("{} elements, thread {}: part {} of buffer {} {}", only.size(), thread, part, buffer,
+                     to_string(at));
+}
+
+bool taken(const SharedAccess& a, const Shape& at) {
+  for (const Branch& b : a.where)
+    if ((b.at.of(at) < b.below) != b.holds) return false;
+  return true;
+}
+
+/// Calls visit(thread, access, its first element) for all of a task's.
+template <class Visit>
+void for_each_access(const KernelPlan& k, const Context& c, const std::vector<SharedAccess>& all,
+                     Visit visit) {
+  for_each(Held(c), [&](int thread, int value, const Shape& at) {
+    if (at.empty() || value % c.vector() != 0) return;
+    for (const SharedAccess& a : all) {
+      if (!taken(a, at)) continue;
+      Shape element;
+      for (const Place& p : a.at) element.push_back(p.of(at));
+      visit(thread, a, element);
+    }
+  });
+}
+
+TEST(SharedAccess, IsWhatATaskTouches) {
+  int tasks = 0, branches = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
+      const Task& task = k.tasks[t];
+      if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
+      const auto all = nest_accesses(k, {static_cast<int>(t)});
+      if (!all) continue;  // depends on the block
+      ++tasks;
+      std::set<Element> read, written, loaded, stored;
+      for_each_read(k, static_cast<int>(t), [&](const Touch& r) {
+        read.insert({r.thread, r.buffer, r.partial, r.at});
+      });
+      for_each_write(k, static_cast<int>(t), [&](const Touch& w) {
+        if (inside(w.at, k.buffers[w.buffer].padded)) written.insert({w.thread, w.buffer, w.partial, w.at});
+      });
+      const Context& c = k.contexts[task.context];
+      for_each_access(k, c, *all, [&](int thread, const SharedAccess& a, Shape at) {
+        branches += !a.where.empty();
+        const Buffer& b = k.buffers[a.buffer];
+        const int part = a.part == own_part ? thread / 32 / (warps(c).count() / warps(c).k) : a.part;
+        for (int v = 0; v < a.bytes / graph::bytes(b.dtype); ++v, ++at[b.inner])
+          if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
+      });
+      EXPECT_EQ(difference(loaded, read), "")
+          << name << ": reads of task " << t << ", " << plan::name(task.kind) << " %" << task.node;
+      EXPECT_EQ(difference(stored, written), "")
+          << name << ": writes of task " << t << ", " << plan::name(task.kind) << " %" << task.node;
+    }
+  });
+  EXPECT_GE(tasks, 200);
+  EXPECT_GE(branches, 1000);
+}
+
+TEST(SharedAccess, IsOneAlignedPiece) {
+  int wide = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
+      if (!in_nest(k, k.tasks[t])) continue;
+      const auto all = nest_accesses(k, {static_cast<int>(t)});
+      if (!all) continue;
+      for_each_access(k, k.contexts[k.tasks[t].context], *all, [&](int, const SharedAccess& a, Shape at) {
+        const Buffer& b = k.buffers[a.buffer];
+        const int size = graph::bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
+        wide += a.bytes > size;
+        const std::int64_t first = place(b, 0, part, at);
+        ASSERT_EQ(first % a.bytes, 0) << name << " " << b.name << to_string(at) << " by " << a.bytes;
+        for (int v = 0; v < a.bytes / size; ++v, ++at[b.inner])
+          ASSERT_EQ(place(b, 0, part, at), first + v * size) << name << " " << b.name << to_string(at);
+      });
+    }
+  });
+  EXPECT_GE(wide, 1000);
+}
+
+}  // namespace
+}  // namespace zellige::plan
