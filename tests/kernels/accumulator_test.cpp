@@ -1,8 +1,9 @@
-// Coordinates of accumulators, which come from the instructions' layouts, against what the emulator computes by.
+// Coordinates of accumulators, which come from the instructions' layouts, against PTX ISA's figures.
 #include <gtest/gtest.h>
 
-#include <zellige/atom/wgmma_reference.hpp>
 #include <zellige/block/accumulator.hpp>
+
+#include "../atom/wgmma_elements.hpp"
 
 namespace zellige {
 namespace {
@@ -14,7 +15,7 @@ void check_warpgroup() {
   for (int t = 0; t < 128; ++t) {
     for (int i = 0; i < D::registers; ++i) {
       const auto [row, column] = D::at(i, t);
-      const auto e = reference::wgmma_element(t, i);
+      const auto e = wgmma_element(t, i);
       ASSERT_EQ(row, e.row) << "thread " << t << ", register " << i;
       ASSERT_EQ(column, e.column) << "thread " << t << ", register " << i;
       ASSERT_EQ(D::row(D::half(i), t), row) << "thread " << t << ", register " << i;
