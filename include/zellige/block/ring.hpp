@@ -33,7 +33,7 @@ struct RingBarriers {
   smem<uint64_t> full, empty;
 
   /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
-  ZELLIGE_CALL void init(unsigned producers, unsigned consumers) const {
+  ZELLIGE_CALL void init_barriers(unsigned producers, unsigned consumers) const {
     for (int i = 0; i < Stages; ++i) {
       mbarrier_init(full + i, producers);
       mbarrier_init(empty + i, consumers);
@@ -82,7 +82,7 @@ struct Ring : RingBarriers<Stages> {
     return ring;
   }
   /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it. One thread fills.
-  ZELLIGE_CALL void init(unsigned consumers) const { RingBarriers<Stages>::init(1, consumers * Ranks); }
+  ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
