@@ -30,11 +30,13 @@ def rnd(*shape, dtype=torch.float16, scale=1.0):
     return (torch.randn(*shape, device=DEVICE) * scale).to(dtype)
 
 
-def build(folder):
+def build(folder, only=None):
     os.makedirs(folder, exist_ok=True)
     libraries = {}
     for source in sorted(glob.glob(os.path.join(here, "kernels", "*.cu"))):
         name = os.path.basename(source)[:-3]
+        if only and name not in only:
+            continue
         out = os.path.join(folder, name + ".so")
         if not os.path.exists(out):
             print(f"building {name} ...", file=sys.stderr, flush=True)

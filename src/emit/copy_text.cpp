@@ -33,16 +33,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Buffer& b = plan_.buffers[task.buffer];
   const plan::Copy& copy = plan_.copies.at(task.node);
   const Context& c = plan_.contexts[task.context];
-  const int V = copy.vector, inner = c.inner, rank = static_cast<int>(n.shape.size());
-
-  plan::Shape chunks = b.padded;
-  chunks[inner] = (chunks[inner] + V - 1) / V;
-  const std::int64_t total = graph::size(chunks);
+  const int V = copy.vector, inner = c.inner(), rank = c.rank();
+  const std::int64_t total = c.items(0) / V;
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
-  const Share share = this->share("int", "i", "c", Index::named("tid"), total, threads(), many ? " 4" : "");
-  const std::vector<Index> at = coordinate("int", share.item, chunks, c.order, inner, V);
+  const Share share = this->share(c, 0, {"int", "i", "c", many ? " 4" : ""});
+  const std::vector<Index> at = coordinate("int", share.item, c, 0);
   const std::vector<Index> from = position(n, iteration, at);
   Condition inside;
   for (int d = 0; d < rank; ++d) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <set>
 
 #include "emit/host_text.hpp"
 #include "emit/kernel_text.hpp"
@@ -35,15 +34,14 @@ Manifest manifest_of(const plan::Plan& plan) {
     launch.name = k.program.name;
     launch.grid = k.program.grid;
     launch.block = k.program.block;
+    if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
+    if (k.schedule.agents.size() > 1) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
-    std::set<int> reads, writes;
-    for (const plan::Node& n : k.program.nodes) {
-      if (n.kind == plan::NodeKind::load) reads.insert(n.tensor);
-      if (n.kind == plan::NodeKind::store) writes.insert(n.tensor);
+    for (const Parameter& parameter : parameters(k)) {
+      if (parameter.node >= 0)
+        launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
+      launch.tensors.push_back(parameter.tensor), launch.writes.push_back(parameter.writes);
     }
-    for (int t : reads)
-      if (!writes.count(t)) launch.tensors.push_back(t), launch.writes.push_back(false);
-    for (int t : writes) launch.tensors.push_back(t), launch.writes.push_back(true);
     m.kernels.push_back(std::move(launch));
   }
   return m;
@@ -61,6 +59,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target) {
       "g++.",
       printable(graph.name), plan.target, plan.kernels.size(), plan.kernels.size() == 1 ? "" : "s");
   out.line("#include <zellige/block.hpp>");
+  const bool parted = std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                                  [](const plan::KernelPlan& k) { return k.schedule.agents.size() > 1; });
+  if (parted) out.line("#include <zellige/block/warpgroups.hpp>");
   out.line("");
   out.line("using namespace zellige;");
   for (const plan::KernelPlan& kernel : plan.kernels) {

@@ -4,30 +4,26 @@
 
 namespace zellige::emit {
 
-using plan::ContextKind;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::TaskKind;
 
 std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
+  const plan::WarpLayout w = plan::warps(c);
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2],
-                     c.domain[rank - 1] / c.slices, c.warps.b, c.warps.m, c.warps.n, c.warps.k);
+                     c.domain[rank - 1] / c.turns(), w.b, w.m, w.n, w.k);
 }
 
-int KernelText::used_warps(const Context& c) const { return c.warps.count(); }
-
-plan::Shape KernelText::chunks_of(const Context& c) {
-  plan::Shape chunks = c.domain;
-  chunks[c.inner] /= c.vector;
-  return chunks;
-}
-
-int KernelText::steps(const Context& c) const {
-  const std::int64_t chunks = graph::size(chunks_of(c));
-  return static_cast<int>((chunks + threads() - 1) / threads());
+bool KernelText::open_threads(const Context& c) {
+  if (c.threads() >= threads()) return false;
+  if (c.row)
+    out_.open("if (warp < {}) {{", c.threads() / 32);
+  else
+    out_.open("if (tid < {}) {{", c.threads());
+  return true;
 }
 
 std::string KernelText::tile_at_stage(int buffer) const {
@@ -83,9 +79,8 @@ void KernelText::mma(const Task& task) {
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
             m.warps.b, m.warps.m, m.warps.n, m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
-      c.slices == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.slices);
-  const bool some = used_warps(c) < (threads() + 31) / 32;
-  if (some) out_.open("if (warp < {}) {{", used_warps(c));
+      c.turns() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.turns());
+  const bool some = open_threads(c);
   if (m.a_from >= 0)
     out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0],
               columns);
@@ -112,7 +107,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
         TaskKind::to_operand)  // what no thread's elements fill must be zeros: it is multiplied all the same
       out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
                 fragment_type(c), plan_.tasks[t].node, inside(plan_.tasks[t]).empty() ? "" : "{}");
-  if (c.kind == ContextKind::fragment)
+  if (c.row)
     fragment_nest(tasks);
   else
     sweep_nest(tasks);
@@ -121,18 +116,15 @@ void KernelText::nest(const std::vector<int>& tasks) {
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
-  const plan::Shape chunks = chunks_of(c);
-  const std::int64_t total = graph::size(chunks);
   bool registers = false;
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
   for (const auto& [node, context] : plan_.context_of)
     registers = registers || &plan_.contexts[context] == &c;
-  const char* counter = index_type(total + threads());
-  const Share s =
-      share(counter, "i", "c", Index::named("tid"), total, threads(), registers || steps(c) <= 8 ? "" : " 4");
+  const char* counter = index_type(c.items(0) / c.vector() + threads());
+  const Share s = share(c, 0, {counter, "i", "c", registers || c.steps(0) <= 8 ? "" : " 4"});
   Point p(c.domain.size());
-  p.at = coordinate(counter, s.item, chunks, c.order, c.inner, c.vector);
-  p.inner = c.inner, p.vector = c.vector;
+  p.at = coordinate(counter, s.item, c, 0);
+  p.inner = c.inner(), p.vector = c.vector();
   p.context = plan_.tasks[tasks.front()].context;
   p.index = s.step;
   for (int t : tasks) {
@@ -163,17 +155,13 @@ Condition KernelText::inside(const Task& task) const {
   const Context& c = plan_.contexts[task.context];
   const plan::Shape& bound = written(task);
   const std::size_t rank = c.domain.size();
-  std::int64_t batch = 1;
-  for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
   Condition inside;
-  const auto need = [&](const char* at, std::int64_t below) { inside.push_back({Index::named(at), below}); };
-  if (batch % c.warps.b != 0) need("at.b", batch);
-  const std::int64_t m_cover = (c.domain[rank - 2] + 15) / 16, n_cover = (c.domain[rank - 1] + 7) / 8;
-  if (bound[rank - 2] % 16 != 0 || m_cover % c.warps.m != 0) need("at.m", bound[rank - 2]);
-  const std::int64_t units = n_cover > 1 ? (n_cover + 1) / 2 : 1;
-  const std::int64_t columns = (units + c.warps.n - 1) / c.warps.n * c.warps.n * (n_cover > 1 ? 16 : 8);
-  const bool whole = bound[rank - 1] % (n_cover > 1 ? 16 : 8) == 0 && units % c.warps.n == 0;
-  if (c.slices == 1 && !whole && !has_room(task, columns)) need("at.n", bound[rank - 1]);
+  const auto need = [&](const char* at, int axis, std::int64_t below) {
+    if (c.items(axis) > below) inside.push_back({Index::named(at), below});
+  };
+  need("at.b", 2, graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2)));
+  need("at.m", 1, bound[rank - 2]);
+  if (!has_room(task, c.items(0))) need("at.n", 0, bound[rank - 1]);
   return inside;
 }
 
@@ -182,20 +170,19 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[context];
   const int rank = static_cast<int>(c.domain.size());
   const std::string type = fragment_type(c);
-  const bool some = used_warps(c) < (threads() + 31) / 32;
-  if (some) out_.open("if (warp < {}) {{", used_warps(c));
+  const bool some = open_threads(c);
   out_.line("#pragma unroll");
   out_.open("for (int i = 0; i < {}::pairs; ++i) {{", type);
   out_.line("const FragmentAt at = {}::at(i, warp, lane);", type);
   Point p(rank);
-  p.at = batch_coordinate(c);
+  p.at = coordinate("int", Index::named("at.b"), c, 2);
   p.inner = rank - 1, p.vector = 2, p.context = context, p.index = Index::named("i");
   p.at[rank - 2] = Index::named("at.m"), p.at[rank - 1] = Index::named("at.n");
-  if (c.slices > 1) {
-    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.slices);
+  if (c.turns() > 1) {
+    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.turns());
     p.at[rank - 1] = Index::named("n");
   }
-  if (c.domain[rank - 2] % 16 != 0) p.limit[rank - 2] = c.domain[rank - 2];
+  if (c.domain[rank - 2] % c.row->m != 0) p.limit[rank - 2] = c.domain[rank - 2];
   if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
   for (int t : tasks) {
     const Task& task = plan_.tasks[t];
@@ -276,7 +263,7 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   const Context& c = plan_.contexts[task.context];
   int w = b.inner == p.inner ? this->piece(b, p) : 1;
   std::optional<Index> limit;
-  if (c.kind == ContextKind::fragment && b.padded[p.inner] % 2 != 0) w = 1, limit = b.padded[p.inner];
+  if (c.row && b.padded[p.inner] % 2 != 0) w = 1, limit = b.padded[p.inner];
   if (b.partials == 1) return write_pieces(r, p, w, tile(task.buffer) + "(", p.at, limit);
   out_.open("{{");
   out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
@@ -312,7 +299,7 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   const Node& n = block_.nodes[task.node];
   const auto& tensor = program_.tensors[n.tensor];
   const Condition within = conditions(task.node, p);
-  const bool swept = plan_.contexts[task.context].kind == ContextKind::sweep;
+  const bool swept = !plan_.contexts[task.context].row;
   const std::size_t outer = mark();
   if (swept)
     guard(within);
@@ -325,7 +312,7 @@ void KernelText::sink_global(const Task& task, const Point& p) {
   int w = along ? std::min(p.vector, copy.vector) : 1;
   std::optional<Index> limit;
   const Context& c = plan_.contexts[task.context];
-  if (c.kind == ContextKind::fragment && n.shape[p.inner] % 2 != 0) w = 1, limit = n.shape[p.inner];
+  if (c.row && n.shape[p.inner] % 2 != 0) w = 1, limit = n.shape[p.inner];
   if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;

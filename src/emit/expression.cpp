@@ -204,7 +204,7 @@ Value KernelText::read_global(int node, const Point& p) {
 }
 
 std::string KernelText::accumulator(int node, const Point& p) const {
-  const bool fragment = plan_.contexts[p.context].kind == plan::ContextKind::fragment;
+  const bool fragment = plan_.contexts[p.context].row != nullptr;
   return fmt::format("acc{}{}[{}]", node,
                      fragment ? fmt::format(".pair({})", p.index) : fmt::format("[{}]", p.index),
                      one_of(p.vector));

@@ -14,6 +14,21 @@ bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
 }
 
+bool maps(const Manifest& m) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+                     [](const KernelLaunch& k) { return !k.maps.empty(); });
+}
+
+/// What make_tma_descriptor is to be told, as an expression.
+std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
+  return fmt::format(
+      "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
+      "{{{}}}, "
+      ".swizzle = SwizzleMode::{}}}",
+      printable(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
+      fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
+}
+
 // The attribute belongs to a function on one device: each device that a thread launches on gets it once, whichever
 // thread comes first.
 void ask(const Manifest& m, Text& out) {
@@ -44,6 +59,7 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
+  if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
   out.line("");
   out.line(
       "/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the "
@@ -56,13 +72,13 @@ void host_entry(const Manifest& m, Text& out) {
       "extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t "
       "stream) {{",
       Names::entry(m.name));
+  if (maps(m)) out.open("try {{");
   if (asks(m)) ask(m, out);
   out.line("(void)inputs, (void)outputs, (void)workspace;");
   for (const KernelLaunch& k : m.kernels) {
     std::string arguments;
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       const TensorPlace& t = m.tensors[k.tensors[i]];
-      const std::string type = (k.writes[i] ? "" : "const ") + type_name(t.dtype);
       std::string from;
       switch (t.role) {
         case Role::input:
@@ -75,13 +91,27 @@ void host_entry(const Manifest& m, Text& out) {
           from = fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
           break;
       }
-      arguments += fmt::format("{}({}*){}", i ? ", " : "", type, from);
+      if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end()) {
+        const std::string name = fmt::format("map{}_{}", &k - m.kernels.data(), i);
+        out.line("const TmaDescriptor {} = make_tma_descriptor({}, {});", name, tensor_text(t, map->second),
+                 from);
+        arguments += (i ? ", " : "") + name;
+        continue;
+      }
+      arguments +=
+          fmt::format("{}({}{}*){}", i ? ", " : "", k.writes[i] ? "" : "const ", type_name(t.dtype), from);
     }
     out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y,
              k.grid.z, k.block.x, k.block.y, k.block.z, k.shared_bytes, arguments);
     out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
   }
   out.line("return cudaSuccess;");
+  if (maps(m)) {
+    out.close("} catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver");
+    out.open_again();
+    out.line("return cudaErrorInvalidValue;");
+    out.close();
+  }
   out.close();
   out.line("#endif");
 }

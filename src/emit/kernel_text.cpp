@@ -4,7 +4,6 @@
 
 namespace zellige::emit {
 
-using plan::ContextKind;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::Section;
@@ -36,36 +35,36 @@ void KernelText::emit() {
   signature();
   declarations();
   const std::vector<plan::Step>& steps = plan_.schedule.agents.at(0).steps;
-  run(steps, 0, steps.size());
+  if (parted())
+    roles();
+  else
+    run(steps, 0, steps.size());
   out_.close();
 }
 
 void KernelText::signature() {
-  std::string parameters;
-  std::set<int> reads, writes;
-  for (const Node& n : block_.nodes) {
-    if (n.kind == NodeKind::load) reads.insert(n.tensor);
-    if (n.kind == NodeKind::store) writes.insert(n.tensor);
+  std::string list;
+  for (const Parameter& p : parameters(plan_)) {
+    const auto& tensor = program_.tensors[p.tensor];
+    list += list.empty() ? "" : ", ";
+    if (p.node >= 0)
+      list += fmt::format("const __grid_constant__ TmaDescriptor {}", map_name(p.node));
+    else
+      list += fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype),
+                          names_.pointer(tensor.name));
   }
-  for (int t : reads)
-    if (!writes.count(t))
-      parameters +=
-          fmt::format("{}gmem<const {}> {}", parameters.empty() ? "" : ", ",
-                      type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
-  for (int t : writes)
-    parameters += fmt::format("{}gmem<{}> {}", parameters.empty() ? "" : ", ",
-                              type_name(program_.tensors[t].dtype), names_.pointer(program_.tensors[t].name));
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
             looped()
                 ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
                 : "");
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", threads(), block_.name,
-            parameters);
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads,
+            block_.name, list);
 }
 
 std::string KernelText::thread_index() const {
   std::string text = "threadIdx.x";
+  if (parted()) return text;
   if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
   if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);
   return text;
@@ -79,9 +78,11 @@ void KernelText::declarations() {
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     for (const plan::Split& s : n.splits)
       if (s.axis >= 0) axes.insert(s.axis);
-    tensors.insert(n.tensor);
+    const auto copy = plan_.copies.find(static_cast<int>(&n - block_.nodes.data()));
+    if (copy == plan_.copies.end() || !copy->second.by_tensor_map()) tensors.insert(n.tensor);
   }
-  for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
+  if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
+    for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile{}({}, {});", global(t), plan_.wide.count(t) ? "<long long>" : "",
@@ -89,6 +90,7 @@ void KernelText::declarations() {
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& b = plan_.buffers[i];
+    if (in_ring(static_cast<int>(i))) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}>", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}>", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}>", type_name(b.dtype));
@@ -100,8 +102,8 @@ void KernelText::declarations() {
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Counted i = counted("i", steps(c)), v = counted("v", c.vector);
-    out_.line("Vec<float, {}> {}[{}];", c.vector, name, steps(c));
+    const Counted i = counted("i", c.steps(0)), v = counted("v", c.vector());
+    out_.line("Vec<float, {}> {}[{}];", c.vector(), name, c.steps(0));
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
@@ -113,14 +115,13 @@ void KernelText::start(const Task& t) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const std::string start = max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
-      const plan::Shape chunks = chunks_of(*c);
-      const Share s = share("int", "i", "c", Index::named("tid"), graph::size(chunks), threads(), " 1");
-      const std::vector<Index> at = coordinate("int", s.item, chunks, c->order, c->inner, c->vector);
-      for (int v = 0; v < c->vector; ++v)
+      const Share s = share(*c, 0, {"int", "i", "c", " 1"});
+      const std::vector<Index> at = coordinate("int", s.item, *c, 0);
+      for (int v = 0; v < c->vector(); ++v)
         out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
-                  fmt::join(neighbour(at, c->inner, v), ", "), start);
+                  fmt::join(neighbour(at, c->inner(), v), ", "), start);
       close(s);
-    } else if (c->kind == ContextKind::fragment) {
+    } else if (c->row) {
       out_.line("{} acc{};", fragment_type(*c), t.node);
       out_.line("acc{}.fill({});", t.node, start);
     } else {
@@ -139,14 +140,13 @@ void KernelText::sum_declaration(const Task& t) {
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
   const char* start = max ? "-1.0f / 0.0f" : "0.0f";
-  if (c.kind == ContextKind::fragment) {
+  if (c.row) {
     const std::string type = fragment_type(c);
     out_.line("Vec<float, {}::lines> sum{};", type, t.node);
     out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", type, t.node, start);
     return;
   }
-  const int groups = warps() * 32 / (c.lanes * c.splits);
-  const std::int64_t count = (graph::size(c.domain) + groups - 1) / groups;
+  const std::int64_t count = c.steps(1);
   const Counted i = counted("i", count);
   out_.line("Vec<float, {}> sum{};", count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
@@ -168,11 +168,20 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
       case StepKind::start:
         start(plan_.tasks[step.task]);
         break;
+      case StepKind::async_work:
+        multiply_by_warpgroups(step);
+        break;
       case StepKind::copy:
       case StepKind::work: {
+        const auto how = step.task >= 0 ? plan_.copies.find(plan_.tasks[step.task].node) : plan_.copies.end();
+        if (step.kind == StepKind::copy && how != plan_.copies.end() && how->second.by_tensor_map()) {
+          box(step);
+          break;
+        }
         std::size_t end = i;
         std::vector<int> tasks;
         for (; end < last && steps[end].task >= 0 && steps[end].kind != StepKind::start &&
+               steps[end].kind != StepKind::async_work && (steps[end].kind == step.kind || !parted()) &&
                copies(steps[end]) == copies(step) && steps[end].guard_lag == step.guard_lag;
              ++end)
           tasks.push_back(steps[end].task);
@@ -180,33 +189,26 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
         i = end - 1;
         break;
       }
-      case StepKind::commit:
-        out_.line("cp_async_commit();");
-        break;
-      case StepKind::wait_group:
-        out_.line("cp_async_wait<{}>();", step.pending);
-        break;
-      case StepKind::barrier:
-        out_.line("__syncthreads();");
-        break;
       case StepKind::loop_begin: {
         const std::size_t end = plan::closing(steps, i);
-        step.loop == plan::Loop::slices ? slices(step, steps, i + 1, end) : loop(step, steps, i + 1, end);
+        if (step.loop == plan::Loop::slices)
+          slices(step, steps, i + 1, end);
+        else if (step.loop == plan::Loop::tiles)
+          tiles(steps, i + 1, end);
+        else
+          loop(step, steps, i + 1, end);
         i = end;
         break;
       }
       default:
-        fail(
-            "{}: the emitter has no text for a step '{}' yet; it knows kernels of one agent that copy by "
-            "cp.async",
-            block_.name, name(step.kind));
+        handover(step);
     }
   }
 }
 
 void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
                       std::size_t last) {
-  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1;
+  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
   if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trips);
   if (begin.trips > 1) out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
@@ -247,11 +249,10 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
 
 void KernelText::work(const std::vector<int>& tasks) {
   const auto in_nest = [&](const Task& t) {
-    const ContextKind kind = plan_.contexts[t.context].kind;
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return false;
-    return kind != ContextKind::lanes &&
-           (t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand ||
-            t.kind == TaskKind::to_global || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce);
+    if (t.kind == TaskKind::reduce) return plan_.contexts[t.context].row != nullptr;
+    return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::to_global ||
+           t.kind == TaskKind::accumulate;
   };
   const auto declare = [&](const Task& t) {
     if (t.kind == TaskKind::reduce && !started_.contains(t.node)) sum_declaration(t);

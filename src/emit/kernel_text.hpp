@@ -1,6 +1,7 @@
 // One kernel's CUDA text, from its plan. Private to the emitter.
 //
 // kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
+// role_text.cpp      agents that part, their rings, boxes and handovers
 // loop_text.cpp      a thread's share of items, and an item's coordinate
 // copy_text.cpp      tiles from global to shared memory
 // reduce_text.cpp    sums over lanes, and staged stores
@@ -13,6 +14,7 @@
 #include <set>
 
 #include "emit/names.hpp"
+#include "emit/parameters.hpp"
 #include "emit/text.hpp"
 
 namespace zellige::emit {
@@ -45,7 +47,7 @@ inline Value held_by(const std::string& name, int vector) {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
 }
 
-/// One thread's share of so many items: the loop over it is open.
+/// One thread's share of a context's items: the loop over it is open.
 struct Share {
   Index step;  // of this thread
   Index item;
@@ -77,19 +79,39 @@ class KernelText {
   Index global_start(const Node&, int dim, const Index& iteration) const;
   std::string thread_index() const;
 
+  // role_text.cpp
+  void rings();
+  void roles();
+  void cursors();
+  void handover(const plan::Step&);
+  void box(const plan::Step&);
+  void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void multiply_by_warpgroups(const plan::Step&);
+  std::string ring(int channel) const;      // its name in the text
+  std::string ring_tile(int buffer) const;  // at the stage that the agent holds
+  bool in_ring(int buffer) const;
+  int threads_at(int barrier) const;
+  bool parted() const { return plan_.schedule.agents.size() > 1; }
+  std::string map_name(int node) const {
+    return names_.map(program_.tensors[block_.nodes[node].tensor].name);
+  }
+
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
-  /// Opens the loop of a thread, the `first` of `workers`, over its items, whose number counts in steps of `scale`.
-  Share share(const char* type, const char* counter, const char* item, const Index& first, std::int64_t total,
-              std::int64_t workers, const char* unroll, std::int64_t scale = 1, bool guarded = true);
+  /// How the loop over a thread's items is written: its counter's type and name, the item's, and what stands before it.
+  struct Loop {
+    const char *type, *counter, *item, *unroll = "";
+    bool scaled = false;  // the item counts elements, not vectors
+    bool guarded = true;  // past the last item nothing is done
+  };
+  /// Opens the loop over a thread's items along an axis of a context, vector by vector.
+  Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
-  /// Declares the coordinate of an item of `extents`, the first of `order` fastest; `inner` counts in steps of `vector`.
-  std::vector<Index> coordinate(const char* type, const Index& item, const plan::Shape& extents,
-                                const std::vector<int>& order, int inner = -1, int vector = 1);
-  std::vector<Index> batch_coordinate(const Context&);  // of a fragment; its row and column are 0
+  /// Declares the coordinate of an item along an axis, counted in vectors.
+  std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
   // evaluate_text.cpp
   void mma(const Task&);
@@ -132,11 +154,10 @@ class KernelText {
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
   std::string fragment_type(const Context&) const;
-  int used_warps(const Context&) const;
+  /// Opens a condition where a context leaves some threads of the block without a share.
+  bool open_threads(const Context&);
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
-  static plan::Shape chunks_of(const Context&);
-  int steps(const Context&) const;  // chunks a thread of a sweep
   bool looped() const { return block_.loop > 1; }
 
   /// A value is known by its node and where it was asked for.
@@ -160,6 +181,7 @@ class KernelText {
       order_;        // of their computation: a scope that closes takes its own along
   Condition guard_;  // that is open in a nest, and what was known before it
   std::size_t guarded_ = 0;
+  int agent_ = 0;  // whose steps are being emitted
   int counter_ = 0;
   int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted

@@ -2,19 +2,55 @@
 
 namespace zellige::emit {
 
-Share KernelText::share(const char* type, const char* counter, const char* item, const Index& first,
-                        std::int64_t total, std::int64_t workers, const char* unroll, std::int64_t scale,
-                        bool guarded) {
-  const std::int64_t trips = (total + workers - 1) / workers;
-  const Counted loop = counted(counter, trips, type);
-  const bool ragged = guarded && total % workers != 0;
-  Share s{loop.at, (first + loop.at * workers) * scale, 0};
+namespace {
+
+/// Of the threads, what moves along an axis: digits of their number, those that are one run as one.
+struct Digit {
+  std::int64_t below, extent, stride;
+};
+std::vector<Digit> digits(View threads, int axis) {
+  std::vector<Digit> result;
+  std::int64_t below = 1;
+  for (const plan::Mode& m : plan::modes(threads)) {
+    Digit* last = result.empty() ? nullptr : &result.back();
+    if (m.stride != 0 && m.basis == axis && m.extent > 1) {
+      if (last && last->below * last->extent == below && last->extent * last->stride == m.stride)
+        last->extent *= m.extent;
+      else
+        result.push_back({below, m.extent, m.stride});
+    }
+    below *= m.extent;
+  }
+  return result;
+}
+
+}  // namespace
+
+Share KernelText::share(const Context& c, int axis, const Loop& how) {
+  const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
+  const std::int64_t total = c.items(axis) / unit, trips = c.steps(axis);
+  const Counted loop = counted(how.counter, trips, how.type);
+  Index item;
+  std::int64_t last = 0;  // that a thread comes to
+  for (const Digit& d : digits(View(c.share)[0], axis)) {
+    const bool top = d.below * d.extent == c.threads();
+    item = item + digit(Index::named("tid"), d.below, d.extent, top) * (d.stride / unit);
+    last += (d.extent - 1) * d.stride / unit;
+  }
+  const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
+  for (std::size_t i = 1; i < values.size(); ++i)  // behind the vector
+    if (values[i].extent > 1 && values[i].basis == axis) {
+      item = item + loop.at * (values[i].stride / unit);
+      last += (values[i].extent - 1) * values[i].stride / unit;
+    }
+  const bool ragged = how.guarded && last >= total;
+  Share s{loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();
-  if (trips > 1) out_.line("#pragma unroll{}", unroll);
+  if (trips > 1) out_.line("#pragma unroll{}", how.unroll);
   if (trips > 1 || declared || !ragged) out_.open("{}{{", loop.head), ++s.open;
   if (declared) {
-    out_.line("const {} {} = {};", type, item, s.item);
-    s.item = Index::named(item);
+    out_.line("const {} {} = {};", how.type, how.item, s.item);
+    s.item = Index::named(how.item);
   }
   if (ragged) out_.open("if ({} < {}) {{", s.item, total * scale), ++s.open;
   return s;
@@ -24,28 +60,19 @@ void KernelText::close(const Share& s) {
   for (int i = 0; i < s.open; ++i) out_.close();
 }
 
-std::vector<Index> KernelText::coordinate(const char* type, const Index& item, const plan::Shape& extents,
-                                          const std::vector<int>& order, int inner, int vector) {
-  const std::int64_t total = graph::size(extents);
-  std::vector<Index> at(extents.size());
-  std::int64_t below = 1;
-  for (int d : order) {
-    const Index index =
-        digit(item, below, extents[d], below * extents[d] == total) * (d == inner ? vector : 1);
-    below *= extents[d];
-    at[d] = index.is_constant() ? index : Index::named(fmt::format("i{}", d));
-    if (!index.is_constant()) out_.line("const {} {} = {};", type, at[d], index);
+std::vector<Index> KernelText::coordinate(const char* type, const Index& item, const Context& c, int axis) {
+  std::vector<Index> at(c.domain.size());
+  std::vector<plan::Mode> leaves = plan::modes(View(c.tile)[axis]);
+  if (axis == 0) leaves.erase(leaves.begin());  // the vector
+  std::int64_t total = 1, below = 1;
+  for (const plan::Mode& m : leaves) total *= m.extent;
+  for (const plan::Mode& m : leaves) {
+    const Index index = digit(item, below, m.extent, below * m.extent == total) * m.stride;
+    below *= m.extent;
+    at[m.basis] = index.is_constant() ? index : Index::named(fmt::format("i{}", m.basis));
+    if (!index.is_constant()) out_.line("const {} {} = {};", type, at[m.basis], index);
   }
   return at;
-}
-
-std::vector<Index> KernelText::batch_coordinate(const Context& c) {
-  plan::Shape batch = c.domain;
-  const int rank = static_cast<int>(batch.size());
-  batch[rank - 2] = batch[rank - 1] = 1;
-  std::vector<int> order;
-  for (int d = rank - 3; d >= 0; --d) order.push_back(d);
-  return coordinate("int", Index::named("at.b"), batch, order);
 }
 
 }  // namespace zellige::emit

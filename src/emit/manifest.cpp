@@ -43,6 +43,9 @@ std::string to_json(const Manifest& m) {
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       j["arguments"].push_back(
           {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+    for (const auto& [argument, map] : k.maps)
+      j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
+          {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
     root["kernels"].push_back(std::move(j));
   }
   return root.dump(2) + "\n";

@@ -2,10 +2,12 @@
 // Written beside NAME.cu as NAME.manifest.json; `run` launches from it, on the GPU and on the emulator alike.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/tensor_map.hpp"
 
 namespace zellige::emit {
 
@@ -23,13 +25,14 @@ struct TensorPlace {
   std::int64_t bytes = 0;    // of storage, from its first element to its last
 };
 
-/// One launch. The kernel takes one pointer a tensor, in the order of `tensors`.
+/// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.
 struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
-  std::int64_t shared_bytes = 0;  // dynamic
-  std::vector<int> tensors;       // indices into Manifest::tensors
-  std::vector<bool> writes;       // parallel to tensors
+  std::int64_t shared_bytes = 0;        // dynamic
+  std::vector<int> tensors;             // indices into Manifest::tensors
+  std::vector<bool> writes;             // parallel to tensors
+  std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
 };
 
 struct Manifest {

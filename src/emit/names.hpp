@@ -1,10 +1,10 @@
 // The identifiers of the emitted text: whatever a user named passes through here.
 //
 //   Names names;
-//   names.pointer("X"), names.global("X"), names.shared("X")     // pX, gX, sX
+//   names.pointer("X"), names.global("X"), names.shared("X"), names.map("X")   // pX, gX, sX, mX
 //   names.pointer("x"), names.global("a+b"), names.global("a_b")  // p_x, g_a_b, g_a_b_2
 //
-// Collisions are excluded by form, not by a list. What a user named is p, g or s, then a capital letter or an underscore.
+// Collisions are excluded by form, not by a list. What a user named is p, g, s or m, then a capital letter or an underscore.
 // No keyword of C++ or CUDA, no macro and no function that the headers bring, and nothing that the emitter itself
 // declares has that form; and a name's stem is never another name's. The functions of a program are NAME_k0, NAME_k1, ...
 // emulate_NAME_k0, ... and launch_NAME. tests/emit/names_test.cpp holds all of this against the headers.
@@ -19,6 +19,7 @@ class Names {
  public:
   std::string pointer(const std::string& name) { return form('p', name); }  // a kernel's parameter
   std::string global(const std::string& name) { return form('g', name); }   // a tensor in global memory
+  std::string map(const std::string& name) { return form('m', name); }      // its tensor map, a parameter
   std::string shared(const std::string& name) { return form('s', name); }   // a tile in shared memory
 
   static std::string entry(const std::string& program) { return "launch_" + program; }

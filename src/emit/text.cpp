@@ -48,6 +48,23 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);
 }
 
+/// Of a tile in spans: along the inner dimension (span, spans), all rows of a span behind one another.
+static std::string spans_text(const plan::Buffer& b) {
+  std::string s, d;
+  const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];
+  for (int i = 0; i < static_cast<int>(b.padded.size()); ++i) {
+    const char* comma = i ? ", " : "";
+    if (i == b.inner) {
+      s += fmt::format("{}Shape<Int<{}>, Int<{}>>", comma, b.span, b.padded[i] / b.span);
+      d += fmt::format("{}Stride<Int<1>, Int<{}>>", comma, rows * b.span);
+    } else {
+      s += fmt::format("{}Int<{}>", comma, b.padded[i]);
+      d += fmt::format("{}Int<{}>", comma, b.strides[i]);
+    }
+  }
+  return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);
+}
+
 std::string buffer_layout(const plan::Buffer& b) {
   graph::Shape shape = b.padded;
   graph::Strides strides = b.strides;
@@ -55,7 +72,7 @@ std::string buffer_layout(const plan::Buffer& b) {
     shape.insert(shape.begin(), b.partials);
     strides.insert(strides.begin(), b.partial_stride);
   }
-  const std::string layout = layout_text(shape, strides);
+  const std::string layout = b.span > 0 ? spans_text(b) : layout_text(shape, strides);
   if (b.swizzle.B == 0) return layout;
   return fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S,
                      layout);

@@ -32,6 +32,8 @@ class Text {
     --depth_;
     line("{}", end);
   }
+  /// What closed a block and opened the next, "} catch (...) {", has one behind it.
+  void open_again() { ++depth_; }
   /// A directive stands at the margin.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }

@@ -12,8 +12,10 @@ class Builder {
   Schedule run() {
     schedule_.threads = plan_.program.threads();
     for (const Buffer& b : plan_.buffers) schedule_.tensors.push_back({b.name, b.offset, b.bytes, b.stages});
-    agent_.name = "block";
     agent_.warps = (plan_.program.threads() + 31) / 32;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.by_warpgroup()) return consumer_and_producer(m);
+    agent_.name = "block";
     for (int t : order_.loop_copies)
       schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name,
                                     plan_.tasks[t].buffer,
@@ -38,9 +40,12 @@ class Builder {
     agent_.steps.back().what = std::move(what);
     return agent_.steps.back();
   }
-  void barrier() { step(StepKind::barrier); }
-  void arrive(int pending = 0) { step(StepKind::wait_group).pending = pending; }
-  void commit() { step(StepKind::commit); }
+  void barrier() { step(StepKind::barrier).id = barrier_; }
+  void arrive(int pending = 0, int channel = -1) {
+    Step& s = step(StepKind::wait_group);
+    s.pending = pending, s.channel = channel;
+  }
+  void commit(int channel = -1) { step(StepKind::commit).channel = channel; }
   void open(Loop loop, std::int64_t trips) {
     Step& begin = step(StepKind::loop_begin);
     begin.loop = loop, begin.trips = trips;
@@ -49,6 +54,12 @@ class Builder {
 
   bool copies(int t) const { return plan_.tasks[t].kind == TaskKind::copy_in; }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
+  /// Whether one thread names the task's whole box to TMA, which works on.
+  bool boxed(int t) const {
+    const auto copy = plan_.copies.find(plan_.tasks[t].node);
+    return copy != plan_.copies.end() && copy->second.by_tensor_map() &&
+           (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
+  }
 
   std::string said(const Task& task) const {
     const std::string& of =
@@ -58,7 +69,8 @@ class Builder {
 
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
-    Step& s = step(travels(t) ? StepKind::copy : StepKind::work, said(task));
+    Step& s = step(travels(t) || boxed(t) ? StepKind::copy : StepKind::work, said(task));
+    if (travels(t)) s.channel = cp_async_;
     s.task = t;
     for (int b : task.reads) {
       bool same = false;
@@ -68,7 +80,7 @@ class Builder {
     // A context gives each element to the same thread in every iteration.
     const bool writes = task.buffer >= 0 && task.kind != TaskKind::to_global;
     if (writes && task.kind == TaskKind::accumulate) s.reads.push_back({task.buffer, 0, true});
-    if (writes) s.writes.push_back({task.buffer, lag, true});
+    if (writes) s.writes.push_back({task.buffer, lag, !boxed(t)});
     return s;
   }
 
@@ -122,13 +134,99 @@ class Builder {
     close();
   }
 
+  // ---- a producer and a consumer ----
+
+  static constexpr int consumer = 0, producer = 1;
+  static constexpr int ring = 0, sums = 1;
+  static constexpr int consumer_barrier = 1;
+
+  int channel(std::string name, int tensor, int stages, int from, Synchronisation by) {
+    schedule_.channels.push_back({std::move(name), tensor, stages, from, {consumer}, by});
+    return static_cast<int>(schedule_.channels.size()) - 1;
+  }
+
+  /// The sums of a product need registers that the producer can spare.
+  static constexpr int many = 96, most = 232, spared = 40;
+
+  Schedule consumer_and_producer(const MatmulChoice& product) {
+    Agent loads{.name = "producer", .warps = 1, .steps = {}};
+    agent_.name = "consumer";
+    if (product.row->c.registers > many) {
+      loads.warps = warps_of(*product.row), loads.registers = spared;
+      agent_.registers = most;
+    }
+    schedule_.threads += 32 * loads.warps;
+    channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
+            Synchronisation::mbarrier_bytes);
+    channel("sums", -1, 1, consumer, Synchronisation::commit_group);
+    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
+      if (copies(t) && plan_.tasks[t].section != Section::inside && travels(t) && cp_async_ < 0)
+        cp_async_ = channel("tiles", plan_.tasks[t].buffer, 1, consumer, Synchronisation::cp_async_group);
+      if (!copies(t) && boxed(t) && stores_ < 0)
+        stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
+    }
+    consume(order_.inside.front().front());
+    schedule_.agents.push_back(std::move(agent_));
+    agent_ = std::move(loads);
+    tiles();
+    open(Loop::iterations, plan_.program.loop);
+    step(StepKind::acquire).channel = ring;
+    for (int t : order_.loop_copies) run(t).channel = ring;
+    close();
+    if (order_.blocks > 0) close();
+    schedule_.agents.push_back(std::move(agent_));
+    return std::move(schedule_);
+  }
+
+  /// Where blocks stay: what follows is done for one tile after another.
+  void tiles() {
+    if (order_.blocks == 0) return;
+    open(Loop::tiles, ceil_div(plan_.program.grid.count(), order_.blocks));
+    agent_.steps.back().each = plan_.program.loop;
+  }
+
+  /// The first product before the loop, so that inside each iteration the one before it is waited for, and its stage given
+  /// back, while its own is under way.
+  void consume(int product) {
+    barrier_ = consumer_barrier;
+    tiles();
+    if (order_.blocks > 0 && !order_.before.empty())
+      barrier();  // the tile before has read what is loaded anew
+    start_states();
+    bool once = false;  // what is read behind the loop travels meanwhile
+    for (int t : order_.before) run(t), once = once || travels(t);
+    if (once) commit(cp_async_);
+    const auto multiply = [&](int lag) {
+      step(StepKind::acquire).channel = ring;
+      Step& s = run(product);
+      s.kind = StepKind::async_work, s.channel = sums, s.peeled = lag == 0;
+      for (Access& a : s.reads) a.lag = lag;
+      commit(sums);
+    };
+    multiply(0);
+    open(Loop::iterations, plan_.program.loop - 1);
+    multiply(1);
+    arrive(1, sums);
+    step(StepKind::release).channel = ring;
+    close();
+    arrive(0, sums);
+    if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
+    if (once) arrive(0, cp_async_);
+    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
+    if (order_.after_barrier) barrier();
+    straight();
+    if (order_.blocks > 0) close();
+    if (stores_ >= 0) arrive(0, stores_);
+  }
+
   /// A product in slices and what takes each slice on run in a loop of their own.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
-      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].slices : 1;
+      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].turns() : 1;
       if (slices == 1) {
-        run(tasks[i]);
+        Step& s = run(tasks[i]);
+        if (s.kind == StepKind::copy) s.channel = stores_, commit(stores_);
         continue;
       }
       std::size_t last = i;
@@ -151,11 +249,18 @@ class Builder {
   void straight() {
     bool pending = false;
     const auto settle = [&] {
-      if (pending) commit(), arrive();
+      if (pending) commit(cp_async_), arrive(0, cp_async_);
       pending = false;
     };
     for (std::size_t i = 0; i < order_.after.size(); ++i) {
-      if (i > 0) settle(), barrier();
+      const std::vector<int>& phase = order_.after[i];
+      if (i > 0) {
+        settle();
+        // What threads wrote becomes visible to TMA's stores.
+        if (std::any_of(phase.begin(), phase.end(), [&](int t) { return !copies(t) && boxed(t); }))
+          step(StepKind::fence_proxy);
+        barrier();
+      }
       std::vector<int> rest;
       bool reads = false;
       for (int t : order_.after[i]) {
@@ -176,6 +281,8 @@ class Builder {
   const Order& order_;
   Schedule schedule_;
   Agent agent_;
+  int barrier_ = 0;                  // among the agent's threads
+  int cp_async_ = -1, stores_ = -1;  // channels behind the loop, where the kernel has agents to name
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/index_width.hpp"
 
 namespace zellige::plan {
@@ -70,14 +69,13 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Copy& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
-  for (const WarpAccess& access : walk(plan.contexts[t.context], plan.program.threads(), 64).accesses)
-    for (const Shape& at : access.lanes) {
-      if (at.empty()) continue;
-      const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
-      if (byte % copy.bytes != 0)
-        fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
-             copy.bytes, b.name, to_string(at), byte);
-    }
+  for_each(Held(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
+    if (value % copy.vector != 0 || at.empty()) return;
+    const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
+    if (byte % copy.bytes != 0)
+      fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
+           copy.bytes, b.name, to_string(at), byte);
+  });
 }
 
 }  // namespace
@@ -85,6 +83,10 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
 std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
   std::int64_t offset = part * b.partial_stride;
   for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
+  if (b.span > 0) {  // whole spans on, a span is all rows of it
+    const std::int64_t spans = at[b.inner] / b.span;
+    offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
+  }
   if (b.swizzle.B == 0) return offset;
   const std::int64_t mask = ((std::int64_t{1} << b.swizzle.B) - 1) << (b.swizzle.M + b.swizzle.S);
   return offset ^ ((offset & mask) >> b.swizzle.S);

@@ -8,6 +8,7 @@
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
+#include "plan/warpgroups.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -25,6 +26,29 @@ class Choice {
   Choice(const Program& program, const target::Target& target) : program_(program), target_(target) {}
 
   bool fits(const KernelPlan& selected) {
+    KernelPlan grouped = selected;
+    if (const std::string why = warpgroups(grouped, program_, target_); why.empty()) {
+      group(grouped, program_, target_, Loads::as_fits);
+      arrange_buffers(grouped, target_);
+      for (Blocks blocks : {Blocks::stay, Blocks::a_tile}) {
+        if (blocks == Blocks::stay && grouped.program.grid.count() <= target_.multiprocessors) continue;
+        KernelPlan ordered = grouped;
+        const Order order = pipeline(ordered, target_, Copies::first, blocks);
+        if (fits(ordered, order,
+                 fmt::format("products on warpgroups, tiles by TMA{}",
+                             blocks == Blocks::stay ? ", blocks that stay" : "")))
+          return true;
+      }
+    }
+    return in_one_agent(selected);
+  }
+
+  KernelPlan plan;                   // the last that was tried
+  std::vector<std::string> reasons;  // why those before it were not taken
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+
+ private:
+  bool in_one_agent(const KernelPlan& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       KernelPlan grouped = selected;
       group(grouped, program_, target_, loads);
@@ -43,11 +67,6 @@ class Choice {
     return false;
   }
 
-  KernelPlan plan;                   // the last that was tried
-  std::vector<std::string> reasons;  // why those before it were not taken
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-
- private:
   bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
     plan = ordered;
     slice_fragments(plan, order);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/layouts.hpp"
 #include "target/instructions.hpp"
 
@@ -47,11 +46,14 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
   });
 }
 
-Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy) {
-  Context c = sweep_context(padded, inner, copy.vector);
-  std::stable_sort(c.order.begin() + 1, c.order.end(),
+Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy,
+                     int threads) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(padded.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  std::stable_sort(order.begin() + 1, order.end(),
                    [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
-  return c;
+  return sweep(padded, order, copy.vector, threads);
 }
 
 }  // namespace zellige::plan

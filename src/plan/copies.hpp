@@ -12,6 +12,6 @@ Copy widest_copy(const Node&, const graph::KernelTensor&, int inner, const targe
 Copy single_copy(DType, const target::Target&);
 
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
-Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&);
+Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&, int threads);
 
 }  // namespace zellige::plan

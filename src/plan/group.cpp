@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
-#include "plan/registers.hpp"
+#include "plan/tensor_map.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -91,7 +91,7 @@ class Grouping {
     for (const Leaf& leaf : leaves(program_, x, domain)) {
       const auto c = plan_.context_of.find(leaf.node);
       if (c == plan_.context_of.end() || !leaf.identity || value_section(leaf.node) != section) continue;
-      const std::int64_t rank = plan_.contexts[c->second].kind == ContextKind::fragment ? 2 : 1;
+      const std::int64_t rank = plan_.contexts[c->second].row ? 2 : 1;
       if (rank > most) most = rank, best = c->second;
     }
     return best;
@@ -99,7 +99,7 @@ class Grouping {
 
   int sweep(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
-    return context(sweep_context(domain, inner, vector));
+    return context(plan::sweep(domain, inner, vector, program_.threads()));
   }
 
   /// A sweep for values kept in float32: as wide as leaves every thread something to do.
@@ -150,14 +150,10 @@ class Grouping {
     const Node& n = node(i);
     if (!tensor_core(i)) return place_reduce(i, -1);
     const MatmulChoice& choice = plan_.matmuls.at(i);
-    Context c;
-    c.kind = ContextKind::fragment;
-    c.domain = n.shape;
-    c.warps = choice.warps;
-    c.row = choice.row;
+    const Instruction* row = choice.row;
     for (const Context& other : plan_.contexts)
-      if (other.row && alike(*other.row, *choice.row)) c.row = other.row;
-    const int id = context(c);
+      if (other.row && alike(*other.row, *row)) row = other.row;
+    const int id = context(accumulators(n.shape, choice.warps, *row));
     const int mma = task(TaskKind::mma, n.section, i, id);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
@@ -179,8 +175,7 @@ class Grouping {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
     const int c = plan_.context_of.at(i);
-    const int partials = plan_.contexts[c].kind == ContextKind::fragment ? plan_.contexts[c].warps.k : 1;
-    const int b = buffer(i, DType::f32, n.shape, n.shape, partials, last(n.shape));
+    const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].holders(), last(n.shape));
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
     reads_.push_back({t, i, true});
@@ -193,32 +188,35 @@ class Grouping {
     if (operand >= 0) {
       const Node& x = node(operand);
       const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
-      if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment) {
-        const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].warps.n, last(n.shape));
+      if (c >= 0 && plan_.contexts[c].row) {
+        const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].parts(), last(n.shape));
         finish_reduce(i, operand, c, b, finish_section);
         return;
       }
     }
-    Context c;
-    c.kind = ContextKind::lanes;
-    c.domain = n.shape;
-    const bool product = operand < 0;
-    c.reduce_dim = product ? last(n.shape) : n.dim;
-    c.to = product ? 1 : n.to;
-    c.length = product ? plan_.matmuls.at(i).k : node(operand).shape[n.dim] / n.to;
-    const std::int64_t outputs = graph::size(n.shape), threads = program_.warps() * 32;
-    const bool contiguous = !product && n.dim == last(node(operand).shape) && n.to == 1;
-    if (contiguous)
-      for (c.vector = most_together; c.vector > 1 && (c.length % c.vector != 0 || c.length / c.vector < 4);
-           c.vector /= 2) {
+    Summation s;
+    s.sums = s.domain = n.shape;
+    if (operand >= 0) {
+      s.domain = node(operand).shape;
+      s.dim = n.dim, s.to = n.to;
+    } else {  // an ordinary product: K is a dimension of its own
+      s.dim = static_cast<int>(n.shape.size());
+      s.domain.push_back(plan_.matmuls.at(i).k);
+    }
+    s.length = s.domain[s.dim] / s.to;
+    const std::int64_t sums = graph::size(n.shape), threads = program_.warps() * 32;
+    if (operand >= 0 && s.dim == last(s.domain) && s.to == 1)
+      for (s.vector = most_together; s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4);
+           s.vector /= 2) {
       }
-    const std::int64_t steps = c.length / c.vector;
-    while (c.lanes < 32 && outputs * c.lanes < threads && c.lanes * 2 <= steps) c.lanes *= 2;
-    if (c.lanes == 32 && outputs * 64 <= threads)
-      c.splits = std::min(
-          {8, floor_power(threads / (outputs * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
-    const int id = context(c);
-    const int b = buffer(i, DType::f32, n.shape, n.shape, c.splits, last(n.shape));
+    const std::int64_t steps = s.length / s.vector;
+    while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;
+    if (s.lanes == 32 && sums * 64 <= threads)
+      s.splits = std::min(
+          {8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+    s.groups = static_cast<int>(threads / (s.lanes * s.splits));
+    const int id = context(summands(s));
+    const int b = buffer(i, DType::f32, n.shape, n.shape, s.splits, last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }
 
@@ -237,19 +235,16 @@ class Grouping {
   void place_accumulate(int i) {
     const Node& n = node(i);
     int c = register_context(n.in[0], n.shape, Section::inside);
-    if (c < 0 || plan_.contexts[c].warps.k > 1) c = plain_sweep(n.shape, last(n.shape));
+    if (c < 0 || plan_.contexts[c].holders() > 1) c = plain_sweep(n.shape, last(n.shape));
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];
-    if (where.kind == ContextKind::sweep) {
-      const std::int64_t chunks = graph::size(where.domain) / where.vector;
-      if (round_up(chunks, program_.threads()) / program_.threads() * where.vector > most_state_registers) {
-        const int b = buffer(i, DType::f32, n.shape, n.shape, 1, where.inner);
-        plan_.tasks[t].buffer = b;
-        plan_.buffer_of[i] = b;
-        writer_[b] = t;
-        return;
-      }
+    if (!where.row && where.values() > most_state_registers) {
+      const int b = buffer(i, DType::f32, n.shape, n.shape, 1, where.inner());
+      plan_.tasks[t].buffer = b;
+      plan_.buffer_of[i] = b;
+      writer_[b] = t;
+      return;
     }
     plan_.context_of[i] = c;
     producer_[i] = t;
@@ -260,7 +255,7 @@ class Grouping {
     Shape padded = n.shape;
     const int inner = plan_.inner.at(i);
     for (int reader : program_.consumers(i)) {
-      if (!tensor_core(reader)) continue;
+      if (!tensor_core(reader) || !plan_.matmuls.at(reader).load) continue;
       for (int side = 0; side < 2; ++side) {
         if (node(reader).in[side] != i) continue;
         const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
@@ -294,8 +289,7 @@ class Grouping {
       return;
     }
     const Shape padded = operand_padding(i);
-    if (c < 0 || plan_.contexts[c].kind != ContextKind::fragment)
-      c = sweep(padded, plan_.inner.at(i), most_together);
+    if (c < 0 || !plan_.contexts[c].row) c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
@@ -314,18 +308,27 @@ class Grouping {
     copy.row = nullptr;
     plan_.copies[i] = copy;
     const int c = register_context(n.in[0], n.shape, Section::after);
-    if (c >= 0 && plan_.contexts[c].kind == ContextKind::fragment && copy.bytes >= 8) {
+    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8) {
       // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
       const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       const int t = task(TaskKind::to_shared, Section::after, i, c, b);
       evaluate(t, n.in[0]);
       writer_[b] = t;
+      if (by_tensor_map(i, inner))
+        plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
       const int out = task(TaskKind::to_global, Section::after, i, sweep(n.shape, inner, copy.vector), b);
       buffer_reads_.push_back({out, b});
       return;
     }
     const int where = c >= 0 ? c : sweep(n.shape, inner, copy.vector);
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
+  }
+
+  /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
+  bool by_tensor_map(int i, int inner) const {
+    bool warpgroups = false;
+    for (const auto& [matmul, choice] : plan_.matmuls) warpgroups = warpgroups || choice.by_warpgroup();
+    return warpgroups && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
@@ -367,12 +370,9 @@ class Grouping {
         direct = reads.size() == 1;
         for (const auto& [t, identity] : reads) {
           const Context& c = plan_.contexts[plan_.tasks[t].context];
-          const bool along = c.kind == ContextKind::sweep   ? c.inner == gmem_inner
-                             : c.kind == ContextKind::lanes ? c.reduce_dim == gmem_inner && c.to == 1
-                                                            : false;
-          direct = direct && along &&
-                   (identity || n.shape[gmem_inner] == 1 || c.kind == ContextKind::sweep) &&
-                   c.vector <= wide.vector && c.vector * graph::bytes(n.dtype) == target_.access_bytes;
+          direct = direct && c.inner() == gmem_inner &&
+                   (identity || n.shape[gmem_inner] == 1 || c.axes() == 1) && c.vector() <= wide.vector &&
+                   c.vector() * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
       if (direct) {
@@ -382,12 +382,15 @@ class Grouping {
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
-      const Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
+      Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
+      for (int reader : program_.consumers(load))
+        if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
+          copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.buffers[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;
-      const int t =
-          task(TaskKind::copy_in, n.section, load, context(copy_context(tensor(n), padded, inner, copy)), b);
+      const int t = task(TaskKind::copy_in, n.section, load,
+                         context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b);
       plan_.buffer_of[load] = b;
       writer_[b] = t;
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
@@ -397,16 +400,11 @@ class Grouping {
   /// True where every element of buffer b that task r reads was written by the same thread.
   bool same_thread(int w, int r, int b) {
     const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
-    if (reader.kind == TaskKind::mma) return false;
+    if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
+      return false;
     const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
-    if (cw.kind != ContextKind::sweep || cr.kind == ContextKind::fragment) return false;
     const Shape& shape = plan_.buffers[b].shape;
-    if (cr.kind == ContextKind::sweep && cr.domain != shape && cr.domain != plan_.buffers[b].padded)
-      return false;
-    if (cr.kind == ContextKind::lanes &&
-        (reader.kind == TaskKind::finish || node(reader.node).kind == NodeKind::matmul))
-      return false;
-    if (cr.kind == ContextKind::lanes && node(node(reader.node).in[0]).shape != shape) return false;
+    if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.buffers[b].padded)) return false;
     for (int operand : operands_of(reader))
       for (const Leaf& leaf : leaves(program_, operand, shape))
         if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity)
@@ -414,9 +412,10 @@ class Grouping {
     const auto key = std::make_tuple(writer.context, reader.context, b);
     if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
     // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
-    const std::vector<int> owner = owners(cw, program_.threads(), shape);
+    const std::vector<int> owner = owners(cw, shape);
     bool same = true;
-    for_each_held(cr, program_.threads(), [&](int thread, const Shape& at) {
+    for_each(Held(cr), [&](int thread, int, const Shape& at) {
+      if (at.empty()) return;
       Shape read = at;
       for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
       same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;

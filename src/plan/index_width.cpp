@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/registers.hpp"
-
 namespace zellige::plan {
 namespace {
 

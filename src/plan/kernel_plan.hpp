@@ -2,28 +2,19 @@
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
-// Words. A *context* is a (thread, value) layout: who evaluates which coordinates. A *task* is work that the threads do
+// Words. A *context* is a (thread, value) layout: who evaluates which coordinates (context.hpp). A *task* is work that the threads do
 // in one context without a barrier. A *buffer* is a tile's storage in shared memory. A node without a buffer lives in
 // the registers of a context, or is evaluated anew by each task that reads it.
 #pragma once
 #include <map>
 #include <optional>
 #include <set>
-#include <zellige/atom/instruction.hpp>
 
-#include "plan/program.hpp"
+#include "plan/fragments.hpp"
 #include "plan/schedule.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
-
-/// Warps along batch, M, N and K of a matmul. With k > 1 every such warp sums its own slices of K, and the readers of
-/// the result add the k partial products.
-struct WarpLayout {
-  int b = 1, m = 1, n = 1, k = 1;
-  int count() const { return b * m * n * k; }
-  bool operator==(const WarpLayout&) const = default;
-};
 
 struct MatmulChoice {
   const Instruction* row = nullptr;   // of the tensor cores; nullptr: ordinary float32 products
@@ -32,24 +23,8 @@ struct MatmulChoice {
   int a_from =
       -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
-};
-
-/// fragment: element (b, m, n) lies where `row` leaves it under `warps`.
-/// sweep: chunks of `vector` elements along `inner`, other dimensions after it in `order`; chunk c belongs to thread c % threads.
-/// lanes: `lanes` threads share an output of a reduction, `splits` such groups of different warps each.
-enum class ContextKind : std::uint8_t { fragment, sweep, lanes };
-struct Context {
-  ContextKind kind{};
-  Shape domain;      // fragment: C's shape; sweep: the shape swept; lanes: the shape of the outputs
-  WarpLayout warps;  // fragment
-  const Instruction* row = nullptr;  // fragment: leaves C so; one for all that leave it alike
-  int slices = 1;                    // fragment: N is computed in this many slices, one after another
-  int inner = 0, vector = 1;         // sweep: of `domain`; lanes: vector along the reduced dimension
-  std::vector<int> order;            // sweep: dimensions, fastest first; order[0] == inner
-  int reduce_dim = -1;               // lanes
-  std::int64_t to = 1, length = 1;   // lanes: outputs a line, and summands an output
-  int lanes = 1, splits = 1;
-  bool operator==(const Context&) const = default;
+  /// Operands of four warps at once, in shared memory, read past the registers: wgmma.
+  bool by_warpgroup() const { return row && row->issuers == 128; }
 };
 
 struct Swizzle {
@@ -67,6 +42,8 @@ struct Buffer {
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
   Strides strides;  // in elements
+  std::int64_t span =
+      0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
   std::int64_t elements = 0;  // of one stage, partials included
@@ -105,6 +82,8 @@ struct Copy {
   const Instruction* row = nullptr;  // goes past the registers; nullptr: a load, then a store
   /// Whether it is there only when its group is waited for.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
+  /// Whether one thread names the whole box, by a tensor map.
+  bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
 struct KernelPlan {
@@ -121,15 +100,10 @@ struct KernelPlan {
   std::set<int> wide;             // tensors whose offsets pass 32 bits
   std::set<int> far;              // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
+  std::int64_t blocks =
+      0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
-};
-
-/// Which element of a context's domain: for printing, proofs, bank counts. One entry a (thread, value) pair.
-struct Element {
-  int thread;
-  int value;
-  Shape at;
 };
 
 }  // namespace zellige::plan

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "plan/lower.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -97,26 +99,51 @@ class KernelLowering {
     return p.add(std::move(n));
   }
 
+  /// Tiles for products on warpgroups, where the target has them and TMA may address both operands' lines.
+  std::vector<MatmulTile> warpgroup_tiles(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
+    constexpr int lines = 8;  // elements: 16 bytes
+    std::vector<MatmulTile> tiles;
+    if (n % lines != 0 || k % lines != 0 || k < 128) return tiles;
+    static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 192, 64, 256}, {128, 128, 64, 256},
+                                           {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
+                                           {64, 64, 64, 128}};
+    for (MatmulTile t : table)
+      if (m >= t.m && n >= t.n &&
+          target::find_warpgroup_mma(target_, graph::name(dtype), graph::name(dtype), graph::name(DType::f32),
+                                     t.n))
+        tiles.push_back(t);
+    return tiles;
+  }
+
   /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
-  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, bool simt) const {
+  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
+    const bool simt = dtype == DType::f32;
     static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                            {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                            {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
     static constexpr MatmulTile simt_table[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
     MatmulTile best{};
     double least = 0;
-    const auto consider = [&](MatmulTile t) {
+    // A multiprocessor's rates: warps alone, several blocks at a time; or warpgroups fed by TMA, one block at a time.
+    struct Rates {
+      double products, bytes;  // a cycle
+      bool alone;
+    };
+    constexpr Rates warps{512, 32, false}, warpgroups{2048, 40, true};
+    const auto consider = [&](MatmulTile t, const Rates& rates) {
       const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
-      const double waves = std::max(1.0, tiles / target_.multiprocessors);
-      const double products = static_cast<double>(t.m) * t.n / 512;    // cycles a step of k
-      const double traffic = static_cast<double>(t.m + t.n) * 2 / 32;  // cycles a step of k, from L2
+      const double even = tiles / target_.multiprocessors;
+      const double waves = rates.alone ? std::ceil(even) : std::max(1.0, even);
+      const double products = static_cast<double>(t.m) * t.n / rates.products;  // cycles a step of k
+      const double traffic = static_cast<double>(t.m + t.n) * 2 / rates.bytes;  // cycles a step of k, from L2
       const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
       if (best.m == 0 || cost < least) best = t, least = cost;
     };
     if (simt)
-      for (MatmulTile t : simt_table) consider(t);
+      for (MatmulTile t : simt_table) consider(t, warps);
     else
-      for (MatmulTile t : table) consider(t);
+      for (MatmulTile t : table) consider(t, warps);
+    for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, warpgroups);
     return best;
   }
 
@@ -126,7 +153,7 @@ class KernelLowering {
     const std::int64_t m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
     std::int64_t batch = 1;
     for (int d = 0; d < rank - 2; ++d) batch *= a[d];
-    MatmulTile t = choose(batch, m, n, k, graph_.tensors[op_.inputs[0]].dtype == DType::f32);
+    MatmulTile t = choose(batch, m, n, k, graph_.tensors[op_.inputs[0]].dtype);
     const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;

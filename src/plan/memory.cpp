@@ -8,18 +8,26 @@
 namespace zellige::plan {
 namespace {
 
-/// When each tensor of the schedule is touched, counted in barriers of the whole block, which order every agent; a loop
-/// is one stretch of time, its back edge included. What only an mbarrier or a named barrier orders counts as together.
-std::vector<Lifetime> lifetimes(const Schedule& s) {
+/// When each tensor of the schedule is touched, counted in barriers of all agents that touch any but to fill channels,
+/// which order them (each write of a filler is waited for by those who read, so their stretches hold its own); a loop is one stretch of time, its back edge included. What else orders two agents is not counted.
+std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
+  const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
-  for (const SharedTensor& t : s.tensors) lives.push_back({t.bytes, std::numeric_limits<int>::max(), 0, 128});
+  for (std::size_t t = 0; t < s.tensors.size(); ++t) {
+    const auto copy = plan.copies.find(plan.buffers[t].node);
+    const bool boxed = copy != plan.copies.end() && copy->second.by_tensor_map();
+    lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, boxed ? 1024 : 128});
+  }
+  const auto others =
+      std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });
   for (const Agent& agent : s.agents) {
+    if (fills_only(agent)) continue;
     std::int64_t stretch = 0;
     int depth = 0;
     for (const Step& step : agent.steps) {
       if (step.kind == StepKind::loop_begin) ++depth;
       if (step.kind == StepKind::loop_end) --depth;
-      if (step.kind == StepKind::barrier && step.id == 0 && depth == 0) ++stretch;
+      if (step.kind == StepKind::barrier && (step.id == 0 || others == 1) && depth == 0) ++stretch;
       for (const auto* accesses : {&step.reads, &step.writes})
         for (const Access& a : *accesses) {
           Lifetime& life = lives[a.tensor];
@@ -36,10 +44,15 @@ std::vector<Lifetime> lifetimes(const Schedule& s) {
 }  // namespace
 
 bool place_buffers(KernelPlan& plan, const target::Target& target) {
-  const Packing packing = pack(lifetimes(plan.schedule));
+  const Packing packing = pack(lifetimes(plan));
   for (std::size_t b = 0; b < plan.buffers.size(); ++b)
     plan.buffers[b].offset = plan.schedule.tensors[b].offset = packing.offset[b];
   plan.shared_bytes = packing.peak;
+  for (Channel& c : plan.schedule.channels)
+    if (const std::int64_t bytes = barrier_bytes(c); bytes > 0) {
+      c.offset = (plan.shared_bytes + 15) / 16 * 16;
+      plan.shared_bytes = c.offset + bytes;
+    }
   return plan.shared_bytes <= target.shared_per_block;
 }
 

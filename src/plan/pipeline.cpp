@@ -47,7 +47,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
 }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
-constexpr int most_stages = 8;
+constexpr int most_stages = 8, most_ring_stages = 6;
 
 int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
           std::int64_t other_bytes) {
@@ -70,10 +70,24 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   return best;
 }
 
+/// A producer's ring: as many stages as there is room for. What follows the loop takes its memory over, where no next tile
+/// is under way there.
+int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
+               std::int64_t other_bytes) {
+  constexpr std::int64_t barriers = 1024;
+  const std::int64_t room = target.shared_per_block - barriers - (plan.blocks > 0 ? other_bytes : 0);
+  const std::int64_t most =
+      plan.blocks > 0 ? most_ring_stages : std::min<std::int64_t>(most_ring_stages, plan.program.loop);
+  return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, 1, most));
+}
+
 }  // namespace
 
-Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
+Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
+  if (blocks == Blocks::stay)
+    order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
+  plan.blocks = order.blocks;
   std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
@@ -95,7 +109,10 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
                    graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  order.stages = copies.empty() ? 1 : depth(plan, target, stage_bytes, other_bytes);
+  const bool boxed = !copies.empty() && plan.copies.at(plan.tasks[copies.front()].node).by_tensor_map();
+  order.stages = copies.empty() ? 1
+                 : boxed        ? ring_depth(plan, target, stage_bytes, other_bytes)
+                                : depth(plan, target, stage_bytes, other_bytes);
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
     b.stages = order.stages;
@@ -114,9 +131,10 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts) {
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // to every thread
   order.after_barrier =
-      plan.program.loop > 1 && owed(first, [&](const Task& w) {
-        return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
-      });
+      boxed ||  // the memory of the ring is used again
+      (plan.program.loop > 1 && owed(first, [&](const Task& w) {
+         return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
+       }));
   return order;
 }
 

@@ -17,12 +17,16 @@ struct Order {
   bool before_barrier = false;  // between what is loaded once and the loop
   bool top_barrier = false;     // at the start of each iteration
   bool after_barrier = false;   // between the loop and what follows it
+  std::int64_t blocks = 0;      // that stay for one tile after another; 0: each has its own
 };
 
 /// Where a program without a loop starts its copies: all before anything else, so that they travel together, or where
 /// that costs least memory.
 enum class Copies : std::uint8_t { first, late };
 
-Order pipeline(KernelPlan&, const target::Target&, Copies);
+/// Blocks that stay load the next tile while they store one: the ring's memory is then nobody else's.
+enum class Blocks : std::uint8_t { a_tile, stay };
+
+Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 }  // namespace zellige::plan

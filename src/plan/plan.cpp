@@ -2,7 +2,6 @@
 
 #include "plan/bounds.hpp"
 #include "plan/choose.hpp"
-#include "plan/contexts.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -55,6 +54,7 @@ namespace {
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   if (step.task < 0 || step.kind == StepKind::start) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];
+  if (step.channel >= 0 && plan.schedule.agents.size() > 1) return print(plan.schedule, step, in_loop);
   return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
                      step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
 }
@@ -69,25 +69,34 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += "ordinary float32 products\n";
       continue;
     }
-    out += fmt::format("mma.sync, warps {}x{}x{} over batch, M, N and {} over K{}\n", m.warps.b, m.warps.m,
-                       m.warps.n, m.warps.k,
-                       m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
+    out += fmt::format(
+        "{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
+        m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
+        m.warps.b, m.warps.m, m.warps.n, m.warps.k,
+        m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
   for (const Buffer& b : plan.buffers) {
     out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype),
                        to_string(b.padded), b.offset, b.bytes, to_string(b.strides));
+    if (b.span > 0) out += fmt::format(", spans of {}", b.span);
     if (b.swizzle.B > 0) out += fmt::format(", Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
     if (b.partials > 1) out += fmt::format(", {} partial sums", b.partials);
     if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
     out += "\n";
   }
+  for (const Context& c : plan.contexts) out += fmt::format("  {}: {}\n", print(c), layouts(c));
   for (const auto& [load, direct] : plan.direct)
     if (direct)
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
-  for (const Agent& agent : plan.schedule.agents)
+  const bool several = plan.schedule.agents.size() > 1;
+  for (const Channel& c : plan.schedule.channels)
+    if (several) out += "  " + print(plan.schedule, c) + "\n";
+  for (const Agent& agent : plan.schedule.agents) {
+    if (several) out += "  " + heading(agent) + "\n";
     out += print(agent, [&](const Step& step, bool in_loop) { return print(plan, step, in_loop); });
+  }
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
   out += fmt::format("  {} bytes of shared memory\n", plan.shared_bytes);
   out += fmt::format("  a launch executes: {}\n", print(predict(plan)));

@@ -1,11 +1,11 @@
 #include "plan/predict.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/banks.hpp"
 #include "plan/bounds.hpp"
-#include "plan/contexts.hpp"
-#include "plan/registers.hpp"
+#include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {
@@ -13,8 +13,8 @@ namespace {
 
 using emulate::Counter;
 
-void add(Counts& to, const Counts& from) {
-  for (const auto& [counter, n] : from) to[counter] += n;
+void add(Counts& to, const Counts& from, std::uint64_t times) {
+  for (const auto& [counter, n] : from) to[counter] += n * times;
 }
 
 /// One side of a product in shared memory.
@@ -75,16 +75,20 @@ class Prediction {
     for (Counter c :
          {Counter::barrier, Counter::mma, Counter::ldmatrix, Counter::ldmatrix_wavefronts,
           Counter::ldmatrix_wavefronts_ideal, Counter::cp_async_4, Counter::cp_async_8, Counter::cp_async_16,
-          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal})
+          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal,
+          Counter::wgmma, Counter::mbarrier_arrive, Counter::mbarrier_wait, Counter::tma_load,
+          Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes})
       counts_[c] = 0;
+    blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
+    if (plan_.schedule.agents.size() > 1)
+      barriers[0] = blocks_;  // their rings are made ready before they part
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
-    for (auto& [counter, n] : counts_) n *= plan_.program.grid.count();
     if (lanes_drift_)
       counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
     counts_[Counter::cp_async_source_bytes] = source_bytes_;
@@ -99,13 +103,21 @@ class Prediction {
       const Step& step = agent.steps[at];
       if (step.kind == StepKind::loop_begin) {
         const std::size_t end = closing(agent.steps, at);
-        if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
+        if (step.loop == Loop::tiles) {  // shared among the blocks
+          const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count());
+          steps(agent, at + 1, end, 0, 1);
+          blocks_ = each;
+        } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
           steps(agent, at + 1, end, iteration, trips);
         else
           for (std::int64_t i = 0; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
         at = end;
+      } else if (step.kind == StepKind::acquire) {
+        acquire(agent, plan_.schedule.channels[step.channel]);
+      } else if (step.kind == StepKind::release) {
+        counts_[Counter::mbarrier_arrive] += blocks_ * agent.warps;  // a lane of each
       } else if (step.kind == StepKind::barrier) {
-        ++met_[step.id];
+        met_[step.id] += blocks_;
         unsynced_.clear();
       } else if (step.task >= 0 && step.kind != StepKind::start && iteration + step.guard_lag < trips) {
         task(step);
@@ -113,10 +125,23 @@ class Prediction {
     }
   }
 
+  /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.
+  void acquire(const Agent& agent, const Channel& c) {
+    const bool fills = &plan_.schedule.agents[c.producer] == &agent;
+    counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
+    counts_[Counter::mbarrier_arrive] += blocks_ * fills;
+  }
+
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
-    if (step.kind == StepKind::copy) {
+    if (const auto copy = plan_.copies.find(t.node);
+        step.kind == StepKind::copy && copy != plan_.copies.end() && copy->second.by_tensor_map()) {
+      boxed(t);
+    } else if (step.kind == StepKind::async_work) {
+      const MatmulChoice& m = plan_.matmuls.at(t.node);
+      counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
+    } else if (step.kind == StepKind::copy) {
       if (!known) known = copied(t);
       // The emulator pairs lanes' n-th copies since the last barrier; lanes that have made fewer fall behind.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
@@ -124,7 +149,7 @@ class Prediction {
     } else if (t.kind == TaskKind::mma) {
       if (!known) known = multiplied(t);
     }
-    if (known) add(counts_, *known);
+    if (known) add(counts_, *known, blocks_);
   }
 
   /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
@@ -143,10 +168,18 @@ class Prediction {
     return product;
   }
 
+  /// Boxes move whole, with zeros for what lies past the tensor.
+  void boxed(const Task& t) {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const bool load = t.kind == TaskKind::copy_in;
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes(b);
+    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
+        blocks_ * b.elements * graph::bytes(b.dtype);
+  }
+
   bool last_is_part_of_a_warp(const Task& t) const {
     const Context& c = plan_.contexts[t.context];
-    const std::int64_t chunks =
-        graph::size(c.domain) / c.domain[c.inner] * ceil_div(c.domain[c.inner], c.vector);
+    const std::int64_t chunks = c.items(0) / c.vector();
     const int threads = plan_.program.threads();
     return chunks > threads && chunks % threads % 32 != 0;
   }
@@ -155,21 +188,17 @@ class Prediction {
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);
-    const int threads = plan_.program.threads();
-    const RegisterLayout chunks = swept(plan_.contexts[t.context], threads);
     Counts counts;
-    for (int value = 0; value < chunks.values; value += copy.vector)
-      for (int first = 0; first < threads; first += 32) {
-        BankAccess access{.bytes = copy.bytes, .address = {}};
-        for (int thread = first; thread < std::min(threads, first + 32); ++thread) {
-          const Shape at = chunks.at(thread, value);
-          access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
-          counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
-        }
-        const Wavefronts w = evaluate(access);
-        counts[Counter::cp_async_wavefronts] += w.total;
-        counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+    for (const WarpAccess& lanes : accesses(plan_.contexts[t.context])) {
+      BankAccess access{.bytes = copy.bytes, .address = {}};
+      for (const Shape& at : lanes) {
+        access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
+        counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
       }
+      const Wavefronts w = evaluate(access);
+      counts[Counter::cp_async_wavefronts] += w.total;
+      counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+    }
     return counts;
   }
 
@@ -177,7 +206,7 @@ class Prediction {
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].slices;
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].turns();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
                        m_tiles = ceil_div(m.m, m_step);
@@ -215,6 +244,7 @@ class Prediction {
   std::map<int, std::uint64_t> met_;      // barriers of the agent, by id
   std::set<int> unsynced_;                // copies since the agent's last barrier
   std::map<int, std::int64_t> executed_;  // by task
+  std::uint64_t blocks_ = 1;              // that execute the steps at hand
   std::uint64_t source_bytes_ = 0;        // of all blocks
   std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
   bool lanes_drift_ = false;

@@ -3,7 +3,7 @@
 #pragma once
 #include <set>
 
-#include "plan/registers.hpp"
+#include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
@@ -34,11 +34,9 @@ class RegisterProof {
 
  private:
   const Context& context(int t) const { return plan_.contexts[plan_.tasks[t].context]; }
-  RegisterLayout layout(const Context& c, int slice = 0) const { return registers(c, p_.threads(), slice); }
   [[noreturn]] void clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const;
-  void rows(int t, const Context&) const;
-  void groups(int t, const Context&) const;
+  void added_once(int t) const;
 
   const KernelPlan& plan_;
   const BlockProgram& p_;

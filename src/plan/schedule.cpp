@@ -7,6 +7,8 @@
 namespace zellige::plan {
 namespace {
 
+constexpr std::int64_t mbarrier_bytes_each = 8;
+
 std::string quoted(const std::string& what) { return what.empty() ? "" : fmt::format(" '{}'", what); }
 
 /// sA[i+2]: the stage is taken modulo the number of stages; outside loops i is 0.
@@ -51,6 +53,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
     case StepKind::loop_begin:
       return fmt::format("{} < {}{}",
                          step.loop == Loop::slices     ? "slice"
+                         : step.loop == Loop::tiles    ? "tile t"
                          : step.loop == Loop::prologue ? "prologue i"
                                                        : "loop i",
                          step.trips, quoted(step.what));
@@ -129,6 +132,23 @@ std::string_view name(StepKind kind) {
   fail("schedule: {} is no kind of step; the last is loop_end", static_cast<int>(kind));
 }
 
+std::int64_t barrier_bytes(const Channel& c) {
+  // A full and an empty one a stage.
+  return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
+}
+
+bool consumes(const Channel& c, int agent) {
+  return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
+}
+
+bool fills_only(const Agent& agent) {
+  return std::all_of(agent.steps.begin(), agent.steps.end(), [](const Step& s) {
+    const bool loop = s.kind == StepKind::loop_begin || s.kind == StepKind::loop_end;
+    return loop || s.kind == StepKind::acquire ||
+           (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
+  });
+}
+
 std::size_t closing(const std::vector<Step>& steps, std::size_t begin) {
   int depth = 0;
   for (std::size_t k = begin; k < steps.size(); ++k) {
@@ -152,6 +172,18 @@ std::string print(const Agent& agent, const std::function<std::string(const Step
   return text;
 }
 
+std::string print(const Schedule& s, const Channel& c) {
+  const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
+  return fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}", c.name,
+                     known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
+                     agent_name(s, c.producer), agent_names(s, c.consumers), name(c.by));
+}
+
+std::string heading(const Agent& a) {
+  return fmt::format("agent {}: {} warp{}{}", a.name, a.warps, a.warps == 1 ? "" : "s",
+                     a.registers > 0 ? fmt::format(", {} registers a thread", a.registers) : "");
+}
+
 std::string print(const Schedule& s) {
   std::int64_t end = 0;
   std::size_t width = 0;
@@ -164,15 +196,9 @@ std::string print(const Schedule& s) {
     text += fmt::format("tensor {:{}}  bytes [{}, {})", t.name, width, t.offset, t.offset + t.bytes);
     text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes / t.stages) : "\n";
   }
-  for (const Channel& c : s.channels) {
-    const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
-    text += fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}\n", c.name,
-                        known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
-                        agent_name(s, c.producer), agent_names(s, c.consumers), name(c.by));
-  }
+  for (const Channel& c : s.channels) text += print(s, c) + "\n";
   for (const Agent& a : s.agents) {
-    text += fmt::format("agent {}: {} warp{}", a.name, a.warps, a.warps == 1 ? "" : "s");
-    text += a.registers > 0 ? fmt::format(", {} registers a thread\n", a.registers) : "\n";
+    text += heading(a) + "\n";
     text += print(a, [&](const Step& step, bool in_loop) { return print(s, step, in_loop); });
   }
   return text;

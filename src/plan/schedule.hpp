@@ -32,7 +32,12 @@ struct Channel {
   std::vector<int>
       consumers;  // agents: of cp.async the producer itself; a stage is empty when all have released it
   Synchronisation by{};
+  std::int64_t offset =
+      -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
 };
+bool consumes(const Channel&, int agent);
+/// Bytes that a channel's barriers take of shared memory.
+std::int64_t barrier_bytes(const Channel&);
 
 /// A tensor in shared memory, a place in bytes: two tensors whose places overlap must never be alive together.
 struct SharedTensor {
@@ -71,6 +76,7 @@ enum class Loop : std::uint8_t {
   iterations,  // the block graph's; stages and guards count by it
   prologue,    // fills the first stages of a ring: iteration i the stage i
   slices,      // within one iteration: a product a slice of N after another
+  tiles,       // of the output, one after another by a block that stays: all of the kernel, each time
 };
 
 struct Step {
@@ -82,7 +88,9 @@ struct Step {
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin
   Loop loop{};             // loop_begin
+  std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+  bool peeled = false;     // does what the first iteration of the loop behind it would
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
 };
 
@@ -96,6 +104,9 @@ struct Agent {
   std::vector<Step> steps;
 };
 
+/// Whether the agent does nothing but fill channels: one thread of it is enough.
+bool fills_only(const Agent&);
+
 struct Schedule {
   int threads = 0;
   std::vector<SharedTensor> tensors;
@@ -106,6 +117,9 @@ struct Schedule {
 std::string print(const Schedule&);
 /// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.
 std::string print(const Schedule&, const Step&, bool in_loop);
+std::string print(const Schedule&,
+                  const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
+std::string heading(const Agent&);  // "agent consumer: 8 warps, 232 registers a thread"
 /// An agent's steps, a line each, loops indented; line(step, in_loop) is the text of one.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 

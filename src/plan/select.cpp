@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/registers.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/registers.hpp"
 #include "plan/select.hpp"
 
 namespace zellige::plan {
@@ -56,7 +55,8 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
       if (std::find(last.begin(), last.end(), w) != last.end()) return;
   const int slices = slices_for(plan.matmuls.at(product.node));
   if (slices == 1) return;
-  plan.contexts[context].slices = slices;
+  const Context& whole = plan.contexts[context];
+  plan.contexts[context] = accumulators(whole.domain, warps(whole), *whole.row, slices);
   phase = first;
   phase.insert(phase.end(), together.begin(), together.end());
   phase.insert(phase.end(), last.begin(), last.end());
@@ -70,7 +70,7 @@ void slice_fragments(KernelPlan& plan, Order& order) {
       for (int t : std::vector<int>(phase)) {
         const Task& task = plan.tasks[t];
         if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried &&
-            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].slices == 1)
+            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].turns() == 1)
           slice_phase(plan, phase, t);
       }
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "plan/contexts.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
-#include "plan/registers.hpp"
+#include "plan/leaves.hpp"
 #include "plan/swizzle_search.hpp"
+#include "plan/tensor_map.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -21,6 +21,8 @@ class Arrangement {
       : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
 
   void run() {
+    const auto copy = plan_.copies.find(buffer_.node);
+    if (copy != plan_.copies.end() && copy->second.by_tensor_map()) return in_spans();
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     std::int64_t rows = 1;
@@ -49,6 +51,23 @@ class Arrangement {
   }
 
  private:
+  /// As TMA leaves a tile, and wgmma reads it: spans of 128 bytes, one a row, their chunks swizzled; the next span of all rows
+  /// behind them.
+  void in_spans() {
+    const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
+    const std::int64_t line = span_bytes / size;
+    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    buffer_.span = buffer_.padded[buffer_.inner] > line ? line : 0;
+    set_pitch(line);
+    int bits = 0;
+    while (1 << bits < chunk) ++bits;
+    buffer_.swizzle = {.B = 3, .M = bits, .S = 3};
+    buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
+    buffer_.partial_stride = buffer_.elements = buffer_.stage_stride = graph::size(buffer_.padded);
+    buffer_.stage_stride = round_up(buffer_.elements * size, 8 * span_bytes) / size;
+    buffer_.bytes = buffer_.elements * size;
+  }
+
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
@@ -82,7 +101,7 @@ class Arrangement {
       if (t.kind == TaskKind::mma)
         result.push_back(fragments(*plan_.matmuls.at(t.node).load));
       else
-        result.push_back(swept(t));
+        append_swept(t, result);
     }
     return result;
   }
@@ -94,19 +113,37 @@ class Arrangement {
     return inside;
   }
 
-  AccessPattern swept(const Task& t) const {
-    const Sweep sweep = walk(plan_.contexts[t.context], plan_.program.threads(), most_instances);
+  void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
+    const Context& c = plan_.contexts[t.context];
+    const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
+    const std::vector<WarpAccess> all =
+        t.kind == TaskKind::finish ? sum_accesses(c, most_instances) : accesses(c, most_instances);
     AccessPattern p;
     p.name = std::string(name(t.kind));
-    const bool along = sweep.inner == buffer_.inner && buffer_.padded[buffer_.inner] % sweep.vector == 0;
+    const bool along = t.kind != TaskKind::finish && c.inner() == buffer_.inner &&
+                       buffer_.padded[buffer_.inner] % c.vector() == 0;
     const int size = graph::bytes(buffer_.dtype);
-    p.bytes = std::min(target_.access_bytes, along ? size * sweep.vector : size);
-    for (const WarpAccess& access : sweep.accesses) {
-      std::vector<std::pair<int, int>> lanes;
-      for (const Shape& at : access.lanes) lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
-      p.instances.push_back(std::move(lanes));
+    p.bytes = std::min(target_.access_bytes, along ? size * c.vector() : size);
+    for (int side = 0; side < (product ? 2 : 1); ++side) {
+      if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
+      p.instances.clear();
+      for (const WarpAccess& access : all) {
+        std::vector<std::pair<int, int>> lanes;
+        for (const Shape& at : access) {
+          const Shape read = product && !at.empty() ? factor(at, side) : at;
+          lanes.push_back(reaches(read) ? cell(read) : std::make_pair(-1, 0));
+        }
+        p.instances.push_back(std::move(lanes));
+      }
+      to.push_back(p);
     }
-    return p;
+  }
+
+  /// Whether the evaluation of value x reads the buffer.
+  bool below(int x) const {
+    for (const Leaf& leaf : leaves(plan_.program, x, {}))
+      if (leaf.node == buffer_.node) return true;
+    return false;
   }
 
   /// Matrices of an operand, their rows along the tile's inner dimension whichever operand it is.

@@ -55,7 +55,12 @@ class Registers {
     for (std::size_t i = first; i < last; ++i) {
       const Step& step = steps[i];
       if (step.kind == StepKind::start) declare(step.task);
-      if (step.task >= 0 && step.kind != StepKind::start) task(step.task);
+      if (step.task >= 0 && step.kind != StepKind::start) {
+        const Section outside = section_;
+        if (step.peeled) section_ = Section::inside;
+        task(step.task);
+        section_ = outside;
+      }
       if (step.kind != StepKind::loop_begin) continue;
       const std::size_t end = closing(steps, i);
       if (step.loop == Loop::iterations) {
@@ -66,6 +71,8 @@ class Registers {
         }
         forget();
         section_ = Section::after;
+      } else if (step.loop == Loop::tiles) {
+        run(steps, i + 1, end);
       } else {
         const std::map<int, Held> started = sums_;
         run(steps, i + 1, end);
@@ -155,10 +162,8 @@ class Registers {
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
     const auto c = plan_.context_of.find(x);
     const bool late = n.carried || n.kind == NodeKind::accumulate;
-    const bool lanes = context(task).kind == ContextKind::lanes;
-    if (c != plan_.context_of.end() && c->second == task.context && own && !lanes &&
-        n.kind != NodeKind::round && (late ? Section::after : n.section) == section_ &&
-        n.shape == context(task).domain)
+    if (c != plan_.context_of.end() && c->second == task.context && own && n.kind != NodeKind::round &&
+        (late ? Section::after : n.section) == section_ && n.shape == context(task).domain)
       return in_registers(t, x);
     stored(t, x, own);
   }
@@ -200,7 +205,7 @@ class Registers {
   void spilled(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
-    const int parts = context(task).kind == ContextKind::fragment ? context(task).warps.k : 1;
+    const int parts = context(task).holders();
     if (plan_.buffers[task.buffer].partials != parts)
       fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
            plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
@@ -210,7 +215,7 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Context& c = context(task);
     const MatmulChoice& choice = plan_.matmuls.at(task.node);
-    const WarpLayout &w = c.warps, &chosen = choice.warps;
+    const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &chosen = choice.warps;
     if (w != chosen)
       fail("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name, said(t),
            w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);

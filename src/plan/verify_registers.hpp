@@ -3,7 +3,7 @@
 // that become A fragments; fragments and states that elementwise tasks read; sums on their way to `finish`;
 // slices of N. And where a buffer is read without a barrier, each thread reads only what it wrote.
 //
-// The (thread, value) layouts are evaluated from the instructions' rows (registers.hpp), whatever the planner
+// The (thread, value) layouts are evaluated from the instructions' rows (fragments.hpp), whatever the planner
 // made of them. Before: the whole plan. Throws Error with the kernel, both tasks, thread, value and the two
 // coordinates that clash.
 #pragma once

@@ -15,11 +15,14 @@ constexpr std::int64_t most_events = 2'000'000;  // an agent
 
 struct Shortening {
   std::int64_t modulus = 1, least = 0;
-  bool allowed = true;
+  std::int64_t together = -1;  // what every loop loses, where agents must stay in step
 
   std::int64_t operator()(std::int64_t trips) const {
-    if (!allowed || trips <= always_whole || trips <= least) return trips;
-    return least + (trips - least) % modulus;
+    if (together >= 0) return trips - together;
+    return trips - lost(trips);
+  }
+  std::int64_t lost(std::int64_t trips) const {
+    return trips <= always_whole || trips <= least ? 0 : (trips - least) / modulus * modulus;
   }
 };
 
@@ -31,14 +34,16 @@ Shortening shortening(const Schedule& s) {
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
     for (const Step& step : agent.steps) {
-      if (step.kind == StepKind::loop_begin) trips.insert(step.trips);
+      if (step.kind == StepKind::loop_begin && step.loop != Loop::tiles) trips.insert(step.trips);
       reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     }
   result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
-  // Agents that meet in channels must stay in step; loops of unequal length would be shortened unequally.
-  result.allowed = s.agents.size() == 1 || trips.size() <= 1;
+  // Agents that meet in channels must stay in step: all their loops lose as much, where they are of one length, or of one
+  // less where an agent does the first iteration before its loop.
+  if (s.agents.size() > 1)
+    result.together = trips.empty() || *trips.rbegin() - *trips.begin() > 1 ? 0 : result.lost(*trips.begin());
   return result;
 }
 
@@ -48,8 +53,9 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// The steps [begin, end) in one iteration of the loop around them.
-  void run(int begin, int end, std::int64_t iteration, std::int64_t trips, std::int64_t real, bool in_loop) {
+  /// The steps [begin, end) in one iteration of the loop around them, in the tile whose first iteration is `base`.
+  void run(int begin, int end, std::int64_t iteration, std::int64_t trips, std::int64_t real, bool in_loop,
+           std::int64_t base = 0) {
     bool loop_seen = false;
     for (int k = begin; k < end; ++k) {
       const Step& step = agent.steps[k];
@@ -57,12 +63,19 @@ struct Unroller {
         const int close = static_cast<int>(closing(agent.steps, static_cast<std::size_t>(k)));
         if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
           for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trips, 2); ++i)
-            run(k + 1, close, iteration, trips, real, in_loop);
+            run(k + 1, close, iteration, trips, real, in_loop, base);
+          k = close;
+          continue;
+        }
+        if (step.loop == Loop::tiles) {  // enough of them to meet every stage first
+          const std::int64_t each = step.each - std::max<std::int64_t>(shorten.together, 0);
+          for (std::int64_t t = 0; t < std::min(step.trips, shorten.modulus + 2); ++t)
+            run(k + 1, close, 0, 1, 1, false, t * each);
           k = close;
           continue;
         }
         const std::int64_t count = shorten(step.trips);
-        for (std::int64_t i = 0; i < count; ++i) run(k + 1, close, i, count, step.trips, true);
+        for (std::int64_t i = 0; i < count; ++i) run(k + 1, close, i, count, step.trips, true, base);
         loop_seen = true;
         k = close;
         continue;
@@ -77,7 +90,7 @@ struct Unroller {
                           : next_trips(k) >= 0 ? Place::before_loop
                                                : Place::no_loop;
       const std::int64_t shown = 2 * iteration < trips ? iteration : iteration + real - trips;
-      line.push_back({&step, k, iteration, shown, place});
+      line.push_back({&step, k, base + iteration, shown, place});
       if (static_cast<std::int64_t>(line.size()) > most_events)
         fail(
             "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "

@@ -1,9 +1,11 @@
 // CUDA's driver API, loaded when it is first needed, and the few owners that a launch takes.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+#include <zellige/atom/tma_descriptor.hpp>
 
 #include "graph/graph.hpp"
 
@@ -67,6 +69,12 @@ class Module {
   void* handle_ = nullptr;
 };
 
+/// A kernel's parameter: an address, or a TMA descriptor.
+struct Argument {
+  std::uint64_t address = 0;
+  std::optional<TmaDescriptor> map = {};
+};
+
 class Stream {
  public:
   Stream();
@@ -75,7 +83,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   void launch(const Function&, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
-              const std::vector<std::uint64_t>& pointers);
+              const std::vector<Argument>& arguments);
   /// Waits; fails with what the kernels since the last wait ran into.
   void wait();
   void* handle() const { return handle_; }

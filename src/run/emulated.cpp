@@ -10,6 +10,7 @@
 
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
+#include "run/parameters.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -134,11 +135,12 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
                                  .block = narrow(k.block),
                                  .shared_bytes = static_cast<unsigned>(k.shared_bytes),
                                  .arguments = {},
-                                 .writes = k.writes,
+                                 .writes = {},
                                  .source_file = source,
                                  .workers = workers};
     memory.take(k);
-    for (const int t : k.tensors) config.arguments.push_back(&memory[t]);
+    for (std::size_t i = 0; i < k.tensors.size(); ++i)
+      config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));
     emulate::Report report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));

@@ -5,6 +5,7 @@
 
 #include "graph/error.hpp"
 #include "run/driver.hpp"
+#include "run/tensor_map.hpp"
 
 namespace zellige::run {
 namespace {
@@ -42,7 +43,7 @@ again:
 struct Launch {
   Function function;
   const emit::KernelLaunch* kernel;
-  std::vector<std::uint64_t> pointers;
+  std::vector<Argument> arguments;
 };
 
 // Where each tensor of the manifest lies on the device.
@@ -87,14 +88,14 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   const Module module(poison_ptx);
   const Function poison = module.function("poison", bytes);
   // More blocks than multiprocessors, each too large to share one with many others.
-  stream.launch(poison, {1024, 1, 1}, {256, 1, 1}, bytes, {static_cast<std::uint64_t>(bytes)});
+  stream.launch(poison, {1024, 1, 1}, {256, 1, 1}, bytes, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();
 }
 
 std::vector<double> sample(Stream& stream, const std::vector<Launch>& program) {
   auto once = [&] {
     for (const Launch& l : program) {
-      stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.pointers);
+      stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments);
     }
   };
   for (int i = 0; i < warm_up; ++i) once();
@@ -132,14 +133,20 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   std::int64_t most_shared = 0;
   for (const emit::KernelLaunch& k : m.kernels) {
     Launch l{module.function(k.name, k.shared_bytes), &k, {}};
-    for (const int t : k.tensors) l.pointers.push_back(memory.address(static_cast<std::size_t>(t)));
+    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      const auto t = static_cast<std::size_t>(k.tensors[i]);
+      Argument& argument = l.arguments.emplace_back(Argument{memory.address(t)});
+      if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
+        argument.map = make_tma_descriptor(tma_tensor(map->second, m.tensors[t].name),
+                                           reinterpret_cast<const void*>(argument.address));
+    }
     result.kernels.push_back({k.name, l.function.registers, l.function.local_bytes});
     most_shared = std::max(most_shared, k.shared_bytes + l.function.static_shared_bytes);
     all.push_back(std::move(l));
   }
   for (const Launch& l : all) {
     poison_shared_memory(stream, most_shared);
-    stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.pointers);
+    stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments);
     stream.wait();
     for (std::size_t i = 0; i < l.kernel->tensors.size(); ++i) {
       const auto t = static_cast<std::size_t>(l.kernel->tensors[i]);

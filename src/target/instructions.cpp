@@ -1,5 +1,7 @@
 #include "target/instructions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -34,6 +36,25 @@ const Instruction* find_mma(const Target& t, std::string_view a, std::string_vie
         row->c.type == d && (!most || row->k > most->k))
       most = row;
   return most;
+}
+
+const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b,
+                                      std::string_view d, std::int64_t n) {
+  constexpr int either_way = 3;  // along K, or along M or N
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::mma && row->issuers == 128 && row->n == n && row->a.type == a &&
+        row->b.type == b && row->c.type == d && row->a.space == Instruction::Space::smem &&
+        row->a.majors == either_way && row->b.majors == either_way)
+      return row;
+  return nullptr;
+}
+
+const Instruction* find_tensor_load(const Target& t, int dimensions) {
+  return find_instruction(t, fmt::format("SM90_TMA_LOAD_{}D", dimensions));
+}
+
+const Instruction* find_tensor_store(const Target& t, int dimensions) {
+  return find_instruction(t, fmt::format("SM90_TMA_STORE_{}D", dimensions));
 }
 
 const Instruction* find_matrix_load(const Target& t) {

@@ -19,11 +19,20 @@ const Instruction* find_instruction(const Target&, std::string_view name);
 /// with most K, for fewer instructions. nullptr where the target has none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
+/// The same product issued by a warpgroup, of exactly `n` columns, both operands in shared memory and running either way;
+/// nullptr where the target has none.
+const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
+                                      std::string_view d, std::int64_t n);
+
 /// What moves most rows of operands at once from shared memory into a warp's registers; nullptr where nothing does.
 const Instruction* find_matrix_load(const Target&);
 
 /// Copies by one thread from global into shared memory that land with their group and write zeros where the source
 /// ends; the widest first.
 std::vector<const Instruction*> async_copies(const Target&);
+
+/// TMA's plain load of boxes of so many dimensions, and its store; nullptr where the target has none.
+const Instruction* find_tensor_load(const Target&, int dimensions);
+const Instruction* find_tensor_store(const Target&, int dimensions);
 
 }  // namespace zellige::target

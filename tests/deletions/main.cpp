@@ -19,6 +19,7 @@
 #include "graph/inputs.hpp"
 #include "graph/load.hpp"
 #include "run/host_compiler.hpp"
+#include "run/parameters.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
 #include "sites.hpp"
@@ -114,7 +115,7 @@ class Subject {
                                  .block = narrow(kernel.block),
                                  .shared_bytes = static_cast<unsigned>(kernel.shared_bytes),
                                  .arguments = {},
-                                 .writes = kernel.writes,
+                                 .writes = {},
                                  .source_file = source_,
                                  .workers = workers};
     for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
@@ -125,7 +126,7 @@ class Subject {
         std::memcpy(b.data(), values_[t].data(), values_[t].size());
         b.mark_initialised();
       }
-      config.arguments.push_back(&b);
+      config.parameters.push_back(run::parameter(program_.manifest, kernel, a, b));
     }
     using Entry = void (*)(emulate::Launch&);
     const Entry entry = reinterpret_cast<Entry>(dlsym(handle_, ("emulate_" + kernel.name).c_str()));

@@ -50,6 +50,15 @@ class Line {
     calls("__syncwarp(", Kind::barrier);
     calls("cp_async_wait<", Kind::wait);
     calls("cp_async_commit(", Kind::commit);
+    calls("named_barrier_sync(", Kind::barrier);
+    calls("wgmma_wait<", Kind::wait);
+    calls("wgmma_commit(", Kind::commit);
+    calls("tma_store_wait_read<", Kind::wait);
+    calls("tma_store_commit(", Kind::commit);
+    calls("ring.wait(", Kind::wait);
+    calls("ring.release(", Kind::release);
+    calls("fence_proxy_async_shared(", Kind::fence);
+    calls("fence_mbarrier_init(", Kind::fence);
     ifs();
     zero_fills();
     limits("at_most(", 1);
@@ -140,7 +149,8 @@ class Line {
 }  // namespace
 
 std::string_view name(Kind k) {
-  constexpr std::string_view names[] = {"barrier", "wait", "commit", "predicate", "zero fill", "clamp"};
+  constexpr std::string_view names[] = {"barrier", "wait",      "commit",    "release",
+                                        "fence",   "predicate", "zero fill", "clamp"};
   return names[static_cast<int>(k)];
 }
 

@@ -15,9 +15,11 @@
 namespace zellige::deletions {
 
 enum class Kind : std::uint8_t {
-  barrier,    // __syncthreads, __syncwarp: not called
-  wait,       // cp_async_wait: not called
-  commit,     // cp_async_commit: not called
+  barrier,    // __syncthreads, __syncwarp, named_barrier_sync: not called
+  wait,       // cp_async_wait, wgmma_wait, tma_store_wait_read, a ring's wait: not called
+  commit,     // cp_async_commit, wgmma_commit, tma_store_commit: not called
+  release,    // a ring's release: its stage is not given back
+  fence,      // fence_proxy_async_shared, fence_mbarrier_init: not called
   predicate,  // a condition of an `if`, each part of an && alone: true
   zero_fill,  // the condition of `condition ? x : 0`: true
   clamp,      // the last index that at_most allows, or what edge says is left: no end

@@ -120,7 +120,7 @@ TEST(EmittedNames, OfGraphsCompile) {
   EXPECT_LE(longest.manifest.kernels[0].name.size(), 80u);
 }
 
-const std::regex user_form("[pgs](_[A-Za-z0-9]|[A-Z]).*");
+const std::regex user_form("[pgsm](_[A-Za-z0-9]|[A-Z]).*");
 
 /// The rule that all of it rests on: nothing but a user's name has the form of one.
 TEST(EmittedNames, NothingElseHasTheirForm) {

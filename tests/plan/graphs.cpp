@@ -185,6 +185,28 @@ KernelGraph example(const std::string& name) {
   return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0];
 }
 
+/// A product on warpgroups, whose tiles TMA brings and takes: A runs along K, B along N.
+KernelGraph hopper_matmul() {
+  Builder b("hopper_matmul");
+  Tensor A = b.input("A", {256, 384}), B = b.input("B", {384, 256});
+  b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 6},
+                    [&](BlockBuilder& t) {
+                      Tile product = matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}));
+                      t.store(accum(product), {.x = 1, .y = 0});
+                    })[0],
+           "C", {256, 1});
+  return b.build();
+}
+
+/// The other majors, bfloat16, and sizes that no tile divides.
+KernelGraph hopper_ragged() {
+  Builder b("hopper_ragged");
+  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
+         B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
+  b.output(matmul(A, B), "C");
+  return b.build();
+}
+
 const std::vector<GoldenGraph>& golden_graphs() {
   using enum Pass;
   static const std::vector<GoldenGraph> graphs = {
@@ -210,6 +232,8 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"no_loop_copies", {agents}, no_loop_copies},
       {"late_reader", {agents}, late_reader},
       {"reuse", {lower, agents, memory}, reuse},
+      {"hopper_matmul", {select, group, copies, swizzle, agents, memory}, hopper_matmul, "sm_90a"},
+      {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
   };
   return graphs;
 }

@@ -11,6 +11,7 @@ struct GoldenGraph {
   std::string name;
   std::vector<Pass> passes;  // those it is interesting for
   std::function<graph::KernelGraph()> graph;
+  std::string target = "sm_80";
 };
 
 const std::vector<GoldenGraph>& golden_graphs();

@@ -26,7 +26,7 @@ class PassGolden : public testing::TestWithParam<Case> {};
 TEST_P(PassGolden, IsWhatThePassDecides) {
   const auto& [graph, pass] = GetParam();
   expect_golden(name_of(GetParam()) + ".txt",
-                print_pass(pass, make_plan(graph->graph(), target::find("sm_80"))));
+                print_pass(pass, make_plan(graph->graph(), target::find(graph->target))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, PassGolden, testing::ValuesIn(cases()),
@@ -35,8 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Passes, PassGolden, testing::ValuesIn(cases()),
 // Planning is a function: the same graph gives the same plan.
 TEST(Passes, DecideTheSameTwice) {
   for (const GoldenGraph& g : golden_graphs())
-    EXPECT_EQ(print(make_plan(g.graph(), target::find("sm_80"))),
-              print(make_plan(g.graph(), target::find("sm_80"))))
+    EXPECT_EQ(print(make_plan(g.graph(), target::find(g.target))),
+              print(make_plan(g.graph(), target::find(g.target))))
         << g.name;
 }
 

@@ -1,5 +1,5 @@
 #include "passes.hpp"
-#include "plan/contexts.hpp"
+#include "plan/context.hpp"
 #include "plan/select.hpp"
 
 namespace zellige::plan {
@@ -52,9 +52,11 @@ std::string print_select(const KernelPlan& k) {
       out += "ordinary products\n";
       continue;
     }
-    out += fmt::format("mma.sync, warps {} x {} x {} x {}, {} accumulators a thread{}\n", m.warps.b,
-                       m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
-                       m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
+    out += fmt::format(
+        "{}, warps {} x {} x {} x {}, {} accumulators a thread{}\n",
+        m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
+        m.warps.b, m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
+        m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
   }
   return out;
 }
@@ -72,7 +74,7 @@ std::string print_layouts(const KernelPlan& k) {
 std::string print_group(const KernelPlan& k) {
   std::string out;
   for (std::size_t i = 0; i < k.contexts.size(); ++i)
-    out += fmt::format("  context {}: {}\n", i, print(k.contexts[i]));
+    out += fmt::format("  context {}: {}: {}\n", i, print(k.contexts[i]), layouts(k.contexts[i]));
   for (std::size_t i = 0; i < k.buffers.size(); ++i) {
     const Buffer& b = k.buffers[i];
     out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
@@ -104,6 +106,7 @@ std::string print_copies(const KernelPlan& k) {
                        value_name(k.program, node), copy.vector, copy.bytes,
                        direct != k.direct.end() && direct->second ? ", read where it is used"
                        : copy.async()                             ? ", cp.async"
+                       : copy.by_tensor_map()                     ? fmt::format(", {}", copy.row->name)
                                                                   : "");
   }
   return out;

@@ -3,7 +3,7 @@
 
 #include <zellige/block/fragment.hpp>
 
-#include "plan/registers.hpp"
+#include "plan/fragments.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -17,11 +17,11 @@ template <int B, int M, int N, int WB, int WM, int WN, int WK>
 void same_as_fragment() {
   using F = Fragment<B, M, N, WB, WM, WN, WK>;
   const WarpLayout w{WB, WM, WN, WK};
-  const RegisterLayout mine = accumulators({B, M, N}, w, 1, mma());
-  ASSERT_EQ(mine.values, F::tiles * 4);
-  ASSERT_EQ(mine.threads, w.count() * 32);
-  for (int thread = 0; thread < mine.threads; ++thread)
-    for (int value = 0; value < mine.values; ++value) {
+  const Held mine(accumulators({B, M, N}, w, mma()));
+  ASSERT_EQ(mine.values(), F::tiles * 4);
+  ASSERT_EQ(mine.threads(), w.count() * 32);
+  for (int thread = 0; thread < mine.threads(); ++thread)
+    for (int value = 0; value < mine.values(); ++value) {
       const FragmentAt at = F::at(value / 2, thread / 32, thread % 32);
       ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2}))
           << "thread " << thread << ", value " << value;
@@ -31,7 +31,7 @@ void same_as_fragment() {
     Operand<half_t, F> op{};
     for (int i = 0; i < F::pairs; ++i) op.put(i, static_cast<float>(2 * i), static_cast<float>(2 * i + 1));
     const auto* held = reinterpret_cast<const half_t*>(&op.a);
-    for (int value = 0; value < mine.values; ++value)
+    for (int value = 0; value < mine.values(); ++value)
       ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
   }
 }

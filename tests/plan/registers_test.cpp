@@ -127,7 +127,7 @@ TEST(Chains, ARowThatWasNotChosenIsRefused) {
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
   for (Context& c : k.contexts)
-    if (c.kind == ContextKind::fragment) c.row = other;
+    if (c.row) c = accumulators(c.domain, warps(c), *other);
   EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
                             "SM80_16x8x16_F32F16F16F32_TN was chosen"),
             std::string::npos)
@@ -173,7 +173,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
             name + "'to operand %4' belongs inside the loop and runs after");
   EXPECT_EQ(mutated([&](KernelPlan& k) {
               Context other = k.contexts[k.tasks[operand].context];
-              other.warps = {1, 1, 2, 1};
+              other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
               k.contexts.push_back(other), k.tasks[operand].context = static_cast<int>(k.contexts.size()) - 1;
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
@@ -181,7 +181,10 @@ TEST(Mutated, PlansAreRefusedInWords) {
               k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
             }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were chosen (batch, M, N, K)");
-  EXPECT_EQ(mutated([&](KernelPlan& k) { k.contexts[k.tasks[first].context].slices = 2; }),
+  EXPECT_EQ(mutated([&](KernelPlan& k) {
+              Context& c = k.contexts[k.tasks[first].context];
+              c = accumulators(c.domain, warps(c), *c.row, 2);
+            }),
             name +
                 "'to operand %4' leaves %4 in accumulators of (32, 32) under warps 1x2x1 (batch, M, N), 2 "
                 "slices of N, which are no "
@@ -231,11 +234,13 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
         const Task& task = good.tasks[t];
         if (task.kind != TaskKind::mma || good.matmuls.at(task.node).warps.count() < 2) continue;
         KernelPlan bad = good;
-        Context other = bad.contexts[task.context];
-        std::swap(other.warps.n, other.warps.m);
-        if (other == bad.contexts[task.context]) std::swap(other.warps.n, other.warps.k);
-        if (other == bad.contexts[task.context]) continue;
-        bad.matmuls[task.node].warps = other.warps;
+        const Context& was = good.contexts[task.context];
+        WarpLayout w = warps(was);
+        std::swap(w.n, w.m);
+        if (w == warps(was)) std::swap(w.n, w.k);
+        if (w == warps(was)) continue;
+        const Context other = accumulators(was.domain, w, *was.row);
+        bad.matmuls[task.node].warps = w;
         bad.contexts.push_back(other), bad.tasks[t].context = static_cast<int>(bad.contexts.size()) - 1;
         EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << task.node;
         ++changed;

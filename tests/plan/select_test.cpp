@@ -14,11 +14,11 @@ TEST(Select, WarpsCoverEveryElementOnce) {
     for (const auto& [node, m] : k.matmuls) {
       if (!m.row) continue;
       const Shape shape = k.program.nodes[node].shape;
-      const Context c{.kind = ContextKind::fragment, .domain = shape, .warps = m.warps, .row = m.row};
+      const Context c = accumulators(shape, m.warps, *m.row);
       // Thread by thread: held once for each warp along K, by different threads.
       std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
       std::size_t held = 0;
-      for_each_held(c, k.program.threads(), shape, [&](int thread, const Shape& at) {
+      for_each_held(c, shape, [&](int thread, const Shape& at) {
         std::size_t index = 0;
         for (std::size_t d = 0; d < at.size(); ++d) index = index * shape[d] + at[d];
         threads[index].insert(thread), ++held;

@@ -12,6 +12,12 @@ TEST(EmittedText, Lora) {
   expect_golden("lora.cu", emit::transpile(example("lora"), target::find("sm_80")).source);
 }
 
+TEST(EmittedText, HopperMatmul) {
+  for (const GoldenGraph& g : golden_graphs())
+    if (g.name == "hopper_matmul")
+      expect_golden("hopper_matmul.cu", emit::transpile(g.graph(), target::find(g.target)).source);
+}
+
 TEST(EmittedText, Attention) {
   expect_golden("attention.cu", emit::transpile(example("attention"), target::find("sm_80")).source);
 }

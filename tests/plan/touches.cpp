@@ -12,17 +12,35 @@ Shape digits(std::int64_t index, const Shape& shape) {
   return at;
 }
 
-void held_in_sweep(const Context& c, int threads, const std::function<void(int, const Shape&)>& visit) {
-  Shape chunks = c.domain;
-  chunks[c.inner] = (chunks[c.inner] + c.vector - 1) / c.vector;
-  const std::int64_t total = graph::size(chunks);
-  for (std::int64_t chunk = 0; chunk < total; ++chunk) {
-    Shape at(chunks.size());
-    std::int64_t rest = chunk;
-    for (int d : c.order) at[d] = rest % chunks[d], rest /= chunks[d];
-    at[c.inner] *= c.vector;
-    for (int v = 0; v < c.vector; ++v, ++at[c.inner]) visit(static_cast<int>(chunk % threads), at);
+/// Element i of a layout, by the definition: its digits times its strides, along each basis element.
+void add(View layout, std::int64_t i, Shape& to) {
+  for (const ValueNode& leaf : layout) {
+    if (leaf.kids >= 0) continue;
+    if (leaf.d.v != 0) to.at(static_cast<std::size_t>(leaf.e - 1)) += i % leaf.s.v * leaf.d.v;
+    i /= leaf.s.v;
   }
+}
+std::int64_t count(View layout) {
+  std::int64_t n = 1;
+  for (const ValueNode& leaf : layout)
+    if (leaf.kids < 0) n *= leaf.s.v;
+  return n;
+}
+
+/// Thread by thread and value by value, whatever its items are.
+void held_in_layouts(const Context& c, const std::function<void(int, const Shape&)>& visit) {
+  const View share = c.share, tile = c.tile;
+  for (std::int64_t thread = 0; thread < count(share[0]); ++thread)
+    for (std::int64_t value = 0; value < count(share[1]); ++value) {
+      Shape item(static_cast<std::size_t>(tile.rank()), 0), at(c.domain.size(), 0);
+      add(share[0], thread, item), add(share[1], value, item);
+      bool held = true;
+      for (int axis = 0; axis < tile.rank(); ++axis) {
+        held = held && item[static_cast<std::size_t>(axis)] < count(tile[axis]);
+        add(tile[axis], item[static_cast<std::size_t>(axis)], at);
+      }
+      if (held) visit(static_cast<int>(thread), at);
+    }
 }
 
 void held_in_fragment(const Context& c, const Shape& bound,
@@ -32,7 +50,7 @@ void held_in_fragment(const Context& c, const Shape& bound,
   for (std::int64_t b = 0; b < graph::size(batches); ++b)
     for (std::int64_t m = 0; m < bound[rank - 2]; ++m)
       for (std::int64_t n = 0; n < bound[rank - 1]; ++n)
-        for (int k = 0; k < c.warps.k; ++k) {
+        for (int k = 0; k < warps(c).k; ++k) {
           Shape at = digits(b, batches);
           at.push_back(m), at.push_back(n);
           // PTX ISA, accumulators of m16n8: a lane holds row lane / 4 (and 8 below) and columns 2 (lane % 4) and the next.
@@ -95,43 +113,39 @@ class Evaluation {
 void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
-  const int group = c.lanes * c.splits, groups = plan.program.threads() / 32 * 32 / group;
-  for (std::int64_t o = 0; o < graph::size(c.domain); ++o)
-    for (std::int64_t k = 0; k < c.length; ++k) {
-      const int thread = static_cast<int>(o % groups * group + k / c.vector % group);
-      const Evaluation e(plan, t, thread, visit);
-      Shape at = digits(o, c.domain);
-      if (n.kind == NodeKind::matmul) {
-        Shape a = at, b = at;
-        a.back() = k, b[b.size() - 2] = k;
-        e.value(n.in[0], a), e.value(n.in[1], b);
-      } else {
-        at[c.reduce_dim] += k * c.to;
-        e.value(n.in[0], at);
-      }
-    }
+  held_in_layouts(c, [&](int thread, const Shape& at) {
+    const Evaluation e(plan, t, thread, visit);
+    if (n.kind != NodeKind::matmul) return e.value(n.in[0], at);
+    // (.., m, n, k) of (.., m, k) and (.., k, n)
+    const std::size_t rank = n.shape.size();
+    Shape a(at.begin(), at.end() - 1), b = a;
+    a[rank - 1] = b[rank - 2] = at.back();
+    e.value(n.in[0], a), e.value(n.in[1], b);
+  });
 }
 
 }  // namespace
 
 int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, int k) {
-  const WarpLayout& w = c.warps;
-  const std::int64_t columns = c.domain.back() / c.slices;  // of one slice: slices follow one another in time
+  const WarpLayout w = warps(c);
+  const std::int64_t columns =
+      c.domain.back() / c.turns();  // of one slice: slices follow one another in time
   const std::int64_t unit = n % columns / (columns > 8 ? 16 : 8);
   return static_cast<int>(m / 16 % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 
-void for_each_held(const Context& c, int threads, const Shape& bound,
+void for_each_held(const Context& c, const Shape& bound,
                    const std::function<void(int, const Shape&)>& visit) {
-  if (c.kind == ContextKind::sweep) held_in_sweep(c, threads, visit);
-  if (c.kind == ContextKind::fragment) held_in_fragment(c, bound, visit);
+  if (c.row)
+    held_in_fragment(c, bound, visit);
+  else
+    held_in_layouts(c, visit);
 }
 
 void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   const Task& t = plan.tasks[task];
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
-  const int threads = plan.program.threads();
   if (t.kind == TaskKind::copy_in || t.kind == TaskKind::finish) return;
   if (t.kind == TaskKind::mma) {
     for (int side = plan.matmuls.at(t.node).a_from >= 0 ? 1 : 0; side < 2; ++side) {
@@ -141,12 +155,12 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
     }
     return;
   }
-  if (t.kind == TaskKind::reduce && c.kind == ContextKind::lanes) return lanes_reads(plan, t, visit);
+  if (t.kind == TaskKind::reduce && !c.row) return lanes_reads(plan, t, visit);
   const bool spilled =
       t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (spilled) return;
   const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
-  for_each_held(c, threads, bound, [&](int thread, const Shape& at) {
+  for_each_held(c, bound, [&](int thread, const Shape& at) {
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
     const Evaluation e(plan, t, thread, visit);
     for (int in : n.in) e.value(in, at);
@@ -159,37 +173,37 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
   if (t.buffer < 0 || t.kind == TaskKind::to_global) return;
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
-  const int threads = plan.program.threads();
-  if (t.kind == TaskKind::finish && c.kind == ContextKind::fragment) {
+  if (t.kind == TaskKind::finish && c.row) {
     // Four lanes hold a row of eight columns; the first of them writes, into the part of its warp along N.
-    Context line = c;
-    line.domain.back() = 1, line.slices = 1;
+    Shape lines = c.domain;
+    lines.back() = 1;
+    const WarpLayout w = warps(c);
     const Shape batches(c.domain.begin(), c.domain.end() - 2);
-    for (std::int64_t row = 0; row < graph::size(line.domain); ++row) {
-      const Shape at = digits(row, line.domain);
+    for (std::int64_t row = 0; row < graph::size(lines); ++row) {
+      const Shape at = digits(row, lines);
       std::int64_t batch = 0;
       for (std::size_t d = 0; d < batches.size(); ++d) batch = batch * batches[d] + at[d];
       const std::int64_t m = at[at.size() - 2];
-      for (int wn = 0; wn < c.warps.n; ++wn) {
-        const int warp =
-            static_cast<int>(m / 16 % c.warps.m + c.warps.m * (batch % c.warps.b + c.warps.b * wn));
+      for (int wn = 0; wn < w.n; ++wn) {
+        const int warp = static_cast<int>(m / 16 % w.m + w.m * (batch % w.b + w.b * wn));
         visit({static_cast<int>(warp * 32 + m % 8 * 4), t.buffer, wn, at});
       }
     }
     return;
   }
   if (t.kind == TaskKind::finish) {
-    const int group = c.lanes * c.splits, groups = threads / 32 * 32 / group;
-    for (std::int64_t o = 0; o < graph::size(c.domain); ++o)
-      for (int part = 0; part < c.splits; ++part)
-        visit({static_cast<int>(o % groups * group + part * c.lanes), t.buffer, part, digits(o, c.domain)});
+    const Shape& sums = plan.program.nodes[t.node].shape;
+    const int group = c.lanes() * c.parts(), groups = c.threads() / group;
+    for (std::int64_t o = 0; o < graph::size(sums); ++o)
+      for (int part = 0; part < c.parts(); ++part)
+        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part, digits(o, sums)});
     return;
   }
-  const bool parts = c.kind == ContextKind::fragment && c.warps.k > 1;
-  for_each_held(c, threads, b.padded, [&](int thread, const Shape& at) {
+  const bool parts = c.row && warps(c).k > 1;
+  for_each_held(c, b.padded, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
-      if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner) return;
-    const int part = parts ? thread / 32 / (c.warps.b * c.warps.m * c.warps.n) : 0;
+      if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner()) return;
+    const int part = parts ? thread / 32 / (warps(c).count() / warps(c).k) : 0;
     visit({thread, t.buffer, part, at});
   });
 }

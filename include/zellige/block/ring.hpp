@@ -71,12 +71,22 @@ struct Ring : RingBarriers<Stages> {
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
-    Ring ring;
+    unsigned offsets[Tiles::count];
 #pragma unroll
     for (int i = 0; i < Tiles::count; ++i) {
-      ring.tiles[i] = shared<unsigned char>(names[i], tiles_offset, Stages * Tiles::bytes_of(i));
+      offsets[i] = tiles_offset;
       tiles_offset += Stages * Tiles::bytes_of(i);
     }
+    return at(offsets, barriers_offset, names, full, empty);
+  }
+  /// The same with each tile's stages where a planner put them.
+  ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
+                              const char* const (&names)[Tiles::count], const char* full = "full",
+                              const char* empty = "empty") {
+    Ring ring;
+#pragma unroll
+    for (int i = 0; i < Tiles::count; ++i)
+      ring.tiles[i] = shared<unsigned char>(names[i], offsets[i], Stages * Tiles::bytes_of(i));
     ring.full = shared<uint64_t>(full, barriers_offset, Stages);
     ring.empty = shared<uint64_t>(empty, barriers_offset + 8 * Stages, Stages);
     return ring;

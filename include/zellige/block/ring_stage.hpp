@@ -19,6 +19,11 @@ struct RingStage {
     }
     return *this;
   }
+  ZELLIGE_ANYWHERE RingStage operator++(int) {
+    const RingStage before = *this;
+    ++*this;
+    return before;
+  }
   ZELLIGE_ANYWHERE RingStage& advance(unsigned steps) {
     const unsigned at = static_cast<unsigned>(index) + steps;
     phase ^= at / Stages & 1;

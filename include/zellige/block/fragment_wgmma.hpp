@@ -1,0 +1,24 @@
+// A Fragment's product by warpgroups: each four warps along M issue wgmma for their 64 rows.
+//
+//   Fragment<1, 128, 256, 1, 8> d;                        // 8 warps, two warpgroups, one below the other
+//   d.clear();
+//   issue_wgmma<half_t, 4>(d, k_major<128>(rows_of(sA, warp)), mn_major<256, 64>(sB));
+//   wgmma_commit(), wgmma_wait<0>();                      // d may be read
+//
+// Warps' rows of 16 and the tiles of 8 columns lie in a Fragment's registers as wgmma leaves them; the planner proves it of
+// the row that it chose.
+#pragma once
+#include <zellige/block/fragment.hpp>
+#include <zellige/block/wgmma_operand.hpp>
+
+namespace zellige {
+
+/// d += a b, `Steps` times 32 bytes of K; a is the warpgroup's own 64 rows. Not yet a group.
+template <class T, int Steps, int M, int N, int WM, class A, class B>
+ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const A& a, const B& b) {
+  static_assert(M == 16 * WM && WM % 4 == 0 && N % 16 == 0,
+                "issue_wgmma: each four warps take 64 rows, columns come in units of 16");
+  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, true);
+}
+
+}  // namespace zellige

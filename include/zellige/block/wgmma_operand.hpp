@@ -1,0 +1,52 @@
+// Operands of wgmma in shared memory: tiles as TMA leaves them with a swizzle, one span of 128 (or 64) bytes by all rows
+// behind the other; what each step of K reads is a descriptor.
+//
+//   issue_wgmma<half_t, 4>(d, k_major<64>(a), mn_major<128, 64>(b), false);   // float d[64]: 64 x 128 of a warpgroup
+//   wgmma_commit(), wgmma_wait<0>();                                          // d may be read
+#pragma once
+#include <zellige/atom/wgmma.hpp>
+
+namespace zellige {
+
+/// Rows of K, 128 bytes of it a line.
+template <int Rows>
+struct KMajor {
+  static constexpr Major major = Major::K;
+  uint64_t descriptor;
+  ZELLIGE_CALL uint64_t operator()(int step) const {
+    return advance(descriptor, step / 4 * (Rows * 128) + step % 4 * 32);
+  }
+};
+template <int Rows>
+ZELLIGE_CALL KMajor<Rows> k_major(any_pointer tile) {
+  return {smem_descriptor(tile, 16, 1024, SwizzleMode::b128)};
+}
+
+/// `Depth` lines of K, each a span of M or N; 16-bit elements, 16 lines a step.
+template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
+struct MnMajor {
+  static constexpr Major major = Major::MN;
+  static constexpr unsigned span = swizzle_span(Mode);
+  uint64_t descriptor;
+  ZELLIGE_CALL uint64_t operator()(int step) const { return advance(descriptor, step * 16 * span); }
+};
+template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
+ZELLIGE_CALL MnMajor<Columns, Depth, Mode> mn_major(any_pointer tile) {
+  constexpr unsigned span = MnMajor<Columns, Depth, Mode>::span;
+  return {smem_descriptor(tile, 2 * Columns > int(span) ? Depth * span : 16, 8 * span, Mode)};
+}
+
+/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; not yet a group. A: a tile, or registers of each step.
+template <class T, int Steps, int R, class A, class B>
+ZELLIGE_CALL void issue_wgmma(float (&d)[R], const A& a, const B& b, bool accumulate) {
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < Steps; ++i) {
+    if constexpr (requires { A::major; })
+      wgmma<T, A::major, B::major>(d, a(i), b(i), i > 0 || accumulate);
+    else
+      wgmma<T, B::major>(d, a[i], b(i), i > 0 || accumulate);
+  }
+}
+
+}  // namespace zellige

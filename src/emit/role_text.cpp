@@ -1,0 +1,264 @@
+#include <algorithm>
+
+#include "emit/kernel_text.hpp"
+#include "plan/tensor_map.hpp"
+#include "plan/tile_walk.hpp"
+#include "plan/verify_limits.hpp"
+
+namespace zellige::emit {
+
+using plan::StepKind;
+using plan::Synchronisation;
+
+namespace {
+
+constexpr int warp_threads = 32;
+
+bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
+
+/// "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)".
+std::string function(const Instruction& row) {
+  const std::string_view call = row.call;
+  return std::string(call.substr(0, call.find('(')));
+}
+
+/// The channel's tensors in the order in which its producer fills them, each once.
+std::vector<int> carried(const plan::Schedule& s, int channel) {
+  std::vector<int> tensors;
+  for (const plan::Step& step : s.agents[s.channels[channel].producer].steps)
+    if (step.kind == StepKind::copy && step.channel == channel)
+      for (const plan::Access& a : step.writes)
+        if (std::find(tensors.begin(), tensors.end(), a.tensor) == tensors.end()) tensors.push_back(a.tensor);
+  return tensors;
+}
+
+}  // namespace
+
+std::string KernelText::ring(int channel) const {
+  int before = 0;
+  for (int c = 0; c < channel; ++c) before += by_mbarriers(plan_.schedule.channels[c]);
+  return before ? fmt::format("ring{}", before) : "ring";
+}
+
+bool KernelText::in_ring(int buffer) const {
+  const plan::Schedule& s = plan_.schedule;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    if (!by_mbarriers(s.channels[c])) continue;
+    const std::vector<int> all = carried(s, c);
+    if (std::find(all.begin(), all.end(), buffer) != all.end()) return true;
+  }
+  return false;
+}
+
+/// Rings are made ready by one thread, before the agents part.
+void KernelText::rings() {
+  const plan::Schedule& s = plan_.schedule;
+  std::vector<std::string> ready;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    const plan::Channel& channel = s.channels[c];
+    if (!by_mbarriers(channel)) continue;
+    std::string bytes, offsets, names;
+    for (int t : carried(s, c)) {
+      const char* comma = bytes.empty() ? "" : ", ";
+      bytes += fmt::format("{}{}", comma, s.tensors[t].bytes / channel.stages);
+      offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
+      names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
+    }
+    out_.line("const auto {} = Ring<{}, Tiles<{}>>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes,
+              offsets, channel.offset, names);
+    int warps = 0;
+    for (int agent : channel.consumers) warps += s.agents[agent].warps;
+    ready.push_back(fmt::format("{}.init({});", ring(c), warps));
+  }
+  out_.open("if (threadIdx.x == 0) {{");
+  for (const Parameter& p : parameters(plan_))
+    if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
+  for (const std::string& line : ready) out_.line("{}", line);
+  out_.line("fence_mbarrier_init();");
+  out_.close();
+  out_.line("__syncthreads();");
+}
+
+void KernelText::roles() {
+  rings();
+  const plan::Schedule& s = plan_.schedule;
+  for (std::size_t a = 0; a < s.agents.size(); ++a) {
+    const plan::Agent& agent = s.agents[a];
+    agent_ = static_cast<int>(a);
+    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer",
+                                         agent.warps, agent.registers);
+    if (a == 0)
+      out_.open("roles({}", role);
+    else
+      out_.open("{}", role);
+    cursors();
+    run(agent.steps, 0, agent.steps.size());
+    out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
+  }
+}
+
+/// Where in each of its rings the agent is: a producer at the next stage to fill, a consumer at the next to be filled and at
+/// the next to give back.
+void KernelText::cursors() {
+  const plan::Schedule& s = plan_.schedule;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    if (!by_mbarriers(s.channels[c])) continue;
+    if (s.channels[c].producer == agent_) out_.line("auto {}_next = {}.first_empty();", ring(c), ring(c));
+    if (plan::consumes(s.channels[c], agent_))
+      out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
+  }
+}
+
+int KernelText::threads_at(int barrier) const {
+  int warps = 0;
+  for (const plan::Agent& agent : plan_.schedule.agents)
+    if (std::any_of(agent.steps.begin(), agent.steps.end(),
+                    [&](const plan::Step& s) { return meets(s.kind) && s.id == barrier; }))
+      warps += agent.warps;
+  return warps * warp_threads;
+}
+
+/// One tile of the grid after another, in the order that keeps operands in the L2.
+void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
+  const plan::TileWalk walk = plan::tile_walk(plan_);
+  const graph::Dim3& grid = block_.grid;
+  out_.line("#pragma unroll 1");
+  out_.open("for (int tile = blockIdx.x; tile < {}; tile += gridDim.x) {{", grid.count());
+  if (walk.rows > 0) {
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows, walk.columns,
+              walk.group);
+    if (walk.row_axis == walk.column_axis) {
+      out_.line("const int b{} = place.row * {} + place.column;", "xyz"[walk.row_axis], walk.columns);
+    } else {
+      out_.line("const int b{} = place.row;", "xyz"[walk.row_axis]);
+      out_.line("const int b{} = place.column;", "xyz"[walk.column_axis]);
+    }
+  } else {
+    std::int64_t below = 1;
+    for (int a = 0; a < 3; ++a) {
+      const Index at = digit(Index::named("tile"), below, grid[a], below * grid[a] == grid.count());
+      if (grid[a] > 1) out_.line("const int b{} = {};", "xyz"[a], at);
+      below *= grid[a];
+    }
+  }
+  run(steps, first, last);
+  out_.close();
+}
+
+/// A step that hands something over, or waits for it.
+void KernelText::handover(const plan::Step& step) {
+  const plan::Schedule& s = plan_.schedule;
+  const auto groups = [&] { return plan::groups_of(s, block_.name, s.agents[agent_], step); };
+  switch (step.kind) {
+    case StepKind::commit:
+      switch (groups()) {
+        case plan::Groups::cp_async:
+          return out_.line("cp_async_commit();");
+        case plan::Groups::wgmma:
+          return out_.line("wgmma_commit();");
+        case plan::Groups::bulk:
+          return out_.line("tma_store_commit();");
+      }
+      return;
+    case StepKind::wait_group:
+      switch (groups()) {
+        case plan::Groups::cp_async:
+          return out_.line("cp_async_wait<{}>();", step.pending);
+        case plan::Groups::wgmma:
+          return out_.line("wgmma_wait<{}>();", step.pending);
+        case plan::Groups::bulk:
+          return out_.line("tma_store_wait_read<{}>();", step.pending);
+      }
+      return;
+    case StepKind::barrier:
+      return step.id == 0 ? out_.line("__syncthreads();")
+                          : out_.line("named_barrier_sync({}, {});", step.id, threads_at(step.id));
+    case StepKind::arrive:
+      return out_.line("named_barrier_arrive({}, {});", step.id, threads_at(step.id));
+    case StepKind::acquire: {
+      const std::string name = ring(step.channel);
+      if (s.channels[step.channel].producer == agent_) {
+        out_.line("const auto {0}_at = {0}_next++;", name);
+        return out_.line("const auto {0}_full = {0}.acquire({0}_at);", name);
+      }
+      out_.line("{0}_at = {0}_next++;", name);
+      return out_.line("{0}.wait({0}_at);", name);
+    }
+    case StepKind::release:
+      return out_.line("{0}.release({0}_used++);", ring(step.channel));
+    case StepKind::fence_proxy:
+      return out_.line("fence_proxy_async_shared();");
+    default:
+      fail("{}: a step '{}' hands nothing over", block_.name, name(step.kind));
+  }
+}
+
+std::string KernelText::ring_tile(int buffer) const {
+  const plan::Schedule& s = plan_.schedule;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    if (!by_mbarriers(s.channels[c])) continue;
+    const std::vector<int> all = carried(s, c);
+    const auto at = std::find(all.begin(), all.end(), buffer);
+    if (at != all.end()) return fmt::format("{0}.tile({0}_at, {1})", ring(c), at - all.begin());
+  }
+  fail("{}: no ring carries {}", block_.name, plan_.buffers[buffer].name);
+}
+
+/// A tile box by box, from global to shared memory or back, named by one thread.
+void KernelText::box(const plan::Step& step) {
+  const Task& task = plan_.tasks[step.task];
+  const Node& n = block_.nodes[task.node];
+  const Buffer& b = plan_.buffers[task.buffer];
+  const bool load = task.kind == plan::TaskKind::copy_in;
+  const std::string call = function(*plan_.copies.at(task.node).row), map = map_name(task.node);
+  const Counted j = counted("j", plan::boxes(b));
+  std::string at;
+  for (int d : plan::map_order(n, b.inner)) {
+    const Index start = global_start(n, d, iteration_) + (d == b.inner ? j.at * b.span : Index(0));
+    at += fmt::format(", {}", start);
+  }
+  out_.line("// {} {}: {} box{}", printable(n.name), graph::to_string(n.shape), plan::boxes(b),
+            plan::boxes(b) == 1 ? "" : "es");
+  if (load) {
+    const std::int64_t bytes = graph::size(b.padded) / plan::boxes(b) * graph::bytes(b.dtype);
+    const Index offset = j.at * bytes;
+    out_.line("{}{}({}{}, {}, {}_full{});", j.head, call, ring_tile(task.buffer),
+              offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel), at);
+    return;
+  }
+  std::vector<Index> from(n.shape.size());
+  from[b.inner] = j.at * b.span;
+  out_.open("if (tid == 0) {{");
+  out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(task.buffer), fmt::join(from, ", "), at);
+  out_.close();
+}
+
+/// An operand of wgmma: the ring's tile, of A the rows of the warpgroup.
+void KernelText::multiply_by_warpgroups(const plan::Step& step) {
+  const Task& task = plan_.tasks[step.task];
+  const Node& n = block_.nodes[task.node];
+  const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
+  const Instruction& row = *m.row;
+  const int last = static_cast<int>(n.shape.size()) - 1;
+  const auto operand = [&](int side) {
+    const int buffer = plan_.buffer_of.at(n.in[side]);
+    const Buffer& b = plan_.buffers[buffer];
+    const std::int64_t across = side == 0 ? m.m : m.n;
+    const bool along_k = b.inner == (side == 0 ? last : last - 1);
+    std::string tile = ring_tile(buffer);
+    // A warpgroup's rows: lines of K each, or one span of all of K.
+    if (side == 0 && m.m > row.m)
+      tile +=
+          fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
+    return along_k ? fmt::format("k_major<{}>({})", across, tile)
+                   : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
+  };
+  out_.line("// {} += {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
+            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
+            row.m, row.n, row.k, step.peeled ? ", the first" : "");
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
+            task.node, operand(0), operand(1));
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,253 @@
+#include "plan/context.hpp"
+
+#include <algorithm>
+#include <zellige/layout/text.hpp>
+
+#include "plan/fragments.hpp"
+
+namespace zellige::plan {
+namespace {
+
+bool same(const Value& a, const Value& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const ValueNode& x, const ValueNode& y) {
+                      return x.kids == y.kids && x.s.v == y.s.v && x.d.v == y.d.v && x.e == y.e;
+                    });
+}
+
+std::int64_t size(View layout) {
+  std::int64_t n = 1;
+  for (const Mode& m : modes(layout)) n *= m.extent;
+  return n;
+}
+
+/// The product of the extents of those leaves that `which` takes, given the product of all before them.
+template <class Which>
+std::int64_t product(View layout, const Which& which) {
+  std::int64_t n = 1, below = 1;
+  for (const Mode& m : modes(layout)) {
+    if (which(m, below)) n *= m.extent;
+    below *= m.extent;
+  }
+  return n;
+}
+
+bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
+
+/// The dimensions of a shape, the last the fastest; the first may be passed up to `cover`.
+std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
+  std::vector<Mode> result;
+  for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {
+    result.push_back({shape[d], 1, d});
+    cover = ceil_div(cover, shape[d]);
+  }
+  if (!shape.empty()) result.push_back({cover, 1, 0});
+  return result;
+}
+
+}  // namespace
+
+std::vector<Mode> modes(View layout) {
+  std::vector<Mode> result;
+  for (const ValueNode& n : layout)
+    if (n.kids < 0) result.push_back({n.s.v, n.d.v, n.e == 0 ? 0 : path_index(n.e, 0)});
+  return result;
+}
+
+Value layout(const std::vector<Mode>& modes) {
+  Value all = empty(ValueKind::layout);
+  for (const Mode& m : modes)
+    all.add(m.stride == 0  // of any module
+                ? mode_node(dynamic(m.extent), {fixed(0)})
+                : mode_node(dynamic(m.extent), {dynamic(m.stride), extend(0, m.basis)}));
+  return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;
+}
+
+int Context::inner() const { return modes(View(tile)[0]).front().basis; }
+int Context::vector() const { return static_cast<int>(modes(View(share)[1]).front().extent); }
+int Context::threads() const { return static_cast<int>(size(View(share)[0])); }
+std::int64_t Context::values() const { return size(View(share)[1]); }
+int Context::turns() const { return static_cast<int>(size(View(share)[2])); }
+std::int64_t Context::items(int axis) const { return size(View(tile)[axis]); }
+
+std::int64_t Context::steps(int axis) const {
+  return product(View(share)[1], [&](const Mode& m, std::int64_t) { return moves(m, axis); }) /
+         (axis == 0 ? vector() : 1);
+}
+int Context::holders() const {
+  return static_cast<int>(product(View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
+}
+int Context::lanes() const {
+  return static_cast<int>(
+      product(View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
+}
+int Context::parts() const {
+  return static_cast<int>(
+      product(View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
+}
+
+bool Context::operator==(const Context& other) const {
+  return domain == other.domain && row == other.row && same(share, other.share) && same(tile, other.tile);
+}
+
+Context sweep(const Shape& domain, const std::vector<int>& order, int vector, int threads) {
+  Context c;
+  c.domain = domain;
+  std::vector<Mode> tile{{vector, 1, order.front()}};
+  std::int64_t chunks = 1;
+  for (int d : order) {
+    const std::int64_t step = d == order.front() ? vector : 1;
+    tile.push_back({ceil_div(domain[d], step), step, d});
+    chunks *= tile.back().extent;
+  }
+  c.tile = bundle(ValueKind::layout, layout(tile));
+  c.share = bundle(ValueKind::layout, layout({{threads, vector, 0}}),
+                   layout({{vector, 1, 0}, {ceil_div(chunks, threads), std::int64_t{threads} * vector, 0}}),
+                   layout({{1, 0, 0}}));
+  return c;
+}
+
+Context sweep(const Shape& domain, int inner, int vector, int threads) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(domain.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  return sweep(domain, order, vector, threads);
+}
+
+Context summands(const Summation& s) {
+  Context c;
+  c.domain = s.domain;
+  const std::int64_t sums = graph::size(s.sums), line = std::int64_t{s.lanes} * s.splits * s.vector;
+  c.tile = bundle(ValueKind::layout,
+                  layout({{s.vector, s.to, s.dim}, {s.length / s.vector, s.to * s.vector, s.dim}}),
+                  layout(rows(s.sums, sums)));
+  c.share = bundle(
+      ValueKind::layout,
+      layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
+      layout(
+          {{s.vector, 1, 0}, {ceil_div(s.length, line), line, 0}, {ceil_div(sums, s.groups), s.groups, 1}}),
+      layout({{1, 0, 0}}));
+  return c;
+}
+
+Held::Held(const Context& c)
+    : axes_(static_cast<std::size_t>(c.axes())),
+      values_(static_cast<int>(c.values())),
+      turns_(c.turns()),
+      rank_(c.rank()) {
+  const auto table = [&](View layout, std::vector<std::int64_t>& items) {
+    const std::vector<Mode> leaves = modes(layout);
+    const std::int64_t n = size(layout);
+    items.assign(static_cast<std::size_t>(n) * axes_, 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t rest = i;
+      for (const Mode& m : leaves) {
+        items[static_cast<std::size_t>(i) * axes_ + static_cast<std::size_t>(m.basis)] +=
+            rest % m.extent * m.stride;
+        rest /= m.extent;
+      }
+    }
+  };
+  table(View(c.share)[0], of_thread_);
+  table(View(c.share)[1], of_value_);
+  table(View(c.share)[2], of_turn_);
+  for (int axis = 0; axis < c.axes(); ++axis) {
+    sizes_.push_back(c.items(axis));
+    tile_.push_back(modes(View(c.tile)[axis]));
+  }
+}
+
+void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
+  at.assign(static_cast<std::size_t>(rank_), 0);
+  for (std::size_t a = 0; a < axes_; ++a) {
+    std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
+                        of_value_[static_cast<std::size_t>(value) * axes_ + a] +
+                        of_turn_[static_cast<std::size_t>(turn) * axes_ + a];
+    if (item >= sizes_[a]) return at.clear();
+    if (sum && a == 0) continue;
+    for (const Mode& m : tile_[a]) {
+      at[static_cast<std::size_t>(m.basis)] += item % m.extent * m.stride;
+      item /= m.extent;
+    }
+  }
+}
+
+std::vector<WarpAccess> accesses(const Context& c, std::size_t limit) {
+  const Held held(c);
+  std::vector<WarpAccess> result;
+  for (int turn = 0; turn < held.turns(); ++turn)
+    for (int value = 0; value < held.values(); value += c.vector())
+      for (int first = 0; first < held.threads(); first += 32) {
+        if (result.size() == limit) return result;
+        WarpAccess lanes(32);
+        bool any = false;
+        for (int lane = 0; lane < 32 && first + lane < held.threads(); ++lane) {
+          held.find(first + lane, value, turn, lanes[static_cast<std::size_t>(lane)]);
+          any = any || !lanes[static_cast<std::size_t>(lane)].empty();
+        }
+        if (any) result.push_back(std::move(lanes));
+      }
+  return result;
+}
+
+std::vector<WarpAccess> sum_accesses(const Context& c, std::size_t limit) {
+  const Held held(c);
+  std::vector<WarpAccess> result;
+  for (int value = 0; value < held.values(); ++value) {
+    if (!held.starts_sum(value)) continue;
+    for (int first = 0; first < held.threads(); first += 32) {
+      if (result.size() == limit) return result;
+      WarpAccess lanes(32);
+      for (int lane = 0; lane < 32 && first + lane < held.threads(); lane += c.lanes())
+        held.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
+      result.push_back(std::move(lanes));
+    }
+  }
+  return result;
+}
+
+bool inside(const Shape& at, const Shape& shape) {
+  bool in = at.size() == shape.size();
+  for (std::size_t d = 0; in && d < shape.size(); ++d) in = at[d] < shape[d];
+  return in;
+}
+
+std::int64_t linear(const Shape& at, const Shape& shape) {
+  std::int64_t index = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
+  return index;
+}
+
+std::vector<int> owners(const Context& c, const Shape& shape) {
+  std::vector<int> owner(static_cast<std::size_t>(graph::size(shape)), -1);
+  for_each(Held(c), [&](int thread, int, const Shape& at) {
+    if (!inside(at, shape)) return;
+    int& o = owner[static_cast<std::size_t>(linear(at, shape))];
+    o = o == -1 || o == thread ? thread : -2;
+  });
+  for (int& o : owner) o = o < 0 ? -1 : o;
+  return owner;
+}
+
+Shape factor(const Shape& at, int side) {
+  Shape result(at.begin(), at.end() - 1);
+  result[result.size() - 1 - static_cast<std::size_t>(side)] = at.back();
+  return result;
+}
+
+std::string print(const Context& c) {
+  if (c.row) {
+    const WarpLayout w = warps(c);
+    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b,
+                       w.m, w.n, c.turns() > 1 ? fmt::format(", {} slices of N", c.turns()) : "");
+  }
+  if (c.axes() == 1)
+    return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
+  return fmt::format("{} lanes{} a sum of {} in {}, by {}", c.lanes(),
+                     c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
+                     to_string(c.domain), c.vector());
+}
+
+std::string layouts(const Context& c) { return to_text(c.share) + " in " + to_text(c.tile); }
+
+}  // namespace zellige::plan

@@ -1,0 +1,98 @@
+#include "plan/fragments.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// A fragment's items: N, or for an A operand K, then M, then the batch.
+enum Axis : int { along, down, batch };
+
+/// One mode of a row's layout, whose coordinate is the colexicographic index into (M, N) or (M, K).
+plan::Mode in_tile(const ThreadValue::Mode& m, int rows) {
+  return m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along};
+}
+
+void append(std::vector<plan::Mode>& to, const ThreadValue::Mode (&modes)[ThreadValue::max_modes], int rows) {
+  for (const ThreadValue::Mode& m : modes)
+    if (m.shape != 0) to.push_back(in_tile(m, rows));
+}
+
+/// How many of the instruction's tiles each warp holds: units of `width` along N, tiles of M, batches.
+struct Counts {
+  std::int64_t width, n, m, b;
+  Counts(const Shape& c, std::int64_t columns, const WarpLayout& w, const Instruction& mma) {
+    const std::int64_t tiles = ceil_div(columns, mma.n);
+    width = tiles > 1 ? tiles_in_unit(mma) : 1;
+    n = ceil_div(ceil_div(tiles, width), w.n);
+    m = ceil_div(ceil_div(c[c.size() - 2], mma.m), w.m / warps_of(mma));
+    b = ceil_div(graph::size(Shape(c.begin(), c.end() - 2)), w.b);
+  }
+};
+
+/// The tile that so many columns, rows and batches cover; batches in row-major order, past the last one the first coordinate is past.
+Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows,
+              std::int64_t batches) {
+  const int rank = static_cast<int>(domain.size());
+  std::vector<plan::Mode> outer;
+  for (int d = rank - 3; d >= 0; --d) {
+    outer.push_back({d > 0 ? domain[d] : batches, 1, d});
+    batches = ceil_div(batches, domain[d]);
+  }
+  return bundle(ValueKind::layout, layout({{vector, 1, rank - 1}, {columns / vector, vector, rank - 1}}),
+                layout({{rows, 1, rank - 2}}), layout(outer));
+}
+
+}  // namespace
+
+Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction& mma, int slices) {
+  const std::int64_t columns = domain.back() / slices;
+  const Counts count(domain, columns, w, mma);
+  const std::int64_t down_once = w.m / warps_of(mma);  // tiles of M that all issuers take at a time
+  const std::int64_t unit = count.width * mma.n;
+  std::vector<plan::Mode> lanes, values;
+  append(lanes, mma.c.layout.threads, mma.m);
+  append(values, mma.c.layout.values, mma.m);
+  values.insert(values.end(), {{count.width, mma.n, along},
+                               {count.n, w.n * unit, along},
+                               {count.m, down_once * mma.m, down},
+                               {count.b, w.b, batch}});
+  const Value warp = layout({{down_once, mma.m, down}, {w.b, 1, batch}, {w.n, unit, along}, {w.k, 0, 0}});
+  Context c;
+  c.domain = domain;
+  c.row = &mma;
+  c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
+                   layout({{slices, slices > 1 ? columns : 0, along}}));
+  c.tile = covered(domain, c.vector(), slices > 1 ? domain.back() : count.n * w.n * unit,
+                   count.m * down_once * mma.m, count.b * w.b);
+  return c;
+}
+
+Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w, const Instruction& mma) {
+  const Counts count(a, a.back(), held, mma);
+  std::vector<plan::Mode> lanes, values;
+  append(lanes, mma.a.layout.threads, mma.m);
+  append(values, mma.a.layout.values, mma.m);
+  values.insert(values.end(), {{count.n, std::int64_t{w.k} * mma.k, along},
+                               {count.m, std::int64_t{w.m} * mma.m, down},
+                               {count.b, w.b, batch}});
+  const Value warp = layout({{w.m, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
+  Context c;
+  c.domain = a;
+  c.row = &mma;
+  c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
+                   layout({{1, 0, 0}}));
+  c.tile = covered(a, c.vector(), count.n * w.k * mma.k, count.m * w.m * mma.m, count.b * w.b);
+  return c;
+}
+
+WarpLayout warps(const Context& c) {
+  const std::vector<plan::Mode> warp = modes(View(c.share)[0][1]);
+  const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
+  return {.b = of(1), .m = of(0) * warps_of(*c.row), .n = of(2), .k = of(3)};
+}
+
+WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
+  return {
+      .b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,51 @@
+// Contexts in which matrix instructions hold their operands, tiled over warps from the layouts of the instructions' rows.
+//
+//   Held c(accumulators({16, 64}, {.n = 4}, row));  // values in the order of Fragment::d
+//   c.at(37, 2)                                     // (9, 18): of thread 37, value 2
+//
+// Items are (N, M, batch). Values of `accumulators` and of `a_fragments` over the same warps are counted alike, since one is
+// rounded, register for register, into the other (block/fragment.hpp, Operand).
+#pragma once
+#include <algorithm>
+
+#include "plan/context.hpp"
+
+namespace zellige::plan {
+
+/// Warps along batch, M, N and K of a matmul. With k > 1 every such warp sums its own slices of K, and the readers of
+/// the result add the k partial products.
+struct WarpLayout {
+  int b = 1, m = 1, n = 1, k = 1;
+  int count() const { return b * m * n * k; }
+  bool operator==(const WarpLayout&) const = default;
+};
+
+/// Tiles of N that a warp takes together: as many as one tile of K is wide. Their accumulators, rounded, are one A
+/// operand, and the B of both comes in one load of matrices.
+inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
+
+/// Warps that issue it together; they lie one behind another along M.
+inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
+
+/// Of the square matrices that one instruction loads, whose rows threads address: elements of a row.
+inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
+
+/// Whether two products leave C alike, whatever they multiply.
+inline bool alike(const Instruction& a, const Instruction& b) {
+  return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
+}
+
+/// C of a block's product in tiles of `mma`, the warps of K each a whole C; N in so many slices, a turn each.
+Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
+
+/// A of a block's product, its fragments held like the accumulators of a product over `held` that has A's shape;
+/// the product itself runs on `warps`, slices of K over warps.k of them.
+Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& warps, const Instruction& mma);
+
+/// Of accumulators.
+WarpLayout warps(const Context&);
+
+/// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
+WarpLayout warp_coordinate(const WarpLayout&, int warp);
+
+}  // namespace zellige::plan

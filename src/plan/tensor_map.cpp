@@ -1,0 +1,67 @@
+#include "plan/tensor_map.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t unit = 16;       // bytes: of strides, lines and starts
+constexpr std::int64_t most_box = 256;  // elements, in each dimension
+constexpr int most_dimensions = 5;
+
+}  // namespace
+
+std::vector<int> map_order(const Node& n, int inner) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  return order;
+}
+
+std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
+  const int size = graph::bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
+  if (rank > most_dimensions)
+    return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, most_dimensions);
+  if (tensor.strides[inner] != 1)
+    return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
+                       tensor.strides[inner]);
+  if (n.shape[inner] * size % span_bytes != 0)
+    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
+                       n.shape[inner] * size, span_bytes);
+  for (int d = 0; d < rank; ++d) {
+    const Split& s = n.splits[d];
+    const std::int64_t bytes = tensor.strides[d] * size;
+    if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
+      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
+                         bytes, unit);
+    if (d != inner && n.shape[d] > most_box)
+      return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
+                         n.shape[d], d, most_box);
+    if (d == inner && s.offset * size % unit != 0)
+      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
+                         s.offset * size, unit);
+  }
+  return "";
+}
+
+std::int64_t boxes(const Buffer& b) { return b.span > 0 ? b.padded[b.inner] / b.span : 1; }
+
+TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
+  const Node& n = plan.program.nodes[id];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  int buffer = -1;
+  for (const Task& t : plan.tasks)
+    if (t.node == id && t.buffer >= 0) buffer = t.buffer;
+  const Buffer& b = plan.buffers[buffer];
+  const int size = graph::bytes(tensor.dtype);
+  TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
+  for (const int d : map_order(n, b.inner)) {
+    map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
+    // A dimension of one element is never stepped along; TMA wants a stride all the same.
+    map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
+    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d]);
+  }
+  map.stride[0] = size;
+  map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;
+  return map;
+}
+
+}  // namespace zellige::plan

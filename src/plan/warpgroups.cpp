@@ -1,0 +1,83 @@
+#include "plan/warpgroups.hpp"
+
+#include <algorithm>
+
+#include "plan/tensor_map.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The nodes that each iteration evaluates, as far as a store needs them.
+std::vector<int> inside(const BlockProgram& p) {
+  std::vector<bool> live(p.nodes.size(), false);
+  std::vector<int> found;
+  for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
+    live[i] = live[i] || p.nodes[i].kind == NodeKind::store;
+    if (!live[i]) continue;
+    for (int in : p.nodes[i].in) live[in] = true;
+    if (p.nodes[i].section == Section::inside && p.nodes[i].kind != NodeKind::store) found.push_back(i);
+  }
+  return found;
+}
+
+/// Whether a row's sums lie in the registers in which a plain product's over the same warps would: what follows the loop
+/// is written for those.
+bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
+  const Held a(accumulators(c, warps, row)), b(accumulators(c, warps, plain));
+  bool same = a.threads() == b.threads() && a.values() == b.values();
+  if (same)
+    for_each(a, 0, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
+  return same;
+}
+
+}  // namespace
+
+std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
+  const BlockProgram& p = plan.program;
+  int product = -1;
+  for (const auto& [node, m] : plan.matmuls)
+    if (m.row && p.nodes[node].carried) product = product < 0 ? node : -2;
+  if (product == -1) return "no product is summed over the loop";
+  if (product < 0) return "more than one product is summed over the loop";
+  MatmulChoice choice = plan.matmuls.at(product);
+  const Node& n = p.nodes[product];
+  for (int i : inside(p))
+    if (i != product && i != n.in[0] && i != n.in[1])
+      return fmt::format("the loop evaluates %{} beside the product", i);
+  const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
+  const Instruction* row =
+      target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), choice.n);
+  if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
+  if (p.loop < 2) return "the loop makes one trip";
+  if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
+  choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
+  if (p.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p.warps())
+    return fmt::format("{} rows are not {} for each four of {} warps", choice.m, row->m, p.warps());
+  if (n.in[0] == n.in[1]) return "both operands are one tile";
+  for (int side = 0; side < 2; ++side) {
+    const int id = n.in[side];
+    const Node& load = p.nodes[id];
+    if (load.kind != NodeKind::load || load.section != Section::inside)
+      return fmt::format("operand %{} is no tile that the loop loads", id);
+    if (p.consumers(id).size() != 1) return fmt::format("%{} is read by others too", id);
+    const int inner = plan.inner.at(id), last = static_cast<int>(load.shape.size()) - 1;
+    if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
+    const bool along_k = inner == (side == 0 ? last : last - 1);
+    const std::int64_t line = load.shape[inner] * graph::bytes(load.dtype);
+    if (along_k && line != span_bytes)
+      return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
+                         program.tensors[load.tensor].name, span_bytes);
+  }
+  if (choice.k % row->k != 0)
+    return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
+  if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
+    return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
+  choice.row = row;
+  choice.load = nullptr;
+  choice.a_from = -1;
+  plan.matmuls[product] = choice;
+  return "";
+}
+
+}  // namespace zellige::plan

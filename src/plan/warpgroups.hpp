@@ -1,0 +1,17 @@
+// Warpgroups: a kernel whose loop is one product of two loads may multiply on wgmma, from tiles that TMA brings.
+//
+// The product gets the row of four warps that reads both operands from shared memory, and its warps lie one behind another
+// along M. From there on the passes read the row: group lets the loads travel by tensor map, arrange_buffers lays them
+// out as the row admits, agents makes a producer and a consumer of the kernel.
+// Before: select, resolve_layouts. After: the product's row and warps, where they apply.
+#pragma once
+#include <string>
+
+#include "plan/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Empty where the plan has changed; else why it stays as it is, for the reader of a note.
+std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
+
+}  // namespace zellige::plan

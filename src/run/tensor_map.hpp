@@ -1,0 +1,13 @@
+// A manifest's tensor maps as TMA descriptors, for the GPU and for the emulator.
+#pragma once
+#include <string>
+#include <zellige/atom/make_tma_descriptor.hpp>
+
+#include "plan/tensor_map.hpp"
+
+namespace zellige::run {
+
+/// `name` is for errors, and must outlive the result.
+TmaTensor tma_tensor(const plan::TensorMap&, const std::string& name);
+
+}  // namespace zellige::run

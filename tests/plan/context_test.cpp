@@ -1,0 +1,168 @@
+// Contexts are what they say: their layouts, evaluated, against loops that count the same by hand, and every element in one thread.
+#include "plan/context.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <zellige/layout/runtime.hpp>
+
+#include "plan/fragments.hpp"
+#include "random_plans.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using Register = std::pair<int, int>;  // thread, value
+
+std::map<Register, Shape> registers(const Context& c) {
+  std::map<Register, Shape> all;
+  for_each(Held(c), 0, [&](int thread, int value, const Shape& at) {
+    if (!at.empty()) all[{thread, value}] = at;
+  });
+  return all;
+}
+
+int draw(std::mt19937& random, int most) {
+  return static_cast<int>(random() % static_cast<unsigned>(most)) + 1;
+}
+
+// Chunk by chunk, each to the next thread; a line's last chunk may be passed.
+TEST(Contexts, SweepsGiveChunksToThreadsInTurn) {
+  std::mt19937 random(1);
+  int passing = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    Shape domain(static_cast<std::size_t>(draw(random, 4)));
+    for (auto& e : domain) e = draw(random, 12);
+    std::vector<int> order(domain.size());
+    for (std::size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
+    std::shuffle(order.begin(), order.end(), random);
+    const int vector = 1 << (random() % 4), threads = draw(random, 100);
+    Shape chunks = domain;
+    chunks[order[0]] = (chunks[order[0]] + vector - 1) / vector;
+    passing += domain[order[0]] % vector != 0;
+    std::map<Register, Shape> expected;
+    for (std::int64_t chunk = 0; chunk < graph::size(chunks); ++chunk) {
+      Shape at(domain.size());
+      std::int64_t rest = chunk;
+      for (int d : order) at[d] = rest % chunks[d], rest /= chunks[d];
+      at[order[0]] *= vector;
+      for (int v = 0; v < vector; ++v, ++at[order[0]])
+        expected[{chunk % threads, chunk / threads * vector + v}] = at;
+    }
+    const Context c = sweep(domain, order, vector, threads);
+    ASSERT_EQ(registers(c), expected) << print(c) << " " << layouts(c);
+    EXPECT_EQ(c.vector(), vector);
+    EXPECT_EQ(c.inner(), order[0]);
+    EXPECT_EQ(c.threads(), threads);
+    EXPECT_EQ(c.holders(), 1);
+    EXPECT_EQ(c.steps(0), ceil_div(graph::size(chunks), threads));
+    EXPECT_EQ(c.items(0), graph::size(chunks) * vector);
+    const std::vector<int> owner = owners(c, domain);
+    for (std::size_t i = 0; i < owner.size(); ++i) ASSERT_GE(owner[i], 0) << print(c) << ": element " << i;
+  }
+  EXPECT_GE(passing, 50);
+}
+
+// Every summand once, by the threads of its sum, the first of whose lanes stores it.
+TEST(Contexts, SummandsAreTakenOnce) {
+  std::mt19937 random(2);
+  int split = 0, strided = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    Summation s;
+    s.vector = 1 << (random() % 3);
+    s.lanes = 1 << (random() % 6);
+    s.splits = s.lanes == 32 ? draw(random, 4) : 1;
+    s.to = s.vector == 1 ? draw(random, 3) : 1;
+    s.length = static_cast<std::int64_t>(s.vector) * s.splits * draw(random, 20);
+    s.groups = draw(random, 256 / (s.lanes * s.splits) + 1);
+    const int rank = draw(random, 3);
+    s.dim = s.vector > 1 ? rank - 1 : draw(random, rank) - 1;
+    for (int d = 0; d < rank; ++d) s.sums.push_back(d == s.dim ? s.to : draw(random, 7));
+    s.domain = s.sums, s.domain[s.dim] = s.to * s.length;
+    const Context c = summands(s);
+    EXPECT_EQ(c.lanes(), s.lanes);
+    EXPECT_EQ(c.parts(), s.splits);
+    split += s.splits > 1, strided += s.to > 1;
+    std::map<Shape, int> taken;
+    const Held held(c);
+    for_each(held, [&](int thread, int value, const Shape& at) {
+      if (at.empty()) return;
+      ++taken[at];
+      Shape sum = at, found;
+      sum[s.dim] %= s.to;
+      held.find_sum(thread, value, 0, found);
+      EXPECT_EQ(found, sum) << layouts(c);
+      EXPECT_EQ(linear(sum, s.sums) % s.groups, thread / (s.lanes * s.splits)) << layouts(c);
+      held.find_sum(thread / s.lanes * s.lanes, value, 0, found);
+      EXPECT_EQ(found, sum) << layouts(c);
+    });
+    EXPECT_EQ(static_cast<std::int64_t>(taken.size()), graph::size(s.domain)) << layouts(c);
+    for (const auto& [at, times] : taken) ASSERT_EQ(times, 1) << layouts(c) << " " << to_string(at);
+  }
+  EXPECT_GE(split, 10);
+  EXPECT_GE(strided, 10);
+}
+
+// What the layout library says of the same layouts.
+TEST(Contexts, AreLayoutsOfTheLibrary) {
+  int contexts = 0;
+  std::mt19937 random(3);
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const Context& c : k.contexts) {
+      ++contexts;
+      const Held held(c);
+      for (int trial = 0; trial < 20; ++trial) {
+        const int thread = draw(random, held.threads()) - 1, value = draw(random, held.values()) - 1,
+                  turn = draw(random, held.turns()) - 1;
+        const Value item = evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, turn})});
+        std::vector<long long> items(static_cast<std::size_t>(c.axes()), 0);
+        for (int a = 0; a < std::min(item.rank(), c.axes()); ++a)
+          if (item.is_tuple()) items[static_cast<std::size_t>(a)] = item[a].root().s.v;
+        bool all = true;
+        for (int a = 0; a < c.axes(); ++a) all = all && items[static_cast<std::size_t>(a)] < size(c.tile[a]);
+        Shape expected;
+        if (all) {
+          expected.assign(c.domain.size(), 0);
+          const Value at = evaluate(Op::layout_call, "tile", {c.tile, tuple_value(items)});
+          for (int d = 0; at.is_tuple() && d < at.rank(); ++d)
+            expected[static_cast<std::size_t>(d)] = at[d].root().s.v;
+        }
+        ASSERT_EQ(held.at(thread, value, turn), expected)
+            << name << ": " << layouts(c) << " of " << thread << ", " << value << ", " << turn;
+      }
+    }
+  });
+  EXPECT_GE(contexts, 200);
+}
+
+// Every element of its domain is held, by as many threads as take the same items; of each warp's access all lanes are there.
+TEST(Contexts, CoverTheirDomain) {
+  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (const Context& c : k.contexts) {
+      std::map<Shape, int> held;
+      std::size_t at_all = 0;
+      for_each(Held(c), [&](int, int, const Shape& at) {
+        if (inside(at, c.domain)) ++held[at], ++at_all;
+      });
+      ASSERT_EQ(static_cast<std::int64_t>(held.size()), graph::size(c.domain)) << name << ": " << layouts(c);
+      EXPECT_EQ(at_all, held.size() * static_cast<std::size_t>(c.holders())) << name << ": " << layouts(c);
+      std::set<Shape> started;
+      for (const WarpAccess& lanes : accesses(c))
+        for (Shape at : lanes)
+          for (int v = 0; !at.empty() && v < c.vector(); ++v, ++at[c.inner()])
+            if (inside(at, c.domain)) started.insert(at);
+      EXPECT_EQ(started.size(), held.size()) << name << ": " << layouts(c);
+    }
+  });
+}
+
+TEST(Contexts, AreWritten) {
+  EXPECT_EQ(layouts(sweep({16, 256}, 1, 8, 128)),
+            "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))");
+  EXPECT_EQ(Held(sweep({16, 256}, 1, 8, 128)).at(33, 9), (Shape{5, 9}));
+}
+
+}  // namespace
+}  // namespace zellige::plan
