@@ -9,6 +9,7 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/matrix_move_reference.hpp>
 #include <zellige/atom/mma.hpp>
+#include <zellige/atom/mma_coordinates.hpp>
 #include <zellige/atom/mma_reference.hpp>
 
 namespace zellige {
@@ -123,6 +124,27 @@ TYPED_TEST(Mma, PassesNaNAndInfinityToTheirOwnElementsOnly) {
       else
         EXPECT_EQ(got, 0.0f);
     }
+  }
+}
+
+// Coordinates mode by mode against PTX ISA's figures above.
+TYPED_TEST(Mma, CoordinatesAreThoseOfTheFigures) {
+  using Row = TypeParam;
+  constexpr int per_register = 4 / sizeof(typename Row::Element);
+  using A = MmaCoordinates<Row, MmaPart::a>;
+  using B = MmaCoordinates<Row, MmaPart::b>;
+  using C = MmaCoordinates<Row, MmaPart::c>;
+  const auto expect = [](ElementAt got, Coordinate want, int lane, int v) {
+    EXPECT_EQ(got.row, want.row) << "lane " << lane << " value " << v;
+    EXPECT_EQ(got.column, want.column) << "lane " << lane << " value " << v;
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int v = 0; v < A::values; ++v) expect(A::at(lane, v), a_of(lane, v, per_register), lane, v);
+    for (int v = 0; v < B::values; ++v) {
+      const auto [k, n] = b_of(lane, v, per_register);
+      expect(B::at(lane, v), {n, k}, lane, v);
+    }
+    for (int v = 0; v < C::values; ++v) expect(C::at(lane, v), c_of(lane, v), lane, v);
   }
 }
 

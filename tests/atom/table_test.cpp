@@ -143,5 +143,31 @@ TEST(InstructionTable, FragmentsHoldEachElementOnce) {
   EXPECT_EQ(names.size(), 20u);
 }
 
+// A row has the latency that is listed for it, and no other.
+TEST(InstructionTable, LatenciesAreTheMeasuredOnes) {
+  std::map<std::string, int> listed;
+  for (const MeasuredLatency& m : measured_latencies) {
+    ASSERT_NE(find_instruction(m.name), nullptr) << m.name;
+    EXPECT_TRUE(listed.emplace(m.name, m.cycles).second) << m.name << " twice";
+  }
+  for (const Instruction& row : instructions()) {
+    const auto at = listed.find(row.name);
+    ASSERT_EQ(row.latency.has_value(), at != listed.end()) << row.name;
+    if (row.latency) EXPECT_EQ(*row.latency, at->second) << row.name;
+  }
+}
+
+// The emulator has a body to run for what a warp or a warpgroup computes together: all but complex products, which are made of
+// others.
+TEST(InstructionTable, BodiesAreThere) {
+  using Kind = Instruction::Kind;
+  for (const Instruction& row : instructions()) {
+    const bool computes =
+        row.kind == Kind::mma || row.kind == Kind::matrix_load || row.kind == Kind::matrix_store;
+    const bool complex = row.a.number == Number::c64;
+    EXPECT_EQ(row.body != nullptr, computes && !complex) << row.name;
+  }
+}
+
 }  // namespace
 }  // namespace zellige

@@ -8,6 +8,7 @@
 // layouts of this row. Host code only.
 #pragma once
 
+#include <optional>
 #include <zellige/atom/body.hpp>
 #include <zellige/atom/mma_traits/row.hpp>
 
@@ -62,6 +63,8 @@ struct Instruction {
   // without conflicts: a warp's MMA one of the four tensor pipes, a warpgroup's all of them, a copy the port
   // of shared memory. 32 threads issue a cp.async.
   int cycles = 1;
+  // From its issue until another may use the result, or the data lie there, in cycles, where that was measured: latency.hpp.
+  std::optional<int> latency{};
   // What it computes. Without: what moves data beside the threads or orders them is the emulator's engine (src/emulate), a
   // complex product is made of others.
   Body body = nullptr;

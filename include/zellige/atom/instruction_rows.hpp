@@ -6,7 +6,9 @@
 #include <deque>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
+#include <zellige/atom/latency.hpp>
 #include <zellige/atom/mma_traits/instruction.hpp>
 #include <zellige/atom/sm80.hpp>
 #include <zellige/atom/sm90.hpp>
@@ -64,6 +66,9 @@ inline InstructionRows const& instruction_rows() {
     r.rows.assign(std::begin(sm80_instructions), std::end(sm80_instructions));
     each_mma_row([&](MmaRow const& row) { r.add(row); });
     r.rows.insert(r.rows.end(), std::begin(movement_rows), std::end(movement_rows));
+    for (Instruction& row : r.rows)
+      for (MeasuredLatency const& known : measured_latencies)
+        if (row.name == std::string_view(known.name)) row.latency = known.cycles;
     return r;
   }();
   return all;
