@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zellige/atom/body.hpp>
+#include <zellige/atom/config.hpp>
 #include <zellige/emulate/device.hpp>
 
 namespace zellige {
