@@ -58,8 +58,8 @@ void KernelText::signature() {
             looped()
                 ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
                 : "");
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads,
-            block_.name, list);
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads, block_.name,
+            list);
 }
 
 std::string KernelText::thread_index() const {

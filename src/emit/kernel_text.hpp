@@ -87,14 +87,12 @@ class KernelText {
   void box(const plan::Step&);
   void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void multiply_by_warpgroups(const plan::Step&);
-  std::string ring(int channel) const;      // its name in the text
-  std::string ring_tile(int buffer) const;  // at the stage that the agent holds
+  std::string ring(int channel) const;          // its name in the text
+  std::string ring_tile(int buffer) const;      // at the stage that the agent holds
   bool in_ring(int buffer) const;
   int threads_at(int barrier) const;
   bool parted() const { return plan_.schedule.agents.size() > 1; }
-  std::string map_name(int node) const {
-    return names_.map(program_.tensors[block_.nodes[node].tensor].name);
-  }
+  std::string map_name(int node) const { return names_.map(program_.tensors[block_.nodes[node].tensor].name); }
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);

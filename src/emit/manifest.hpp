@@ -29,9 +29,9 @@ struct TensorPlace {
 struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
-  std::int64_t shared_bytes = 0;        // dynamic
-  std::vector<int> tensors;             // indices into Manifest::tensors
-  std::vector<bool> writes;             // parallel to tensors
+  std::int64_t shared_bytes = 0;  // dynamic
+  std::vector<int> tensors;       // indices into Manifest::tensors
+  std::vector<bool> writes;       // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
 };
 

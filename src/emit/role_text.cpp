@@ -64,8 +64,8 @@ void KernelText::rings() {
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
       names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
     }
-    out_.line("const auto {} = Ring<{}, Tiles<{}>>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes,
-              offsets, channel.offset, names);
+    out_.line("const auto {} = Ring<{}, Tiles<{}>>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes, offsets,
+              channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
     ready.push_back(fmt::format("{}.init({});", ring(c), warps));
@@ -85,8 +85,8 @@ void KernelText::roles() {
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
-    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer",
-                                         agent.warps, agent.registers);
+    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer", agent.warps,
+                                         agent.registers);
     if (a == 0)
       out_.open("roles({}", role);
     else
@@ -125,8 +125,7 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
   out_.line("#pragma unroll 1");
   out_.open("for (int tile = blockIdx.x; tile < {}; tile += gridDim.x) {{", grid.count());
   if (walk.rows > 0) {
-    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows, walk.columns,
-              walk.group);
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows, walk.columns, walk.group);
     if (walk.row_axis == walk.column_axis) {
       out_.line("const int b{} = place.row * {} + place.column;", "xyz"[walk.row_axis], walk.columns);
     } else {
@@ -248,17 +247,16 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
     std::string tile = ring_tile(buffer);
     // A warpgroup's rows: lines of K each, or one span of all of K.
     if (side == 0 && m.m > row.m)
-      tile +=
-          fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
+      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
   out_.line("// {} += {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
-            row.m, row.n, row.k, step.peeled ? ", the first" : "");
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
-            task.node, operand(0), operand(1));
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k, row.m,
+              row.n, row.k, step.peeled ? ", the first" : "");
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k, task.node,
+            operand(0), operand(1));
 }
 
 }  // namespace zellige::emit

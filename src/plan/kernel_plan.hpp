@@ -42,8 +42,7 @@ struct Buffer {
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
   Strides strides;  // in elements
-  std::int64_t span =
-      0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
+  std::int64_t span = 0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
   std::int64_t elements = 0;  // of one stage, partials included
@@ -100,8 +99,7 @@ struct KernelPlan {
   std::set<int> wide;             // tensors whose offsets pass 32 bits
   std::set<int> far;              // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
-  std::int64_t blocks =
-      0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
+  std::int64_t blocks = 0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 };

@@ -81,8 +81,7 @@ class Prediction {
       counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
-    if (plan_.schedule.agents.size() > 1)
-      barriers[0] = blocks_;  // their rings are made ready before they part
+    if (plan_.schedule.agents.size() > 1) barriers[0] = blocks_;  // their rings are made ready before they part
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
@@ -173,8 +172,7 @@ class Prediction {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes(b);
-    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks_ * b.elements * graph::bytes(b.dtype);
+    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] += blocks_ * b.elements * graph::bytes(b.dtype);
   }
 
   bool last_is_part_of_a_warp(const Task& t) const {

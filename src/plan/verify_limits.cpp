@@ -8,7 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int named_barriers = 16;  // 0 is __syncthreads
+constexpr int named_barriers = 16;               // 0 is __syncthreads
 constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
 
@@ -150,14 +150,13 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
   std::string last = "none";
   for (const SharedTensor& x : s.tensors)
     if (x.offset + x.bytes > end) end = x.offset + x.bytes, last = x.name;
-  for (const Channel& c : s.channels) mbarriers += barrier_bytes(c);
+  for (const Channel& c : s.channels)
+    mbarriers += barrier_bytes(c);
   for (const Channel& c : s.channels)
     for (const SharedTensor& x : s.tensors)
       if (c.offset >= 0 && c.offset < x.offset + x.bytes && x.offset < c.offset + barrier_bytes(c))
-        fail(
-            "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
-            "overlap",
-            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
+        fail("{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not overlap",
+             kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
   if (end + mbarriers > t.shared_per_block)
     fail(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "

@@ -125,8 +125,7 @@ void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim
                     std::int64_t shared_bytes, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
-    where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map)
-                          : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
+    where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map) : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
   auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
   check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
                         u(shared_bytes), handle_, where.data(), nullptr),

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
 #include <zellige/atom/tma_descriptor.hpp>
 
 #include "graph/graph.hpp"
