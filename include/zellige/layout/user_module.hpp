@@ -90,7 +90,7 @@ struct basis_instead {
 template <int at, class... D>
 struct basis_instead<at, tuple<D...>> {
   template <int... I>
-  static constexpr auto make(seq<I...>) {
+  ZELLIGE_HOST_DEVICE static constexpr auto make(seq<I...>) {
     constexpr int counts[] = {strides_in<D>..., 0};
     constexpr auto before = [counts](int i) {
       int n = at;
