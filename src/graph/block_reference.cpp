@@ -25,14 +25,14 @@ struct Program {
   const ReferenceOptions& options;
   int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
-  std::vector<bool> masked;  // may hold a mask's -inf
+  std::vector<Mask> masked;  // what a mask may have put there
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
                      const std::vector<Array*>& outputs, const Errors& errors,
-                     const ReferenceOptions& options, const std::vector<bool>& masked_inputs, int op) {
+                     const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {
   Program p{block,
             inputs,
             outputs,
@@ -364,9 +364,9 @@ class Worker {
 std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
                                           const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors& errors,
-                                          const ReferenceOptions& options, const std::vector<bool>& masked,
+                                          const ReferenceOptions& options, const std::vector<Mask>& masked,
                                           bool& stopped) {
-  std::vector<bool> in;
+  std::vector<Mask> in;
   for (int t : g.ops[op].inputs) in.push_back(masked[t]);
   const BlockGraph& block = *g.ops[op].block;
   const Program program = make_program(block, inputs, outputs, errors, options, in, op);

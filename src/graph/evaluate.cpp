@@ -12,10 +12,11 @@
 
 namespace zellige::graph {
 
-Magnitude magnitude(const double* values, std::int64_t count, bool masked) {
+Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
   for (std::int64_t i = 0; i < count; ++i) {
-    if (masked && values[i] <= -FLT_MAX) continue;
+    if (mask != Mask::none && values[i] != values[i]) continue;
+    if (mask == Mask::infinity && values[i] <= -FLT_MAX) continue;
     const double m = std::fabs(values[i]);
     greatest = greatest > m ? greatest : m;
     poison += values[i] - values[i];

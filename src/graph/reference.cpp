@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cfloat>
 
 #include "graph/block_reference.hpp"
 #include "graph/dtype.hpp"
@@ -21,7 +20,7 @@ namespace {
 constexpr std::int64_t chunk = 1 << 16;
 
 /// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
-Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, bool masked, int threads) {
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
@@ -31,7 +30,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
     const std::int64_t n = std::min(chunk, count - c * chunk);
     if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
-    parts[c] = magnitude(from, n, masked);
+    parts[c] = magnitude(from, n, mask);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -139,7 +138,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   r.magnitudes.resize(g.tensors.size());
   std::vector<Array> rounded(inputs.size());
   std::vector<const Array*> at(g.tensors.size(), nullptr);
-  std::vector<bool> holds;  // a -inf, by input
+  std::vector<Mask> given;  // by input
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
@@ -149,12 +148,12 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
       at[t] = &rounded[i];
     }
-    holds.push_back(std::ranges::any_of(at[t]->values, [](double v) { return v < -DBL_MAX; }));
+    given.push_back(mask_in(*at[t]));
     r.magnitudes[t] =
-        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), holds[i]);
+        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
-  const std::vector<bool> mask = masked(g, holds);
+  const std::vector<Mask> mask = masked(g, given);
   if (options.errors) {
     r.errors.resize(g.tensors.size());
     for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
