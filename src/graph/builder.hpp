@@ -114,8 +114,15 @@ template <class L> Handle<L> sqrt(Handle<L> x) { return append<L>(OpKind::sqrt, 
 template <class L> Handle<L> silu(Handle<L> x) { return append<L>(OpKind::silu, {x})[0]; }
 template <class L> Handle<L> sigmoid(Handle<L> x) { return append<L>(OpKind::sigmoid, {x})[0]; }
 template <class L> Handle<L> gelu(Handle<L> x) { return append<L>(OpKind::gelu, {x})[0]; }
+template <class L> Handle<L> gelu_tanh(Handle<L> x) { return append<L>(OpKind::gelu_tanh, {x})[0]; }
 template <class L> Handle<L> relu(Handle<L> x) { return append<L>(OpKind::relu, {x})[0]; }
 template <class L> Handle<L> log(Handle<L> x) { return append<L>(OpKind::log, {x})[0]; }
+template <class L> Handle<L> neg(Handle<L> x) { return append<L>(OpKind::neg, {x})[0]; }
+template <class L> Handle<L> abs(Handle<L> x) { return append<L>(OpKind::abs, {x})[0]; }
+template <class L> Handle<L> rsqrt(Handle<L> x) { return append<L>(OpKind::rsqrt, {x})[0]; }
+template <class L> Handle<L> tanh(Handle<L> x) { return append<L>(OpKind::tanh, {x})[0]; }
+template <class L> Handle<L> sin(Handle<L> x) { return append<L>(OpKind::sin, {x})[0]; }
+template <class L> Handle<L> cos(Handle<L> x) { return append<L>(OpKind::cos, {x})[0]; }
 template <class L> Handle<L> rms_norm(Handle<L> x) { return append<L>(OpKind::rms_norm, {x})[0]; }
 template <class L> Handle<L> mul_scalar(Handle<L> x, double s) {
   return append<L>(OpKind::mul_scalar, {x}, {.scalar = s})[0];
@@ -123,13 +130,43 @@ template <class L> Handle<L> mul_scalar(Handle<L> x, double s) {
 template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
   return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
 }
+
+// Of two tensors, or of a tensor and a scalar.
 template <class L> Handle<L> pow(Handle<L> x, Handle<L> y) { return append<L>(OpKind::pow, {x, y})[0]; }
+template <class L> Handle<L> pow(Handle<L> x, double s) { return append<L>(OpKind::pow, {x}, {.scalar = s})[0]; }
 template <class L> Handle<L> operator+(Handle<L> x, Handle<L> y) { return append<L>(OpKind::add, {x, y})[0]; }
+template <class L> Handle<L> operator+(Handle<L> x, double s) { return append<L>(OpKind::add, {x}, {.scalar = s})[0]; }
 template <class L> Handle<L> operator-(Handle<L> x, Handle<L> y) { return append<L>(OpKind::sub, {x, y})[0]; }
-template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append<L>(OpKind::mul, {x, y})[0]; }
+template <class L> Handle<L> operator-(Handle<L> x, double s) { return append<L>(OpKind::sub, {x}, {.scalar = s})[0]; }
 template <class L> Handle<L> operator/(Handle<L> x, Handle<L> y) { return append<L>(OpKind::div, {x, y})[0]; }
+template <class L> Handle<L> operator/(Handle<L> x, double s) { return append<L>(OpKind::div, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> maximum(Handle<L> x, Handle<L> y) { return append<L>(OpKind::maximum, {x, y})[0]; }
+template <class L> Handle<L> maximum(Handle<L> x, double s) { return append<L>(OpKind::maximum, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> minimum(Handle<L> x, Handle<L> y) { return append<L>(OpKind::minimum, {x, y})[0]; }
+template <class L> Handle<L> minimum(Handle<L> x, double s) { return append<L>(OpKind::minimum, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> eq(Handle<L> x, Handle<L> y) { return append<L>(OpKind::eq, {x, y})[0]; }
+template <class L> Handle<L> eq(Handle<L> x, double s) { return append<L>(OpKind::eq, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> ne(Handle<L> x, Handle<L> y) { return append<L>(OpKind::ne, {x, y})[0]; }
+template <class L> Handle<L> ne(Handle<L> x, double s) { return append<L>(OpKind::ne, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> lt(Handle<L> x, Handle<L> y) { return append<L>(OpKind::lt, {x, y})[0]; }
+template <class L> Handle<L> lt(Handle<L> x, double s) { return append<L>(OpKind::lt, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> le(Handle<L> x, Handle<L> y) { return append<L>(OpKind::le, {x, y})[0]; }
+template <class L> Handle<L> le(Handle<L> x, double s) { return append<L>(OpKind::le, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> gt(Handle<L> x, Handle<L> y) { return append<L>(OpKind::gt, {x, y})[0]; }
+template <class L> Handle<L> gt(Handle<L> x, double s) { return append<L>(OpKind::gt, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> ge(Handle<L> x, Handle<L> y) { return append<L>(OpKind::ge, {x, y})[0]; }
+template <class L> Handle<L> ge(Handle<L> x, double s) { return append<L>(OpKind::ge, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append<L>(OpKind::mul, {x, y})[0]; }
 template <class L> Handle<L> operator*(Handle<L> x, double s) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator*(double s, Handle<L> x) { return mul_scalar(x, s); }
+template <class L> Handle<L> operator-(Handle<L> x) { return neg(x); }
+/// x where the condition is not 0, else y.
+template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, Handle<L> y) {
+  return append<L>(OpKind::where, {condition, x, y})[0];
+}
+template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
+  return append<L>(OpKind::where, {condition, x}, {.scalar = s})[0];
+}
 
 /// Sum over `dim` down to `to` elements: y[j] sums x[j], x[j + to], x[j + 2 to], ...
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {

@@ -5,11 +5,10 @@
 #include <map>
 #include <numeric>
 
+#include "graph/elementwise.hpp"
+
 namespace zellige::graph {
 namespace {
-
-/// One function of the elements at the same coordinates: these stand between matmul and reduction in OpKind.
-bool elementwise(OpKind kind) { return kind > OpKind::matmul && kind < OpKind::reduction; }
 
 /// Within a block graph: does what it computes depend on its operands alone, not on where in the grid it stands?
 bool anywhere(OpKind kind) {
@@ -32,7 +31,7 @@ bool anywhere(OpKind kind) {
     case OpKind::accum_red_sum_rescale:
       return true;
     default:
-      return elementwise(kind);
+      return is_elementwise(kind);
   }
 }
 
@@ -76,7 +75,7 @@ class Cutter {
 
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
-    if (elementwise(op.kind)) return same_part(op, t, r);
+    if (is_elementwise(op.kind)) return same_part(op, t, r);
     switch (op.kind) {
       case OpKind::matmul:
         return product(op, t, r);

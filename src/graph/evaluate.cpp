@@ -1,12 +1,13 @@
 #include "graph/evaluate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "graph/array.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
 #include "graph/ops.hpp"
 
@@ -26,52 +27,39 @@ Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
 
 namespace {
 
-/// Calls use(f) with the function of a unary operator, so that a loop around f is compiled for each.
-template <class Use>
-void with_unary(OpKind kind, const Attributes& a, const Use& use) {
-  switch (kind) {
-    case OpKind::exp:
-      return use([](double x) { return std::exp(x); });
-    case OpKind::square:
-      return use([](double x) { return x * x; });
-    case OpKind::sqrt:
-      return use([](double x) { return std::sqrt(x); });
-    case OpKind::mul_scalar:
-      return use([s = a.scalar](double x) { return x * s; });
-    case OpKind::silu:
-      return use([](double x) { return x / (1 + std::exp(-x)); });
-    case OpKind::sigmoid:
-      return use([](double x) { return 1 / (1 + std::exp(-x)); });
-    case OpKind::gelu:
-      return use(
-          [](double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); });  // 1 + erf would cancel
-    case OpKind::relu:
-      return use([](double x) { return x < 0 ? 0.0 : x; });
-    case OpKind::clamp:
-      return use([lo = a.lo, hi = a.hi](double x) { return x < lo ? lo : x > hi ? hi : x; });
-    case OpKind::log:
-      return use([](double x) { return std::log(x); });
-    default:
-      fail("{} has no elementwise function of one operand", name(kind));
-  }
+/// A loop for each meaning and number of operands; rows whose elements all lie side by side vectorise.
+template <int N, class F>
+void map_row(const F& f, const Attributes& a, std::int64_t n,
+             const std::array<const double*, max_operands>& from,
+             const std::array<std::int64_t, max_operands>& step, double* to) {
+  Doubles m;
+  bool dense = true;
+  for (int k = 0; k < N; ++k) dense = dense && step[k] == 1;
+  const auto run = [&](auto at) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      double x[N];
+      for (int k = 0; k < N; ++k) x[k] = from[k][at(k, i)];
+      to[i] = f(m, a, static_cast<const double*>(x));
+    }
+  };
+  if (dense)
+    run([](int, std::int64_t i) { return i; });
+  else
+    run([&](int k, std::int64_t i) { return i * step[k]; });
 }
 
-template <class Use>
-void with_binary(OpKind kind, const Use& use) {
-  switch (kind) {
-    case OpKind::add:
-      return use([](double x, double y) { return x + y; });
-    case OpKind::sub:
-      return use([](double x, double y) { return x - y; });
-    case OpKind::mul:
-      return use([](double x, double y) { return x * y; });
-    case OpKind::div:
-      return use([](double x, double y) { return x / y; });
-    case OpKind::pow:
-      return use([](double x, double y) { return std::pow(x, y); });
-    default:
-      fail("{} has no elementwise function of two operands", name(kind));
-  }
+void map(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+  const Broadcast walk(y.shape, in);
+  with_elementwise(kind, [&](const auto& f, auto operands) {
+    constexpr int n = decltype(operands)::value;
+    std::array<std::int64_t, max_operands> step{};
+    for (int k = 0; k < n; ++k) step[k] = walk.step(k);
+    for (std::int64_t row = 0; row < walk.rows(); ++row) {
+      std::array<const double*, max_operands> from{};
+      for (int k = 0; k < n; ++k) from[k] = in[k].values + walk.start(row, k);
+      map_row<n>(f, attributes, walk.row_length(), from, step, y.values + row * walk.row_length());
+    }
+  });
 }
 
 void matmul(const Operand& a, const Operand& b, const Result& c) {
@@ -112,16 +100,29 @@ void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offs
 
 }  // namespace
 
-double apply(OpKind kind, const Attributes& attributes, double x) {
-  double y = 0;
-  with_unary(kind, attributes, [&](const auto& f) { y = f(x); });
-  return y;
+Broadcast::Broadcast(const Shape& result, const std::vector<Operand>& operands)
+    : shape_(result.empty() ? Shape{1} : result), length_(shape_.back()), rows_(size(shape_) / length_) {
+  for (const Operand& x : operands) {
+    const Strides own = row_major(x.shape);
+    Strides steps(shape_.size(), 0);
+    const std::size_t missing = shape_.size() - own.size();
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (x.shape[d] != 1) steps[d + missing] = own[d];
+    steps_.push_back(std::move(steps));
+  }
 }
 
-double apply(OpKind kind, double x, double y) {
-  double z = 0;
-  with_binary(kind, [&](const auto& f) { z = f(x, y); });
-  return z;
+std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
+  std::int64_t at = 0;
+  for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d]) at += row % shape_[d] * steps_[i][d];
+  return at;
+}
+
+std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {
+  static const Shape one{1};
+  std::vector<Operand> all = tensors;
+  if (takes_scalar(kind, tensors.size())) all.push_back({one, &scalar});
+  return all;
 }
 
 void fold(const Operand& x, int dim, bool squared, const Result& y) {
@@ -156,13 +157,15 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
               const std::vector<Result>& out) {
   const Operand& x = in[0];
   const Result& y = out[0];
-  if (is_unary(kind)) {
-    const std::int64_t n = size(x.shape);
-    with_unary(kind, attributes, [&](const auto& f) {
-      for (std::int64_t i = 0; i < n; ++i) y.values[i] = f(x.values[i]);
-    });
-  } else if (is_binary(kind)) {
-    with_binary(kind, [&](const auto& f) { broadcast(x, in[1], y, f); });
+  if (is_elementwise(kind)) {
+    const double scalar = scalar_operand(attributes);
+    const std::vector<Operand> all = with_scalar(kind, in, scalar);
+    if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
+      return map(kind, attributes, all, y);
+    const Shape flat{size(y.shape)};  // without broadcast all is one row
+    std::vector<Operand> rows;
+    for (const Operand& o : all) rows.push_back({flat, o.values});
+    map(kind, attributes, rows, {flat, y.values});
   } else if (kind == OpKind::matmul) {
     matmul(x, in[1], y);
   } else if (kind == OpKind::reduction) {

@@ -17,10 +17,6 @@ struct Result {
   double* values;
 };
 
-/// The function of a unary operator at one point, and of a binary one.
-double apply(OpKind, const Attributes&, double x);
-double apply(OpKind, double x, double y);
-
 /// Any operator without a state: neither boundary, custom, accumulator nor reduction_max.
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&);
 
@@ -30,35 +26,37 @@ void fold(const Operand& x, int dim, bool squared, const Result& y);
 /// y[...] = max(y[...], max of x[...] along `dim`); dim -1: element by element. NaN wins.
 void fold_max(const Operand& x, int dim, const Result& y);
 
+/// How operands of other shapes are read at the elements of a result: NumPy's rules, dimensions counted from the last, those
+/// of extent 1 and those that are missing broadcast.
+class Broadcast {
+ public:
+  Broadcast(const Shape& result, const std::vector<Operand>& operands);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t row_length() const { return length_; }
+  /// Where a row of the result starts in operand i, and the step from one of its elements to the next.
+  std::int64_t start(std::int64_t row, std::size_t i) const;
+  std::int64_t step(std::size_t i) const { return steps_[i].back(); }
+
+ private:
+  Shape shape_;
+  std::int64_t length_, rows_;
+  std::vector<Strides> steps_;  // of each operand along each dimension: 0 where it is broadcast
+};
+
 /// y = f(a, b) with broadcast, f being any callable on two doubles.
 template <class F>
-void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f);
-
-template <class F>
 void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) {
-  const std::size_t rank = y.shape.size();
-  // Steps of the operands along each dimension: 0 where it is broadcast.
-  Strides sa = row_major(a.shape), sb = row_major(b.shape);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (a.shape[d] == 1) sa[d] = 0;
-    if (b.shape[d] == 1) sb[d] = 0;
-  }
-  const std::int64_t n = y.shape[rank - 1], rows = size(y.shape) / n, ia = sa[rank - 1], ib = sb[rank - 1];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double *pa = a.values, *pb = b.values;
-    std::int64_t rest = row;
-    for (std::size_t d = rank - 1; d-- > 0;) {
-      const std::int64_t at = rest % y.shape[d];
-      rest /= y.shape[d];
-      pa += at * sa[d];
-      pb += at * sb[d];
-    }
+  const Broadcast walk(y.shape, {a, b});
+  const std::int64_t n = walk.row_length(), ia = walk.step(0), ib = walk.step(1);
+  for (std::int64_t row = 0; row < walk.rows(); ++row) {
+    const double *pa = a.values + walk.start(row, 0), *pb = b.values + walk.start(row, 1);
     double* py = y.values + row * n;
-    if (ia == 1 && ib == 1)
-      for (std::int64_t i = 0; i < n; ++i) py[i] = f(pa[i], pb[i]);
-    else
-      for (std::int64_t i = 0; i < n; ++i) py[i] = f(pa[i * ia], pb[i * ib]);
+    for (std::int64_t i = 0; i < n; ++i) py[i] = f(pa[i * ia], pb[i * ib]);
   }
 }
+
+/// The operands of an elementwise operator, its scalar as the last of them where one stands for a tensor.
+std::vector<Operand> with_scalar(OpKind, const std::vector<Operand>& tensors, const double& scalar);
 
 }  // namespace zellige::graph

@@ -29,6 +29,7 @@ enum class OpKind : std::uint8_t {
   output,
   custom,
   matmul,  // over the last two dimensions
+  // Elementwise: elementwise.hpp has their rows, in this order.
   exp,
   square,
   sqrt,
@@ -36,14 +37,30 @@ enum class OpKind : std::uint8_t {
   silu,
   sigmoid,
   gelu,
+  gelu_tanh,
   relu,
   clamp,
-  log,  // elementwise, one operand
+  log,
+  neg,
+  abs,
+  rsqrt,
+  tanh,
+  sin,
+  cos,
   add,
   sub,
   mul,
   div,
-  pow,            // elementwise, a dimension of 1 broadcasts
+  pow,
+  maximum,
+  minimum,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  where,
   reduction,      // sum over `dim`, down to `to` elements (1 keeps the dimension)
   reduction_max,  // block: (new running maximum, old minus new)
   rms_norm,       // x / sqrt(mean of squares over the last dimension)
@@ -88,7 +105,7 @@ struct Dim3 {
 
 /// Attributes of an operator; each kind reads only its own.
 struct Attributes {
-  double scalar = 1;      // mul_scalar
+  double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
   double lo = 0, hi = 0;  // clamp
   int dim = -1;           // reduction, reduction_max, concat, split: which dimension
   std::int64_t to =

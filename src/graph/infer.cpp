@@ -141,8 +141,9 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {kind == OpKind::accum_rescale ? x : reduced(where, x, last, 1)};
     }
     default:
-      if (is_binary(kind)) return {broadcast_shape(where, x, operands.at(1))};
-      return {x};  // unary, rms_norm, accum, accum_max
+      Shape y = x;  // elementwise, rms_norm, accum, accum_max
+      for (std::size_t i = 1; i < operands.size(); ++i) y = broadcast_shape(where, y, operands[i]);
+      return {y};
   }
 }
 

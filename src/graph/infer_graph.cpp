@@ -1,6 +1,7 @@
 #include <cmath>
 #include <set>
 
+#include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 
@@ -34,7 +35,8 @@ struct Walk {
 };
 
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
-  if (row.inputs >= 0 && inputs != static_cast<std::size_t>(row.inputs))
+  const bool scalar = takes_scalar(row.kind, inputs);
+  if (row.inputs >= 0 && !scalar && inputs != static_cast<std::size_t>(row.inputs))
     fail_at(where, "expected {} operand{}, found {}", row.inputs, row.inputs == 1 ? "" : "s", inputs);
   if (row.inputs < 0 && inputs == 0) fail_at(where, "expected at least 1 operand, found 0");
   if (row.outputs >= 0 && outputs != static_cast<std::size_t>(row.outputs))
@@ -42,7 +44,15 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
-void check_scalars(const Where& where, OpKind kind, const Attributes& a) {
+void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
+  if (takes_scalar(kind, operands)) {
+    // Of arithmetic it must be finite; a comparison or a choice takes infinities.
+    const bool arithmetic =
+        kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
+    if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
+      fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number",
+              a.scalar);
+  }
   if (kind == OpKind::mul_scalar && !std::isfinite(a.scalar))
     fail_at(where, "expected a finite scalar, found {}", a.scalar);
   if (kind == OpKind::clamp && !(std::isfinite(a.lo) && std::isfinite(a.hi) && a.lo <= a.hi))
@@ -182,7 +192,7 @@ class BlockInference {
               "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
-    check_scalars(where, op.kind, op.attributes);
+    check_scalars(where, op.kind, op.attributes, op.inputs.size());
     const DType dtype = common_dtype(where, op.inputs, b_.tensors);
     const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
     if (results.size() != op.outputs.size())
@@ -223,7 +233,7 @@ void infer_custom(const Where& where, KernelGraph& g, KernelOp& op) {
 void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
-  check_scalars(where, op.kind, op.attributes);
+  check_scalars(where, op.kind, op.attributes, op.inputs.size());
   const DType dtype = common_dtype(where, op.inputs, g.tensors);
   const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
   if (results.size() != op.outputs.size())

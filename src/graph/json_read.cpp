@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 
+#include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
 #include "graph/nearest.hpp"
@@ -73,8 +75,31 @@ int read_dim(const Where& where, const char* what, const Json& j, int least) {
   return static_cast<int>(integer(where, what, j, least, max_rank - 1));
 }
 
+/// A scalar; what has no number in JSON is the text "inf" or "-inf".
+double read_scalar(const Where& where, const char* what, const Json& j) {
+  if (j == "inf" || j == "-inf")
+    return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  return number(where, what, j);
+}
+
+/// The scalar in place of the last operand: there if and only if a tensor is missing.
+void read_operand_scalar(const Where& where, OpKind kind, const Json& j, Attributes& a) {
+  const Json* scalar = find(where, j, "scalar");
+  const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
+  if (takes_scalar(kind, tensors)) {
+    if (!scalar)
+      fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
+              info(kind).inputs, tensors, tensors);
+    a.scalar = read_scalar(where, "scalar", *scalar);
+  } else if (scalar) {
+    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it beside {}",
+            info(kind).inputs, tensors);
+  }
+}
+
 Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   Attributes a;
+  if (is_elementwise(kind) && elementwise(kind).scalar) read_operand_scalar(where, kind, j, a);
   switch (kind) {
     case OpKind::mul_scalar:
       a.scalar = number(where, "scalar", member(where, j, "scalar"));
@@ -123,6 +148,8 @@ void only_operator_keys(const Where& where, OpKind kind, const Json& j) {
     case OpKind::accum_redtox_sum:
       return only_keys(where, j, {"op", "inputs", "outputs", "to"});
     default:
+      if (is_elementwise(kind) && elementwise(kind).scalar)
+        return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
       return only_keys(where, j, {"op", "inputs", "outputs"});
   }
 }

@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "graph/elementwise.hpp"
 #include "graph/json.hpp"
 #include "graph/ops.hpp"
 #include "graph/validate.hpp"
@@ -25,7 +28,14 @@ Json results(const KernelOp& op, const KernelGraph& g) {
   return list;
 }
 
-void put_attributes(Json& j, OpKind kind, const Attributes& a) {
+/// JSON has no number for an infinity.
+Json scalar_text(double x) {
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  return x;
+}
+
+void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t operands) {
+  if (takes_scalar(kind, operands)) j["scalar"] = scalar_text(a.scalar);
   switch (kind) {
     case OpKind::mul_scalar:
       j["scalar"] = a.scalar;
@@ -75,7 +85,7 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
   } else {
     j["inputs"] = names(op.inputs, b.tensors);
     j["outputs"] = names(op.outputs, b.tensors);
-    put_attributes(j, op.kind, op.attributes);
+    put_attributes(j, op.kind, op.attributes, op.inputs.size());
   }
   return j;
 }
@@ -84,7 +94,7 @@ Json dim3(const Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 
 Json kernel_operator(const KernelOp& op, const KernelGraph& g) {
   Json j = {{"op", name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
-  put_attributes(j, op.kind, op.attributes);
+  put_attributes(j, op.kind, op.attributes, op.inputs.size());
   if (!op.block) return j;
   j["grid"] = dim3(op.block->grid);
   j["block"] = dim3(op.block->block);

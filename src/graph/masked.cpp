@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/elementwise.hpp"
+
 namespace zellige::graph {
 namespace {
 
@@ -13,6 +15,9 @@ template <class Op>
 Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask most = Mask::none;
   for (int t : op.inputs) most = std::max(most, mask[t]);
+  const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
+  if (adds && scalar_operand(op.attributes) == -std::numeric_limits<double>::infinity())
+    most = Mask::infinity;
   return keeps(op.kind) ? most : std::min(most, Mask::nan);
 }
 

@@ -124,7 +124,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
   }
   for (OpKind kind : all_ops()) {
     const OpInfo& row = info(kind);
-    if (row.mirage != stem) continue;
+    if (row.mirage.empty() || row.mirage != stem) continue;
     if (r.to_dimx && kind != OpKind::reduction) break;
     if (level == "kn_" ? !row.kernel && row.family != OpFamily::boundary : !row.block)
       fail_at(where, "expected an operator of the {} level, found {}", level == "kn_" ? "kernel" : "block",
@@ -141,7 +141,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
   std::vector<std::string> known;
   for (OpKind kind : all_ops()) {
     const OpInfo& row = info(kind);
-    if (level == "kn_" ? row.kernel || row.family == OpFamily::boundary : row.block)
+    if (!row.mirage.empty() && (level == "kn_" ? row.kernel || row.family == OpFamily::boundary : row.block))
       known.push_back(fmt::format("{}{}_op", level, row.mirage));
   }
   fail_at(where, "expected an operator that is known, found {}{}", type,

@@ -1,5 +1,8 @@
 #include "graph/ops.hpp"
 
+#include <array>
+
+#include "graph/elementwise.hpp"
 #include "graph/nearest.hpp"
 
 namespace zellige::graph {
@@ -8,27 +11,14 @@ namespace {
 using enum OpFamily;
 
 // clang-format off
-constexpr OpInfo table[] = {
+constexpr OpInfo in_front[] = {
     // kind, name, family, inputs, outputs, kernel, block, mirage
     {OpKind::input, "input", boundary, 0, 1, false, true, "input"},
     {OpKind::output, "output", boundary, 1, 0, false, true, "output"},
     {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
     {OpKind::matmul, "matmul", matmul, 2, 1, true, true, "matmul"},
-    {OpKind::exp, "exp", unary, 1, 1, true, true, "exp"},
-    {OpKind::square, "square", unary, 1, 1, true, true, "square"},
-    {OpKind::sqrt, "sqrt", unary, 1, 1, true, true, "sqrt"},
-    {OpKind::mul_scalar, "mul_scalar", unary, 1, 1, true, true, "mul_scalar"},
-    {OpKind::silu, "silu", unary, 1, 1, true, true, "silu"},
-    {OpKind::sigmoid, "sigmoid", unary, 1, 1, true, true, "sigmoid"},
-    {OpKind::gelu, "gelu", unary, 1, 1, true, true, "gelu"},
-    {OpKind::relu, "relu", unary, 1, 1, true, true, "relu"},
-    {OpKind::clamp, "clamp", unary, 1, 1, true, true, "clamp"},
-    {OpKind::log, "log", unary, 1, 1, true, true, "log"},
-    {OpKind::add, "add", binary, 2, 1, true, true, "add"},
-    {OpKind::sub, "sub", binary, 2, 1, true, true, "sub"},
-    {OpKind::mul, "mul", binary, 2, 1, true, true, "mul"},
-    {OpKind::div, "div", binary, 2, 1, true, true, "div"},
-    {OpKind::pow, "pow", binary, 2, 1, true, true, "pow"},
+};
+constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
     {OpKind::rms_norm, "rms_norm", norm, 1, 1, true, true, "rms_norm"},
@@ -45,6 +35,21 @@ constexpr OpInfo table[] = {
      "accum_red_ld_sum_rescale"},
 };
 // clang-format on
+
+constexpr auto table = [] {
+  constexpr std::size_t count = std::tuple_size_v<decltype(elementwise_rows)>;
+  std::array<OpInfo, std::size(in_front) + count + std::size(behind)> all{};
+  std::size_t at = 0;
+  for (const OpInfo& row : in_front) all[at++] = row;
+  std::apply(
+      [&](const auto&... row) {
+        ((all[at++] = {row.kind, row.name, OpFamily::elementwise, row.operands, 1, true, true, row.mirage}),
+         ...);
+      },
+      elementwise_rows);
+  for (const OpInfo& row : behind) all[at++] = row;
+  return all;
+}();
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i)

@@ -17,8 +17,7 @@ enum class OpFamily : std::uint8_t {
   boundary,
   custom,
   matmul,
-  unary,
-  binary,
+  elementwise,
   reduction,
   norm,
   join,
@@ -29,9 +28,9 @@ struct OpInfo {
   OpKind kind;
   std::string_view name;  // in our JSON, in messages and in the builder
   OpFamily family;
-  int inputs, outputs;  // how many tensors; -1: one or more, as the graph says
+  int inputs, outputs;  // how many tensors; -1: one or more, as the graph says; a scalar may stand for one
   bool kernel, block;   // which levels admit it
-  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension.
+  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension. Empty: Mirage has none.
   std::string_view mirage;
 };
 
@@ -43,8 +42,6 @@ std::string known_operators(std::string_view name, bool block);
 std::vector<OpKind> all_ops();
 
 inline OpFamily family(OpKind kind) { return info(kind).family; }
-inline bool is_unary(OpKind kind) { return family(kind) == OpFamily::unary; }
-inline bool is_binary(OpKind kind) { return family(kind) == OpFamily::binary; }
 inline bool is_accumulator(OpKind kind) { return family(kind) == OpFamily::accumulator; }
 
 }  // namespace zellige::graph

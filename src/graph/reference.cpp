@@ -6,6 +6,7 @@
 
 #include "graph/block_reference.hpp"
 #include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/gemm.hpp"
 #include "graph/masked.hpp"
@@ -180,7 +181,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
-    } else if (is_unary(op.kind)) {
+    } else if (is_elementwise(op.kind) && op.inputs.size() == 1) {
       unary(op, *in[0], *out[0], threads);
     } else {
       std::vector<Operand> operands;

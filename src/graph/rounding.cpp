@@ -7,6 +7,7 @@
 #include "graph/array.hpp"
 #include "graph/compare.hpp"
 #include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
@@ -22,87 +23,73 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// An infinite error where the arithmetic of errors has no number: anything may come out there.
 double known(double e) { return e == e ? e : infinity; }
 
-/// What a kernel's own function adds to y = f(x), in float32: the error of CUDA's functions, and the rounding of an inner
-/// argument where f has one (-x / sqrt 2 of gelu, whose complement falls like e^(-x^2/2)).
-double own_error(OpKind kind, double x, double y) {
-  if (std::isinf(x)) return 0;  // a limit, which every kernel takes exactly: exp(-inf) is 0
-  const double a = std::fabs(x), r = u * std::fabs(y);
-  switch (kind) {
-    case OpKind::relu:
-    case OpKind::clamp:  // the bounds are float32 there
-      return y == x ? 0 : r;
-    case OpKind::square:
-    case OpKind::sqrt:
-      return 2 * r;
-    case OpKind::mul_scalar:
-      return 2 * r + tiny;
-    case OpKind::exp:
-      return (4 + a) * r + tiny;
-    case OpKind::log:
-      return 4 * r;
-    case OpKind::sigmoid:
-      return (6 + (x < 0 ? a : 0)) * r + tiny;
-    case OpKind::silu:
-      return (7 + (x < 0 ? a : 0)) * r + (1 + a) * tiny;
-    case OpKind::gelu:
-      return (10 + (x < 0 ? 2 * x * x : 0)) * r + (1 + a) * tiny;
-    default:
-      return 4 * r + tiny;
+/// The greatest distance of f from y at the corners of the operands' intervals.
+double corners(OpKind kind, const Attributes& a, const double* x, const double* e, int n, double y) {
+  double spread = 0;
+  for (int corner = 0; corner < 1 << n; ++corner) {
+    double at[max_operands];
+    for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
+    spread = std::max(spread, distance(apply(kind, a, at), y));
   }
+  return spread;
 }
 
-void unary(OpKind kind, const Attributes& a, const Uncertain& x, const Operand& y, double* error) {
-  const std::int64_t n = size(x.at.shape);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double v = x.at.values[i], e = x.error[i], f = y.values[i];
-    double spread = 0;
-    if (e > 0) spread = std::max(distance(apply(kind, a, v + e), f), distance(apply(kind, a, v - e), f));
-    error[i] = known(spread + own_error(kind, v, f));
-  }
-}
-
-double binary(OpKind kind, double x, double ex, double y, double ey, double z) {
-  const double r = u * std::fabs(z);
-  const auto corners = [&] {
-    double spread = 0;
-    for (double a : {x - ex, x + ex})
-      for (double b : {y - ey, y + ey}) spread = std::max(spread, distance(apply(kind, a, b), z));
-    return spread;
-  };
-  if (std::isinf(x) || std::isinf(y)) return corners() + (std::isfinite(z) ? 2 * r : 0);
-  switch (kind) {
-    case OpKind::add:
-    case OpKind::sub:
-      return ex + ey + r;
-    case OpKind::mul:
-      return std::fabs(x) * ey + std::fabs(y) * ex + ex * ey + r + tiny;
-    case OpKind::div: {
-      const double least = std::fabs(y) - ey;  // of the divisor
-      if (ex + ey == 0) return 2 * r + tiny;
-      return least > 0 ? (ex + std::fabs(z) * ey) / least + 2 * r + tiny : infinity;
+/// How far errors e of the operands x move y = f(x), and what float32 adds.
+double elementwise_error(const Elementwise& row, const Attributes& a, const double* x, const double* e,
+                         double y) {
+  const int n = row.operands;
+  // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
+  const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
+  const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
+  const double own = limit ? 2 * r : row.own(x, y, r, tiny);
+  const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
+  if (!moved) return known(own);
+  switch (row.spread) {
+    case Spread::quotient:
+      if (std::fabs(x[1]) <= e[1]) return infinity;
+      [[fallthrough]];
+    case Spread::corners:
+      return known(corners(row.kind, a, x, e, n, y) + own);
+    case Spread::slope:
+      return known(std::min(e[0], 2.0) + own);
+    case Spread::step:
+      return std::fabs(x[0] - x[1]) <= e[0] + e[1] ? 1 : own;
+    case Spread::choice: {
+      const double either = std::max(e[1], e[2]);
+      if (std::fabs(x[0]) > e[0] || e[0] == 0) return known((x[0] != 0 ? e[1] : e[2]) + own);
+      return known(distance(x[1], x[2]) + either + own);
     }
-    default:  // pow
-      return (ex + ey > 0 ? corners() : 0) + 16 * r + tiny;
+  }
+  return infinity;
+}
+
+void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Uncertain>& in,
+                        const Operand& result, double* error) {
+  const Elementwise& row = elementwise(kind);
+  std::vector<Operand> tensors;
+  for (const Uncertain& x : in) tensors.push_back(x.at);
+  const double scalar = scalar_operand(a), sure = 0;
+  const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
+  const Broadcast walk(result.shape, all);
+  for (std::int64_t i = 0; i < walk.rows(); ++i) {
+    std::int64_t at[max_operands] = {};
+    for (std::size_t k = 0; k < all.size(); ++k) at[k] = walk.start(i, k);
+    for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+      double x[max_operands] = {}, e[max_operands] = {};
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        const std::int64_t from = at[k] + j * walk.step(k);
+        x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+      }
+      const std::int64_t to = i * walk.row_length() + j;
+      error[to] = elementwise_error(row, a, x, e, result.values[to]);
+    }
   }
 }
 
-void binary(OpKind kind, const Uncertain& x, const Uncertain& y, const Operand& z, double* error) {
-  const std::size_t rank = z.shape.size();
-  Strides sx = row_major(x.at.shape), sy = row_major(y.at.shape);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (x.at.shape[d] == 1) sx[d] = 0;
-    if (y.at.shape[d] == 1) sy[d] = 0;
-  }
-  const std::int64_t n = z.shape[rank - 1], rows = size(z.shape) / n;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t rest = row, ix = 0, iy = 0;
-    for (std::size_t d = rank - 1; d-- > 0;) {
-      ix += rest % z.shape[d] * sx[d], iy += rest % z.shape[d] * sy[d];
-      rest /= z.shape[d];
-    }
-    for (std::int64_t i = row * n; i < (row + 1) * n; ++i, ix += sx[rank - 1], iy += sy[rank - 1])
-      error[i] = known(binary(kind, x.at.values[ix], x.error[ix], y.at.values[iy], y.error[iy], z.values[i]));
-  }
+/// Of x / y, likewise.
+double quotient_error(double x, double ex, double y, double ey, double z) {
+  const double operands[] = {x, y}, errors[] = {ex, ey};
+  return elementwise_error(elementwise(OpKind::div), {}, operands, errors, z);
 }
 
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
@@ -168,7 +155,7 @@ void rms_norm(const Uncertain& x, double* error) {
     mean_error({one, &squares}, static_cast<double>(n), true, &off);
     const double rms = std::sqrt(squares / static_cast<double>(n));
     for (std::int64_t i = 0; i < n; ++i)
-      error[row * n + i] = known(binary(OpKind::div, v[i], e[i], rms, off, v[i] / rms));
+      error[row * n + i] = quotient_error(v[i], e[i], rms, off, v[i] / rms);
   }
 }
 
@@ -215,7 +202,7 @@ void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) 
   const std::vector<double> own(error.values, error.values + size(acc.shape));
   std::vector<double> product(own.size());
   broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
-  binary(OpKind::mul, {acc, own.data()}, r, {acc.shape, product.data()}, error.values);
+  elementwise_errors(OpKind::mul, {}, {{acc, own.data()}, r}, {acc.shape, product.data()}, error.values);
 }
 
 void mean_error(const Operand& x, double count, bool root, double* error) {
@@ -276,10 +263,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats,
                int threads) {
   const Uncertain& x = in[0];
-  if (is_unary(kind)) {
-    unary(kind, attributes, x, out[0], errors[0]);
-  } else if (is_binary(kind)) {
-    binary(kind, x, in[1], out[0], errors[0]);
+  if (is_elementwise(kind)) {
+    elementwise_errors(kind, attributes, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
     matmul(dtype, x, in[1], errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {

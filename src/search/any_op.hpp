@@ -1,6 +1,6 @@
 // Operators of both levels of a graph, asked one after the other.
 #pragma once
-#include "graph/graph.hpp"
+#include "graph/elementwise.hpp"
 
 namespace zellige::search {
 
@@ -14,6 +14,11 @@ bool any_op(const graph::KernelGraph& g, const Use& use) {
       if (use(inner, op.block.get())) return true;
   }
   return false;
+}
+
+/// Has the operator the attribute `scalar`?
+inline bool has_scalar(graph::OpKind kind, std::size_t operands) {
+  return kind == graph::OpKind::mul_scalar || graph::takes_scalar(kind, operands);
 }
 
 }  // namespace zellige::search

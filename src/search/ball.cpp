@@ -4,13 +4,10 @@
 #include <limits>
 
 #include "graph/error.hpp"
-#include "graph/ops.hpp"
 #include "search/fraction.hpp"
 
 namespace zellige::search {
 namespace {
-
-using graph::OpKind;
 
 constexpr long double infinite = std::numeric_limits<long double>::infinity();
 constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
@@ -69,7 +66,7 @@ bool Ball::known() const { return !nan && radius < infinite; }
 bool disjoint(const Ball& a, const Ball& b) {
   if (a.nan || b.nan) return a.nan != b.nan && (a.known() || b.known());
   if (!a.known() || !b.known()) return false;
-  const Real gap = abs(a.middle - b.middle);
+  const Real gap = boost::multiprecision::abs(a.middle - b.middle);
   return gap > Real((a.radius + b.radius) * up) + Real(rounding(gap, 4));
 }
 
@@ -80,8 +77,10 @@ bool sharp(const Ball& x, int bits) {
 
 double distance(const Ball& a, const Ball& b) {
   if (a.nan || b.nan) return a.nan == b.nan ? 0 : std::numeric_limits<double>::infinity();
-  const Real most = std::max(std::max(Real(abs(a.middle)), Real(abs(b.middle))), Real(0x1p-100));
-  return Real(abs(a.middle - b.middle) / most).convert_to<double>();
+  const Real most = std::max(
+      std::max(Real(boost::multiprecision::abs(a.middle)), Real(boost::multiprecision::abs(b.middle))),
+      Real(0x1p-100));
+  return Real(boost::multiprecision::abs(a.middle - b.middle) / most).convert_to<double>();
 }
 
 std::string to_string(const Ball& x) {
@@ -96,6 +95,7 @@ Ball BallArithmetic::integer(std::int64_t n) const { return ball(n, 0); }
 Ball BallArithmetic::constant(double c) {
   const auto at = constants_.find(c);
   if (at != constants_.end()) return at->second;
+  if (!std::isfinite(c)) fail("there is no infinity among the reals");
   const Fraction f = fraction(c);
   Ball b = div(ball(ldexp(Real(f.numerator), f.exponent), 0), integer(f.denominator));
   if (loose_.count(c)) b.radius = above(b.middle) * 0x1p-50L;
@@ -165,10 +165,13 @@ Ball BallArithmetic::log(const Ball& x) const {
 Ball BallArithmetic::erf(const Ball& x) const {
   if (x.nan) return undefined();
   if (!x.known()) return unknown();
-  if (abs(x.middle) > 20) return ball(x.middle < 0 ? -1 : 1, 0x1p-250L + std::min(2.0L, 2 * x.radius));
+  if (boost::multiprecision::abs(x.middle) > 20)
+    return ball(x.middle < 0 ? -1 : 1, 0x1p-250L + std::min(2.0L, 2 * x.radius));
   const Real square = x.middle * x.middle;
   Real term = x.middle, sum = term;
-  for (int n = 1; n < 4000 && abs(term) > ldexp(abs(sum), -ball_bits - 8); ++n) {
+  for (int n = 1;
+       n < 4000 && boost::multiprecision::abs(term) > ldexp(boost::multiprecision::abs(sum), -ball_bits - 8);
+       ++n) {
     term *= 2 * square / (2 * n + 1);
     sum += term;
   }
@@ -184,7 +187,7 @@ Ball BallArithmetic::max(const Ball& x, const Ball& y) const {
 
 Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan || !x.known() || !y.known()) return unknown();  // NaN to the power of 0 is 1
-  if (y.radius == 0 && y.middle == floor(y.middle) && abs(y.middle) <= 4096)
+  if (y.radius == 0 && y.middle == floor(y.middle) && boost::multiprecision::abs(y.middle) <= 4096)
     return power(*this, x, y.middle.convert_to<int>());
   if (positive(x)) return exp(mul(y, log(x)));
   const Real spread(y.radius);
@@ -194,24 +197,65 @@ Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
   return unknown();
 }
 
-Ball BallArithmetic::function(OpKind kind, const graph::Attributes& attributes, const Ball& x) {
-  switch (kind) {
-    case OpKind::gelu: {
-      const Ball half = div(x, integer(2));
-      return mul(half, add(integer(1), erf(div(x, sqrt(integer(2))))));
-    }
-    case OpKind::relu:
-      return max(x, integer(0));
-    case OpKind::clamp: {
-      if (x.nan) return x;
-      const Ball lo = constant(attributes.lo), hi = constant(attributes.hi), least = max(x, lo);
-      return least.middle > hi.middle ? ball(hi.middle, std::max(least.radius, hi.radius)) : least;
-    }
-    case OpKind::log:
-      return log(x);
-    default:
-      fail("{}: `equal` has no meaning for this function", graph::name(kind));
-  }
+Ball BallArithmetic::neg(const Ball& x) const {
+  Ball y = x;
+  y.middle = -x.middle;
+  return y;
+}
+
+Ball BallArithmetic::sin(const Ball& x) const {
+  if (x.nan) return undefined();
+  if (!x.known() || above(x.middle) > 0x1p64L) return ball(0, 1);
+  // What the argument's reduction loses grows with it.
+  return ball(boost::multiprecision::sin(x.middle),
+              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+}
+
+Ball BallArithmetic::cos(const Ball& x) const {
+  if (x.nan) return undefined();
+  if (!x.known() || above(x.middle) > 0x1p64L) return ball(0, 1);
+  return ball(boost::multiprecision::cos(x.middle),
+              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+}
+
+Ball BallArithmetic::tanh(const Ball& x) const {
+  if (x.nan) return undefined();
+  if (!x.known()) return ball(0, 1);
+  const Ball e = exp(mul(integer(-2), abs(x)));  // never large
+  const Ball y = div(sub(integer(1), e), add(integer(1), e));
+  return x.middle < 0 ? neg(y) : y;
+}
+
+Ball BallArithmetic::abs(const Ball& x) const { return max(x, neg(x)); }
+
+Ball BallArithmetic::normal(const Ball& x) const {
+  return div(add(integer(1), erf(div(x, sqrt(integer(2))))), integer(2));
+}
+
+Ball BallArithmetic::min(const Ball& x, const Ball& y) const { return neg(max(neg(x), neg(y))); }
+
+Ball BallArithmetic::less(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return integer(0);
+  if (disjoint(x, y)) return integer(x.middle < y.middle);
+  return x.radius == 0 && y.radius == 0 ? integer(x.middle < y.middle) : unknown();
+}
+
+Ball BallArithmetic::at_most(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return integer(0);
+  if (disjoint(x, y)) return integer(x.middle < y.middle);
+  return x.radius == 0 && y.radius == 0 ? integer(x.middle <= y.middle) : unknown();
+}
+
+Ball BallArithmetic::same(const Ball& x, const Ball& y) const {
+  if (x.nan || y.nan) return integer(0);
+  if (disjoint(x, y)) return integer(0);
+  return x.radius == 0 && y.radius == 0 ? integer(x.middle == y.middle) : unknown();
+}
+
+Ball BallArithmetic::choose(const Ball& condition, const Ball& x, const Ball& y) const {
+  if (condition.nan) return x;  // NaN is not 0
+  if (disjoint(condition, integer(0))) return x;
+  return zero(condition) ? y : unknown();
 }
 
 }  // namespace zellige::search

@@ -54,13 +54,24 @@ class BallArithmetic {
   Ball mul(const Ball&, const Ball&) const;
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
+  Ball neg(const Ball&) const;
   Ball exp(const Ball&) const;
+  Ball log(const Ball&) const;
+  Ball sin(const Ball&) const;
+  Ball cos(const Ball&) const;
+  Ball tanh(const Ball&) const;
+  Ball abs(const Ball&) const;
+  Ball normal(const Ball&) const;
   Ball max(const Ball&, const Ball&) const;
+  Ball min(const Ball&, const Ball&) const;
   Ball pow(const Ball&, const Ball&) const;
-  Ball function(graph::OpKind, const graph::Attributes&, const Ball&);
+  // Unknown where the two may be equal, or a condition 0.
+  Ball less(const Ball&, const Ball&) const;
+  Ball at_most(const Ball&, const Ball&) const;
+  Ball same(const Ball&, const Ball&) const;
+  Ball choose(const Ball& condition, const Ball&, const Ball&) const;
 
  private:
-  Ball log(const Ball&) const;
   Ball erf(const Ball&) const;
 
   std::set<double> loose_;

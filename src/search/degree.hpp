@@ -30,11 +30,22 @@ class DegreeArithmetic {
   Degree div(const Degree& x, const Degree& y) const {
     return {x.numerator + y.denominator, x.denominator + y.numerator};
   }
+  Degree neg(const Degree& x) const { return x; }
   Degree sqrt(const Degree& x) { return variable(x); }
   Degree exp(const Degree& x) { return variable(x); }
+  Degree log(const Degree& x) { return variable(x); }
+  Degree sin(const Degree& x) { return variable(x); }
+  Degree cos(const Degree& x) { return variable(x); }
+  Degree tanh(const Degree& x) { return div(variable(x), variable(x)); }  // by its exponential
+  Degree abs(const Degree& x) { return variable(mul(x, x)); }             // a root
+  Degree normal(const Degree& x) { return variable(x); }
   Degree max(const Degree& x, const Degree& y) { return variable(add(x, y)); }
+  Degree min(const Degree& x, const Degree& y) { return variable(add(x, y)); }
   Degree pow(const Degree& x, const Degree& y) { return variable(add(x, y)); }
-  Degree function(graph::OpKind, const graph::Attributes&, const Degree& x) { return variable(x); }
+  Degree less(const Degree& x, const Degree& y) { return variable(add(x, y)); }
+  Degree at_most(const Degree& x, const Degree& y) { return variable(add(x, y)); }
+  Degree same(const Degree& x, const Degree& y) { return variable(add(x, y)); }
+  Degree choose(const Degree& c, const Degree& x, const Degree& y) { return variable(add(c, add(x, y))); }
 
   /// Of the arguments of functions, two of which may fall together.
   double argument() const { return argument_; }

@@ -25,14 +25,15 @@ constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 /// adds the same? Then what differs at small sizes may be equal at the given ones.
 bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
-    if (op.kind == OpKind::mul_scalar) return true;
+    if (has_scalar(op.kind, op.inputs.size())) return true;
     return block && graph::is_accumulator(op.kind) && block->loop > 1 && !graph::varies(*block)[op.inputs[0]];
   });
 }
 
 bool takes_roots(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph*) {
-    return op.kind == OpKind::sqrt || op.kind == OpKind::rms_norm || op.kind == OpKind::accum_red_rms;
+    return op.kind == OpKind::sqrt || op.kind == OpKind::rsqrt || op.kind == OpKind::abs ||
+           op.kind == OpKind::rms_norm || op.kind == OpKind::accum_red_rms;
   });
 }
 

@@ -120,8 +120,7 @@ class BlockRun {
       case OpKind::accum_red_sum_rescale:
         if (!first) {  // acc * r of an acc that is still 0, whatever r is
           const Values<N> old = state;
-          broadcast(old, tiles_[op.inputs[1]], state,
-                    [&](const N& acc, const N& r) { return a_.mul(acc, r); });
+          map(a_, OpKind::mul, {}, {&old, &tiles_[op.inputs[1]]}, state);
         }
         [[fallthrough]];
       case OpKind::accum:

@@ -1,8 +1,9 @@
 // What each operator without a state means, over any kind of number. graph/evaluate.cpp defines the same in
-// float64, made for speed; evaluate_test.cpp holds one to the other.
+// float64, made for speed; numbers_test.cpp holds one to the other. Elementwise operators are the same rows there and here.
 #pragma once
 #include <algorithm>
 
+#include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 #include "search/values.hpp"
@@ -21,69 +22,37 @@ struct Around {
 template <Arithmetic A>
 using NumberOf = typename A::Number;
 
+/// An elementwise operator; dimensions are counted from the last, those of 1 and those that are missing broadcast.
 template <Arithmetic A>
-NumberOf<A> unary(A& a, graph::OpKind kind, const graph::Attributes& attributes, const NumberOf<A>& x) {
-  using graph::OpKind;
-  const auto sigmoid = [&] {
-    return a.div(a.integer(1), a.add(a.integer(1), a.exp(a.sub(a.integer(0), x))));
-  };
-  switch (kind) {
-    case OpKind::exp:
-      return a.exp(x);
-    case OpKind::square:
-      return a.mul(x, x);
-    case OpKind::sqrt:
-      return a.sqrt(x);
-    case OpKind::mul_scalar:
-      return a.mul(x, a.constant(attributes.scalar));
-    case OpKind::sigmoid:
-      return sigmoid();
-    case OpKind::silu:
-      return a.mul(x, sigmoid());
-    default:
-      return a.function(kind, attributes, x);
+void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
+         const std::vector<const Values<NumberOf<A>>*>& tensors, Values<NumberOf<A>>& y) {
+  std::vector<const Values<NumberOf<A>>*> in = tensors;
+  Values<NumberOf<A>> scalar;
+  if (graph::takes_scalar(kind, in.size())) {
+    scalar = make_values(graph::Shape{1}, a.constant(attributes.scalar));
+    in.push_back(&scalar);
   }
-}
-
-template <Arithmetic A>
-NumberOf<A> binary(A& a, graph::OpKind kind, const NumberOf<A>& x, const NumberOf<A>& y) {
-  using graph::OpKind;
-  switch (kind) {
-    case OpKind::add:
-      return a.add(x, y);
-    case OpKind::sub:
-      return a.sub(x, y);
-    case OpKind::mul:
-      return a.mul(x, y);
-    case OpKind::div:
-      return a.div(x, y);
-    case OpKind::pow:
-      return a.pow(x, y);
-    default:
-      fail("{}: `equal` has no meaning for this operator of two operands", graph::name(kind));
-  }
-}
-
-/// y = f(x, z), a dimension of 1 broadcast.
-template <class N, class F>
-void broadcast(const Values<N>& x, const Values<N>& z, Values<N>& y, const F& f) {
   const std::size_t rank = y.shape.size();
-  if (x.shape.size() != rank || z.shape.size() != rank)
-    fail("`equal` has no meaning for operands of different rank, {} and {}", graph::to_string(x.shape),
-         graph::to_string(z.shape));
-  graph::Strides sx = graph::row_major(x.shape), sz = graph::row_major(z.shape);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (x.shape[d] == 1) sx[d] = 0;
-    if (z.shape[d] == 1) sz[d] = 0;
+  std::vector<graph::Strides> steps;
+  for (const auto* x : in) {
+    const graph::Strides own = graph::row_major(x->shape);
+    graph::Strides step(rank, 0);
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (x->shape[d] != 1) step[d + rank - own.size()] = own[d];
+    steps.push_back(std::move(step));
   }
-  for (std::size_t i = 0; i < y.at.size(); ++i) {
-    std::int64_t rest = static_cast<std::int64_t>(i), ix = 0, iz = 0;
-    for (std::size_t d = rank; d-- > 0; rest /= y.shape[d]) {
-      ix += rest % y.shape[d] * sx[d];
-      iz += rest % y.shape[d] * sz[d];
+  std::vector<NumberOf<A>> operands(in.size(), a.integer(0));
+  graph::with_elementwise(kind, [&](const auto& meaning, auto) {
+    for (std::size_t i = 0; i < y.at.size(); ++i) {
+      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), y.shape);
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        std::int64_t from = 0;
+        for (std::size_t d = 0; d < rank; ++d) from += at[d] * steps[k][d];
+        operands[k] = in[k]->at[static_cast<std::size_t>(from)];
+      }
+      y.at[i] = meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
     }
-    y.at[i] = f(x.at[ix], z.at[iz]);
-  }
+  });
 }
 
 template <Arithmetic A>
@@ -160,13 +129,11 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
   // An operator that has grown since is not taken for what it was.
-  const std::size_t operands = graph::is_binary(kind) || kind == OpKind::matmul ? 2 : 1;
-  if (kind != OpKind::concat && in.size() != operands)
+  const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
+  if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()))
     fail("{}: `equal` has no meaning for this operator of {} operands", graph::name(kind), in.size());
-  if (graph::is_unary(kind)) {
-    for (std::size_t i = 0; i < x.at.size(); ++i) y.at[i] = unary(a, kind, attributes, x.at[i]);
-  } else if (graph::is_binary(kind)) {
-    broadcast(x, *in[1], y, [&](const auto& p, const auto& q) { return binary(a, kind, p, q); });
+  if (graph::is_elementwise(kind)) {
+    map(a, kind, attributes, in, y);
   } else if (kind == OpKind::matmul) {
     matmul(a, x, *in[1], y);
   } else if (kind == OpKind::reduction) {

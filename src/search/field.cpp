@@ -1,16 +1,14 @@
 #include "search/field.hpp"
 
-#include <bit>
+#include <cmath>
 
 #include "graph/error.hpp"
-#include "graph/ops.hpp"
 #include "search/fraction.hpp"
 #include "search/modular.hpp"
 
 namespace zellige::search {
 namespace {
 
-using graph::OpKind;
 constexpr std::uint64_t unlucky = FieldNumber::unlucky, absent = FieldNumber::absent;
 
 /// Both parts by one rule; a part is missing where an operand's is.
@@ -57,6 +55,7 @@ FieldNumber Field::random(std::uint64_t n) const {
 FieldNumber Field::integer(std::int64_t n) const { return {modulo(n, p_), modulo(n, q_)}; }
 
 FieldNumber Field::constant(double c) {
+  if (!std::isfinite(c)) fail("a field has no infinity");
   const auto at = constants_.find(c);
   if (at != constants_.end()) return at->second;
   const Fraction f = fraction(c);
@@ -91,29 +90,29 @@ FieldNumber Field::exp(const FieldNumber& x) {
   took_exp_ = true;
   if (x.q == unlucky) return {unlucky, absent};
   if (x.q != absent) return {pow_mod(w_, x.q, p_), absent};
-  took_unknown_ = true;
-  return unknown_function(1, x.p);
+  return unknown(Unknown::exp, x);
 }
 
-FieldNumber Field::max(const FieldNumber&, const FieldNumber&) const { fail("a field has no order"); }
-
-FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
-  took_unknown_ = true;
-  return y.p == unlucky ? FieldNumber{} : unknown_function(draw(2, y.p), x.p);
+FieldNumber Field::tanh(const FieldNumber& x) {
+  return sub(integer(1), div(integer(2), add(exp(add(x, x)), integer(1))));
 }
 
-FieldNumber Field::function(OpKind kind, const graph::Attributes& a, const FieldNumber& x) {
+FieldNumber Field::unknown(Unknown which, const FieldNumber& x) {
   took_unknown_ = true;
-  std::uint64_t which = draw(3, static_cast<std::uint64_t>(kind));
-  if (kind == OpKind::clamp)
-    which = draw(draw(which, std::bit_cast<std::uint64_t>(a.lo)), std::bit_cast<std::uint64_t>(a.hi));
-  return unknown_function(which, x.p);
-}
-
-FieldNumber Field::unknown_function(std::uint64_t which, std::uint64_t x) const {
-  if (x == unlucky) return {};
-  const std::uint64_t y = draw(draw(seed_, which), x);
+  if (x.p == unlucky) return {};
+  const std::uint64_t y = draw(draw(seed_, static_cast<std::uint64_t>(which) + 1), x.p);
   return {y % p_, draw(y, 0) % q_};
+}
+
+FieldNumber Field::unknown(Unknown which, const FieldNumber& x, const FieldNumber& y) {
+  took_unknown_ = true;
+  if (x.p == unlucky || y.p == unlucky) return {};
+  const std::uint64_t z = draw(draw(draw(seed_, static_cast<std::uint64_t>(which) + 1), x.p), y.p);
+  return {z % p_, draw(z, 0) % q_};
+}
+
+FieldNumber Field::unordered(Unknown which, const FieldNumber& x, const FieldNumber& y) {
+  return x.p < y.p ? unknown(which, x, y) : unknown(which, y, x);
 }
 
 }  // namespace zellige::search

@@ -8,9 +8,9 @@
 //   square: so sqrt(a b) = sqrt(a) sqrt(b), and sqrt(a a) is a or -a, as with absolute values. What is no
 //   square has no root here, and the part is missing; other inputs will have one.
 //
-//   gelu, relu, clamp, log, pow, and exponentials of exponentials are unknown functions: the same argument
-//   gives the same random number. What is equal for every function is equal for these; what differs may still
-//   be equal.
+//   log, pow, sin, cos, the normal distribution, exponentials of exponentials, and whatever compares (max, min, less, ...)
+//   are unknown functions: the same arguments give the same random number. What is equal for every function is equal for
+//   these; what differs may still be equal.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -44,9 +44,22 @@ class Field {
   FieldNumber div(const FieldNumber&, const FieldNumber&) const;
   FieldNumber sqrt(const FieldNumber&);
   FieldNumber exp(const FieldNumber&);
-  FieldNumber max(const FieldNumber&, const FieldNumber&) const;  // throws Error: no field has an order
-  FieldNumber pow(const FieldNumber&, const FieldNumber&);
-  FieldNumber function(graph::OpKind, const graph::Attributes&, const FieldNumber&);
+  FieldNumber neg(const FieldNumber& x) const { return sub(integer(0), x); }
+  FieldNumber log(const FieldNumber& x) { return unknown(Unknown::log, x); }
+  FieldNumber sin(const FieldNumber& x) { return unknown(Unknown::sin, x); }
+  FieldNumber cos(const FieldNumber& x) { return unknown(Unknown::cos, x); }
+  FieldNumber normal(const FieldNumber& x) { return unknown(Unknown::normal, x); }
+  FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
+  FieldNumber abs(const FieldNumber& x) { return sqrt(mul(x, x)); }
+  FieldNumber pow(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::pow, x, y); }
+  FieldNumber max(const FieldNumber& x, const FieldNumber& y) { return unordered(Unknown::max, x, y); }
+  FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
+  FieldNumber less(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::less, x, y); }
+  FieldNumber at_most(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::at_most, x, y); }
+  FieldNumber same(const FieldNumber& x, const FieldNumber& y) { return unordered(Unknown::same, x, y); }
+  FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y) {
+    return unknown(Unknown::choose, c, unknown(Unknown::choose, x, y));
+  }
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
@@ -55,7 +68,10 @@ class Field {
   bool took_unknown() const { return took_unknown_; }  // an unknown function was taken
 
  private:
-  FieldNumber unknown_function(std::uint64_t which, std::uint64_t x) const;
+  enum class Unknown : std::uint8_t { exp, log, sin, cos, normal, pow, max, less, at_most, same, choose };
+  FieldNumber unknown(Unknown, const FieldNumber& x);
+  FieldNumber unknown(Unknown, const FieldNumber& x, const FieldNumber& y);
+  FieldNumber unordered(Unknown, const FieldNumber& x, const FieldNumber& y);  // the same of y and x
 
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
   bool took_root_ = false, took_exp_ = false, took_unknown_ = false;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "graph/elementwise.hpp"
+#include "search/any_op.hpp"
 #include "search/ball.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/shrink.hpp"
@@ -15,23 +17,29 @@ using graph::KernelGraph;
 using graph::OpKind;
 using Inputs = std::vector<Values<double>>;
 
-/// Calls use(kind, attributes) for every operator of both levels.
-template <class Use>
-void each_op(const KernelGraph& g, const Use& use) {
-  for (const graph::KernelOp& op : g.ops) {
-    use(op.kind, op.attributes);
-    if (op.block)
-      for (const graph::BlockOp& inner : op.block->ops) use(inner.kind, inner.attributes);
-  }
+/// The scalars of one operator: factors, summands and bounds.
+template <class Op>
+std::vector<double> scalars(const Op& op) {
+  if (has_scalar(op.kind, op.inputs.size())) return {op.attributes.scalar};
+  if (op.kind == OpKind::clamp) return {op.attributes.lo, op.attributes.hi};
+  return {};
 }
 
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
-  each_op(g, [&](OpKind kind, const graph::Attributes& a) {
-    if (kind == OpKind::mul_scalar) found.insert(a.scalar);
-    if (kind == OpKind::clamp) found.insert({a.lo, a.hi});
+  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
+    for (double s : scalars(op)) found.insert(s);
+    return false;
   });
   return found;
+}
+
+/// Does it matter whether two numbers are the same? Points with many zeros show both ways.
+bool tells_zeros(const KernelGraph& g) {
+  return any_op(g, [](const auto& op, const graph::BlockGraph*) {
+    return graph::is_elementwise(op.kind) && (graph::elementwise(op.kind).spread == graph::Spread::step ||
+                                              graph::elementwise(op.kind).spread == graph::Spread::choice);
+  });
 }
 
 /// Has it more digits than anyone would write? A half or 1 is what it is.
@@ -48,19 +56,24 @@ std::set<double> of_one_alone(const KernelGraph& a, const KernelGraph& b) {
 
 using Kind = Scale::Kind;
 
-/// The first is easy to read; the others reach what bends elsewhere: saturations, and each bound of a clamp.
+/// The first is easy to read; the others reach what bends elsewhere: saturations, zeros, and each bound of a clamp.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::vector<Scale> result = {{1, Kind::plain}, {1, Kind::positive}, {0.125, Kind::rows},
                                {4, Kind::plain}, {1, Kind::rows},     {64, Kind::plain}};
   std::set<int> bounds;
   for (const KernelGraph* g : {&a, &b})
-    each_op(*g, [&](OpKind kind, const graph::Attributes& attributes) {
-      if (kind != OpKind::clamp) return;
-      for (double c : {attributes.lo, attributes.hi})
-        if (c != 0) bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
+    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+      const bool compares = op.kind == OpKind::clamp ||
+                            (graph::takes_scalar(op.kind, op.inputs.size()) && op.kind != OpKind::add &&
+                             op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
+      if (compares)
+        for (double c : scalars(op))
+          if (c != 0 && std::isfinite(c)) bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
+      return false;
     });
+  if (tells_zeros(a) || tells_zeros(b)) result.insert(result.end(), 4, {1, Kind::zeros});
   for (int e : bounds)
-    if (result.size() < 16) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
+    if (result.size() < 20) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
   return result;
 }
 

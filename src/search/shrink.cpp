@@ -1,13 +1,16 @@
 #include "search/shrink.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "search/any_op.hpp"
 #include "search/exponents.hpp"
 #include "search/fraction.hpp"
 #include "search/sizes.hpp"
@@ -27,7 +30,7 @@ constexpr double still_small = 5e5;
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   const auto add = [&](const auto& op) {
-    if (op.kind != OpKind::mul_scalar) return;
+    if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return;
     const Fraction f = fraction(op.attributes.scalar);
     if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
   };
@@ -206,9 +209,11 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
-  const bool cheap =
-      kind == OpKind::square || kind == OpKind::mul_scalar || kind == OpKind::relu || kind == OpKind::clamp;
-  return (graph::is_unary(kind) && !cheap) || kind == OpKind::pow ? 20 * elements : elements;
+  // A sum, a product or a comparison is exact, or nearly; a function is not.
+  const bool function = graph::is_elementwise(kind) && graph::elementwise(kind).text.find("zellige::") == 0;
+  const bool cheap = kind == OpKind::square || kind == OpKind::relu || kind == OpKind::clamp ||
+                     kind == OpKind::maximum || kind == OpKind::minimum || kind == OpKind::abs;
+  return function && !cheap ? 20 * elements : elements;
 }
 
 }  // namespace

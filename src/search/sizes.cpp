@@ -109,11 +109,12 @@ class SizesOfGraph {
         break;
     }
     switch (graph::family(kind)) {
-      case OpFamily::binary:
-        alike(x, in[1]);
-        alike(in[1], y);
-        return alike(x, y);
-      case OpFamily::unary:
+      case OpFamily::elementwise:
+        for (const Extents& operand : in) {
+          alike(operand, y);
+          for (const Extents& other : in) alike(operand, other);
+        }
+        return;
       case OpFamily::norm:
         return alike(x, y);
       case OpFamily::accumulator:

@@ -22,21 +22,34 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
-/// An arithmetic holds what its numbers share: a field its prime, a float its precision.
+/// An arithmetic holds what its numbers share: a field its prime, a float its precision. The meanings of elementwise
+/// operators (graph/elementwise.hpp) are written in these functions.
 template <class A>
-concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n, graph::OpKind kind,
-                              const graph::Attributes& attributes) {
+concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;
   { a.constant(c) } -> std::same_as<typename A::Number>;  // a scalar of the graph
+  { a.neg(x) } -> std::same_as<typename A::Number>;
   { a.add(x, x) } -> std::same_as<typename A::Number>;
   { a.sub(x, x) } -> std::same_as<typename A::Number>;
   { a.mul(x, x) } -> std::same_as<typename A::Number>;
   { a.div(x, x) } -> std::same_as<typename A::Number>;
   { a.sqrt(x) } -> std::same_as<typename A::Number>;
   { a.exp(x) } -> std::same_as<typename A::Number>;
-  { a.max(x, x) } -> std::same_as<typename A::Number>;
+  { a.log(x) } -> std::same_as<typename A::Number>;
   { a.pow(x, x) } -> std::same_as<typename A::Number>;
-  { a.function(kind, attributes, x) } -> std::same_as<typename A::Number>;  // gelu, relu, clamp, log
+  { a.sin(x) } -> std::same_as<typename A::Number>;
+  { a.cos(x) } -> std::same_as<typename A::Number>;
+  { a.tanh(x) } -> std::same_as<typename A::Number>;
+  { a.abs(x) } -> std::same_as<typename A::Number>;
+  {
+    a.normal(x)
+    } -> std::same_as<typename A::Number>;  // the distribution function of the normal distribution
+  { a.max(x, x) } -> std::same_as<typename A::Number>;
+  { a.min(x, x) } -> std::same_as<typename A::Number>;
+  { a.less(x, x) } -> std::same_as<typename A::Number>;  // 1 or 0
+  { a.at_most(x, x) } -> std::same_as<typename A::Number>;
+  { a.same(x, x) } -> std::same_as<typename A::Number>;
+  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;  // the second where the first is not 0
 };
 
 }  // namespace zellige::search

@@ -3,43 +3,51 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
 
 namespace zellige::emit {
 namespace {
 
 TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
-  int unary = 0, binary = 0, without = 0;
+  std::map<int, int> seen;  // operators by their number of operands; 0: none that is elementwise
   for (graph::OpKind kind : graph::all_ops()) {
     plan::Node n;
     n.kind = plan::NodeKind::map;
     n.op = kind;
-    const std::vector<std::string> operands{"first", "second", "third"};
-    for (std::size_t count = 0; count <= operands.size(); ++count) {
-      const std::vector<std::string> in(operands.begin(), operands.begin() + static_cast<int>(count));
-      const std::size_t right = graph::is_unary(kind) ? 1 : graph::is_binary(kind) ? 2 : 0;
-      if (right == 0 || count != right) {
+    n.scalar = 0.625;
+    const std::vector<std::string> operands{"first", "second", "third", "fourth"};
+    const int right = graph::is_elementwise(kind) ? graph::elementwise(kind).operands : 0;
+    for (int count = 0; count <= 4; ++count) {
+      const std::vector<std::string> in(operands.begin(), operands.begin() + count);
+      const bool scalar = right > 1 && count == right - 1 && graph::elementwise(kind).scalar;
+      if (right == 0 || (count != right && !scalar)) {
         EXPECT_THROW(formula(n, in), Error) << name(kind) << " of " << count;
         continue;
       }
       const std::string text = formula(n, in);
       for (const std::string& operand : in) EXPECT_NE(text.find(operand), std::string::npos) << text;
+      if (scalar) EXPECT_NE(text.find("0.625f"), std::string::npos) << text;
+      EXPECT_EQ(text.find('{'), std::string::npos) << text;
     }
-    (graph::is_unary(kind) ? unary : graph::is_binary(kind) ? binary : without) += 1;
+    ++seen[right];
   }
-  EXPECT_GE(unary, 10);
-  EXPECT_GE(binary, 5);
-  EXPECT_GE(without, 5);
+  EXPECT_GE(seen[1], 16);
+  EXPECT_GE(seen[2], 13);
+  EXPECT_GE(seen[3], 1);
+  EXPECT_GE(seen[0], 5);
 }
 
 TEST(Formula, SaysWhatIsWrong) {
   plan::Node n;
-  n.op = graph::OpKind::pow;
+  n.op = graph::OpKind::mul;
   try {
     formula(n, {"x"});
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "pow takes 2 operands, the plan gives it 1");
+    EXPECT_STREQ(e.what(), "mul takes 2 operands, the plan gives it 1");
   }
   n.op = graph::OpKind::concat;
   try {

@@ -185,7 +185,7 @@ class FloatRunner {
           to = sum(terms, index);
         } else if (kind == OpKind::rms_norm) {
           to = at(x, out, i, j) / rms;
-        } else if (is_binary(kind)) {
+        } else if (in.size() == 2) {
           to = binary(kind, at(x, shapes[0], i, j), at(*in[1], shapes[1], i, j));
         } else {
           to = unary(kind, a, at(x, shapes[0], i, j));

@@ -225,8 +225,8 @@ class Body {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
     const std::int64_t which = rng_.below(29);
-    if (which < 10) return keep(unary(rng_, unary_operators()[which], x));
-    if (which < 17) return keep(binary(rng_, binary_operators()[which % 5], x, partner(x, !after)));
+    if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
+    if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));
     if (which < 20 && rank_ >= 2) return matmul(x);
     if (which < 22) return reduce(x);
     if (which < 23) return norm(x);

@@ -106,7 +106,7 @@ std::string Coverage::shortfall() const {
     const auto count = [&](const std::map<std::string, int>& of, const char* level) {
       const auto found = of.find(name);
       const int n = found == of.end() ? 0 : found->second;
-      if (n * 2000LL < 50LL * graphs)
+      if (n * 2000LL < 40LL * graphs)
         text += fmt::format("{} at the {} level is there {} times; ", name, level, n);
     };
     if (graph::info(kind).kernel) count(kernel_operators, "kernel");

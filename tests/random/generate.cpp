@@ -18,8 +18,8 @@ class KernelStep {
                                              OpKind::concat, OpKind::split};
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
-    if (which < 10) return push(unary(rng_, unary_operators()[which], x));
-    if (which < 15) return push(binary(rng_, binary_operators()[which - 10], x, partner(x)));
+    if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
+    if (which < 15) return push(combined(rng_, x, [&] { return partner(x); }));
     other(rest[which - 15], x);
   }
 
@@ -164,10 +164,10 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   make.large = rng.chance(10);
   const std::int64_t form =
       rng.below(100);  // custom only; custom then operators; the other way round; operators only
-  std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 2) : rng.between(2, 5);
+  std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 4) : rng.between(3, 9);
   for (; before > 0; --before) KernelStep(make).run();
   if (form < 85) random_custom(make);
-  for (std::int64_t i = form >= 45 && form < 65 ? rng.between(1, 3) : 0; i > 0; --i) KernelStep(make).run();
+  for (std::int64_t i = form >= 45 && form < 65 ? rng.between(2, 6) : 0; i > 0; --i) KernelStep(make).run();
   if (form < 85 && rng.chance(8)) random_custom(make);
 
   // What nobody reads is an output, and some of what somebody does. The last result nobody reads.

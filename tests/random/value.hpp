@@ -2,6 +2,8 @@
 // be negative, or a product of ten inputs, would test the arithmetic of NaN and of overflow and nothing else.
 #pragma once
 #include "graph/builder.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/ops.hpp"
 #include "rng.hpp"
 
 namespace zellige::random_graphs {
@@ -62,10 +64,15 @@ Value<L> tamed(Rng& rng, const Value<L>& x, int most) {
   return x.degree > most ? bounded(rng, x) : x;
 }
 
+/// Every elementwise operator of so many operands: a new row of the table is drawn without further ado.
+inline std::vector<OpKind> elementwise_operators(int operands) {
+  std::vector<OpKind> all;
+  for (OpKind kind : graph::all_ops())
+    if (graph::is_elementwise(kind) && graph::elementwise(kind).operands == operands) all.push_back(kind);
+  return all;
+}
 inline const std::vector<OpKind>& unary_operators() {
-  static const std::vector<OpKind> all = {OpKind::exp,   OpKind::square,  OpKind::sqrt, OpKind::mul_scalar,
-                                          OpKind::silu,  OpKind::sigmoid, OpKind::gelu, OpKind::relu,
-                                          OpKind::clamp, OpKind::log};
+  static const std::vector<OpKind> all = elementwise_operators(1);
   return all;
 }
 
@@ -73,7 +80,10 @@ template <class L>
 Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
   Value<L> v;
   // Far below zero these are tiny, and no float32 has their digits.
-  if (kind == OpKind::silu || kind == OpKind::gelu || kind == OpKind::sigmoid) x = tamed(rng, x, 1);
+  const bool waves = kind == OpKind::sin || kind == OpKind::cos;
+  if (kind == OpKind::silu || kind == OpKind::gelu || kind == OpKind::gelu_tanh || kind == OpKind::sigmoid ||
+      waves)
+    x = tamed(rng, x, 1);
   switch (kind) {
     case OpKind::exp:
       v = derived(x, graph::exp(bounded(rng, x).at));
@@ -120,8 +130,22 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
       v = derived(x, graph::log(x.at));
       v.positive = false, v.bounded = true;
       return v;
-    default:
-      return x;
+    case OpKind::gelu_tanh:
+      v = derived(x, graph::gelu_tanh(x.at));
+      break;
+    case OpKind::rsqrt:
+      x = positive(rng, x);
+      v = derived(x, graph::rsqrt(x.at));
+      v.positive = x.bounded, v.bounded = true, v.degree = 0;
+      return v;
+    case OpKind::abs:
+      return derived(x, graph::abs(x.at));
+    default:  // neg, tanh, sin, cos, and what is new: of both signs
+      v.at = graph::append<L>(kind, {x.at})[0];
+      v.varies = x.varies, v.after = x.after, v.degree = x.degree, v.bounded = x.bounded;
+      v.vanishes = x.vanishes || waves;
+      if (waves || kind == OpKind::tanh) v.bounded = true, v.degree = 0;
+      return v;
   }
   v.vanishes = true;  // silu and gelu of what is very negative are tiny
   if (x.positive) v.vanishes = x.vanishes;
@@ -130,9 +154,11 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
 }
 
 inline const std::vector<OpKind>& binary_operators() {
-  static const std::vector<OpKind> all = {OpKind::add, OpKind::sub, OpKind::mul, OpKind::div, OpKind::pow};
+  static const std::vector<OpKind> all = elementwise_operators(2);
   return all;
 }
+
+inline bool compares(OpKind kind) { return graph::elementwise(kind).spread == graph::Spread::step; }
 
 template <class L>
 Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
@@ -145,10 +171,56 @@ Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
   v.varies = x.varies || y.varies, v.after = x.after || y.after;
   v.degree = kind == OpKind::mul ? x.degree + y.degree : std::max(x.degree, y.degree);
   if (kind == OpKind::pow) v.degree = 1, v.bounded = y.degree == 0;
-  v.positive = (x.positive && y.positive && kind != OpKind::sub) || kind == OpKind::pow;
-  v.vanishes = kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::add ? x.vanishes || y.vanishes
-                                                                                 : x.vanishes;
+  if (kind == OpKind::maximum || kind == OpKind::minimum) v.bounded = x.bounded && y.bounded;
+  v.positive = (x.positive && y.positive && kind != OpKind::sub && !compares(kind)) || kind == OpKind::pow;
+  v.vanishes = kind == OpKind::div || kind == OpKind::pow ? x.vanishes : x.vanishes || y.vanishes;
+  if (compares(kind)) v.bounded = v.vanishes = true, v.degree = 0;
   return v;
+}
+
+/// An operator of two with a scalar for the second: numbers that inputs hit, too, so that comparisons meet equals.
+template <class L>
+Value<L> with_scalar(Rng& rng, OpKind kind, Value<L> x) {
+  static const std::vector<double> any = {0, 0.5, -1.25, 1, 0.1}, divisors = {1.5, -0.75, 3},
+                                   powers = {2, 0.5, -1.5};
+  if (kind == OpKind::pow) x = derived(x, graph::clamp(positive(rng, x).at, 0.5, 4)), x.positive = true;
+  const double s = rng.pick(kind == OpKind::div ? divisors : kind == OpKind::pow ? powers : any);
+  Value<L> v = derived(x, graph::append<L>(kind, {x.at}, {.scalar = s})[0]);
+  v.positive = kind == OpKind::pow, v.vanishes = true;
+  if (kind == OpKind::pow) v.degree = 1, v.vanishes = false, v.bounded = false;
+  if (kind == OpKind::add || kind == OpKind::sub) v.bounded = false;
+  if (compares(kind)) v.bounded = true, v.degree = 0;
+  return v;
+}
+
+/// x where a comparison holds, else y or a scalar.
+template <class L>
+Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
+  const Value<L> condition =
+      with_scalar(rng, rng.chance(50) ? OpKind::gt : OpKind::le, rng.chance(50) ? x : y);
+  Value<L> v = x;
+  if (rng.chance(30)) {
+    v = derived(x, graph::where(condition.at, x.at, -0.5));
+    v.varies = x.varies || condition.varies, v.after = x.after || condition.after;
+    v.positive = v.bounded = false, v.vanishes = x.vanishes;
+    return v;
+  }
+  v.at = graph::where(condition.at, x.at, y.at);
+  v.varies = x.varies || y.varies, v.after = x.after || y.after;
+  v.positive = x.positive && y.positive, v.bounded = x.bounded && y.bounded;
+  v.vanishes = x.vanishes || y.vanishes, v.degree = std::max(x.degree, y.degree);
+  return v;
+}
+
+/// Any elementwise operator of more than one operand; `partner` makes the second tensor, if one is needed.
+template <class L, class Partner>
+Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
+  if (rng.chance(10)) return choice(rng, x, partner());
+  OpKind kind = rng.pick(binary_operators());
+  if (rng.chance(30))
+    kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});
+  if (graph::elementwise(kind).scalar && rng.chance(25)) return with_scalar(rng, kind, x);
+  return binary(rng, kind, x, partner());
 }
 
 }  // namespace zellige::random_graphs

@@ -94,13 +94,20 @@ TEST(Balls, HoldTheTrueValue) {
     const Ball b = a.exact(x);
     holds(a.mul(a.sqrt(b), a.sqrt(b)), b);
     holds(a.mul(a.exp(b), a.exp(a.sub(a.integer(0), b))), a.integer(1));
-    holds(a.function(OpKind::log, {}, a.exp(b)), b);
+    holds(a.log(a.exp(b)), b);
     holds(a.pow(b, a.exact(0.5)), a.sqrt(b));
     holds(a.pow(b, a.integer(-3)), a.div(a.integer(1), a.mul(b, a.mul(b, b))));
-    const Ball erf = a.sub(a.div(a.function(OpKind::gelu, {}, a.mul(b, a.sqrt(a.integer(2)))),
-                                 a.div(a.mul(b, a.sqrt(a.integer(2))), a.integer(2))),
-                           a.integer(1));
+    const Ball erf = a.sub(a.mul(a.integer(2), a.normal(a.mul(b, a.sqrt(a.integer(2))))), a.integer(1));
     EXPECT_NEAR(std::stod(to_string(erf)), std::erf(x), 1e-15);
+    holds(a.add(a.mul(a.sin(b), a.sin(b)), a.mul(a.cos(b), a.cos(b))), a.integer(1));
+    holds(a.sin(a.add(b, b)), a.mul(a.integer(2), a.mul(a.sin(b), a.cos(b))));
+    EXPECT_NEAR(std::stod(to_string(a.sin(b))), std::sin(x), 1e-15);
+    holds(a.tanh(a.neg(b)), a.neg(a.tanh(b)));
+    EXPECT_NEAR(std::stod(to_string(a.tanh(b))), std::tanh(x), 1e-15);
+    holds(a.abs(a.neg(b)), b);
+    holds(a.min(b, a.integer(2)), a.exact(std::min(x, 2.0)));
+    holds(a.less(b, a.integer(2)), a.integer(x < 2));
+    holds(a.choose(a.same(b, a.exact(1.5)), a.integer(7), b), a.exact(x == 1.5 ? 7 : x));
   }
 }
 
@@ -111,7 +118,11 @@ TEST(Balls, KnowWhatTheyDoNotKnow) {
   EXPECT_FALSE(disjoint(zero, a.integer(0)));
   EXPECT_FALSE(a.div(a.integer(1), zero).known());
   EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());
-  EXPECT_FALSE(a.function(OpKind::log, {}, zero).known());
+  EXPECT_FALSE(a.log(zero).known());
+  for (const Ball& x : {a.less(zero, a.integer(0)), a.at_most(zero, a.integer(0)), a.same(zero, a.integer(0)),
+                        a.choose(zero, a.integer(1), a.integer(2))})
+    EXPECT_FALSE(x.known() || x.nan);
+  EXPECT_FALSE(disjoint(a.same(a.integer(3), a.integer(3)), a.integer(1)));
   EXPECT_TRUE(a.sqrt(a.integer(-2)).nan);
   EXPECT_FALSE(a.sqrt(zero).nan);
   EXPECT_TRUE(disjoint(a.sqrt(a.integer(-2)), a.integer(1)));                // a number and none

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "random/rng.hpp"
@@ -42,12 +43,53 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
   const int x = op.inputs.empty() ? -1 : op.inputs[0], y = op.outputs.empty() ? -1 : op.outputs[0];
   const graph::Shape shape = g.tensors[static_cast<std::size_t>(x < 0 ? y : x)].shape;
   const int last = static_cast<int>(shape.size()) - 1;
+  const bool scalar = graph::takes_scalar(op.kind, op.inputs.size());
+  if (scalar && op.kind != OpKind::add && op.kind != OpKind::sub && op.kind != OpKind::maximum) return {};
   switch (op.kind) {
     case OpKind::add:
+      if (scalar) {
+        w.add(OpKind::sub, {x}, {.scalar = -op.attributes.scalar}, y);
+        break;
+      }
+      [[fallthrough]];
     case OpKind::mul:
       w.add(op.kind, {op.inputs[1], x}, {}, y);
       break;
+    case OpKind::maximum:  // with itself
+      w.add(OpKind::maximum, {w.add(op.kind, op.inputs, op.attributes), x}, {}, y);
+      break;
+    case OpKind::minimum:
+      w.add(OpKind::neg,
+            {w.add(OpKind::maximum, {w.add(OpKind::neg, {op.inputs[1]}), w.add(OpKind::neg, {x})})}, {}, y);
+      break;
+    case OpKind::lt:
+      w.add(OpKind::gt, {op.inputs[1], x}, {}, y);
+      break;
+    case OpKind::eq:
+      w.add(OpKind::mul, {w.add(OpKind::le, {x, op.inputs[1]}), w.add(OpKind::ge, {x, op.inputs[1]})}, {}, y);
+      break;
+    case OpKind::neg:
+      w.add(OpKind::mul_scalar, {x}, {.scalar = -1}, y);
+      break;
+    case OpKind::abs:
+      w.add(OpKind::maximum, {w.add(OpKind::neg, {x}), x}, {}, y);
+      break;
+    case OpKind::tanh:
+      w.add(OpKind::add,
+            {w.add(OpKind::mul_scalar,
+                   {w.add(OpKind::sigmoid, {w.add(OpKind::mul_scalar, {x}, {.scalar = 2})})}, {.scalar = 2})},
+            {.scalar = -1}, y);
+      break;
+    case OpKind::rsqrt: {
+      const int root = w.add(OpKind::rsqrt, {w.add(OpKind::sqrt, {x})});
+      w.add(OpKind::square, {root}, {}, y);
+      break;
+    }
     case OpKind::sub:
+      if (scalar) {
+        w.add(OpKind::add, {x}, {.scalar = -op.attributes.scalar}, y);
+        break;
+      }
       w.add(OpKind::add, {x, w.add(OpKind::mul_scalar, {op.inputs[1]}, {.scalar = -1})}, {}, y);
       break;
     case OpKind::div: {  // (x / 3) / (z / 3)
@@ -131,6 +173,18 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     case OpKind::mul_scalar:
       a.scalar *= rng.chance(50) ? 1.001 : -1;
       return "another scalar";
+    case OpKind::lt:
+      return become(rng.chance(50) ? OpKind::le : OpKind::gt);
+    case OpKind::ge:
+      return become(rng.chance(50) ? OpKind::eq : OpKind::lt);
+    case OpKind::eq:
+      return become(OpKind::ne);
+    case OpKind::maximum:
+      return become(OpKind::minimum);
+    case OpKind::where:
+      return std::swap(op.inputs[0], op.inputs[1]), "another condition";
+    case OpKind::sin:
+      return become(OpKind::cos);
     case OpKind::clamp:
       if (rng.chance(50)) return a.hi += 0.01, "another upper bound";
       return a.lo -= 0.01, "another lower bound";
@@ -142,10 +196,11 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     case OpKind::sub:
     case OpKind::div:
     case OpKind::pow:
-      if (rng.chance(60)) return std::swap(op.inputs[0], op.inputs[1]), "swapped operands";
+      if (op.inputs.size() > 1 && rng.chance(60))
+        return std::swap(op.inputs[0], op.inputs[1]), "swapped operands";
       return op.kind == OpKind::sub ? become(OpKind::add) : std::string();
     case OpKind::add:
-      return become(rng.chance(50) ? OpKind::sub : OpKind::mul);
+      return become(op.inputs.size() < 2 || rng.chance(50) ? OpKind::sub : OpKind::mul);
     case OpKind::mul:
       return become(rng.chance(50) ? OpKind::add : OpKind::div);
     case OpKind::exp:

@@ -18,6 +18,9 @@ ZELLIGE_ANYWHERE float exp(float x) { return ZELLIGE_LIBM(expf)(x); }
 ZELLIGE_ANYWHERE float log(float x) { return ZELLIGE_LIBM(logf)(x); }
 ZELLIGE_ANYWHERE float sqrt(float x) { return ZELLIGE_LIBM(sqrtf)(x); }
 ZELLIGE_ANYWHERE float tanh(float x) { return ZELLIGE_LIBM(tanhf)(x); }
+ZELLIGE_ANYWHERE float sin(float x) { return ZELLIGE_LIBM(sinf)(x); }
+ZELLIGE_ANYWHERE float cos(float x) { return ZELLIGE_LIBM(cosf)(x); }
+ZELLIGE_ANYWHERE float abs(float x) { return ZELLIGE_LIBM(fabsf)(x); }
 ZELLIGE_ANYWHERE float erf(float x) { return ZELLIGE_LIBM(erff)(x); }
 ZELLIGE_ANYWHERE float pow(float x, float y) { return ZELLIGE_LIBM(powf)(x, y); }
 ZELLIGE_ANYWHERE float fma(float x, float y, float z) { return ZELLIGE_LIBM(fmaf)(x, y, z); }
@@ -82,5 +85,7 @@ ZELLIGE_ANYWHERE float gelu(float x) {
   return 0.5f * x * __builtin_erfcf(-0.70710678118654752f * x);
 #endif
 }
+/// The form with tanh: (1 + tanh z) / 2 is sigmoid(2 z), which does not cancel.
+ZELLIGE_ANYWHERE float gelu_tanh(float x) { return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x)); }
 
 }  // namespace zellige

@@ -1,0 +1,223 @@
+// The elementwise operators, one row each: what it means, over any kind of number; its text in a kernel; how far
+// float32 arithmetic may lie from it. Everything that treats elementwise operators reads these rows.
+//
+//   const Elementwise& row = elementwise(OpKind::silu);           // row.operands == 1, row.text == "zellige::silu({0})"
+//   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());                         // 0.5, in float64
+//   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });  // over any other number
+//
+// A meaning is written in the operations of an arithmetic `m` (Doubles below; search has finite fields and reals with a
+// proved error), so that the reference and `equal` cannot disagree. The last operand of some may be the attribute `scalar`.
+#pragma once
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <tuple>
+
+#include "graph/graph.hpp"
+
+namespace zellige::graph {
+
+/// float64, as C's library computes it.
+struct Doubles {
+  using Number = double;
+  static double integer(std::int64_t n) { return static_cast<double>(n); }
+  static double constant(double c) { return c; }
+  static double neg(double x) { return -x; }
+  static double add(double x, double y) { return x + y; }
+  static double sub(double x, double y) { return x - y; }
+  static double mul(double x, double y) { return x * y; }
+  static double div(double x, double y) { return x / y; }
+  static double sqrt(double x) { return std::sqrt(x); }
+  static double exp(double x) { return std::exp(x); }
+  static double log(double x) { return std::log(x); }
+  static double pow(double x, double y) { return std::pow(x, y); }
+  static double sin(double x) { return std::sin(x); }
+  static double cos(double x) { return std::cos(x); }
+  static double tanh(double x) { return std::tanh(x); }
+  static double abs(double x) { return std::fabs(x); }
+  /// The distribution function of the normal distribution; 1 + erf would cancel.
+  static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+  static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN wins
+  static double min(double x, double y) { return x < y || x != x ? x : y; }
+  static double less(double x, double y) { return x < y; }  // 1 or 0; of a NaN 0
+  static double at_most(double x, double y) { return x <= y; }
+  static double same(double x, double y) { return x == y; }
+  static double choose(double c, double x, double y) { return c != 0 ? x : y; }
+};
+
+/// How an error of the operands reaches the result (rounding.hpp).
+enum class Spread : std::uint8_t {
+  corners,   // monotone in each operand, or nearly: the values at the ends of their intervals
+  slope,     // no steeper than 1, but may turn inside
+  quotient,  // as corners, and unbounded where the divisor may be 0
+  step,      // jumps where the operands are equal
+  choice     // one operand says which of the others
+};
+
+struct Elementwise {
+  OpKind kind;
+  std::string_view name, mirage;  // as in OpInfo (ops.hpp); no stem: Mirage has no such operator
+  int operands;
+  bool scalar;  // may the last operand be the attribute `scalar`?
+  std::string_view
+      text;  // in a kernel, of the operands {0}, {1}, {2} and the attributes {scalar}, {lo}, {hi}
+  Spread spread;
+  /// What a kernel adds to y = f(x) in float32: the error of CUDA's functions, and the rounding of an inner argument where
+  /// there is one. `r` is half a unit in the last place of y, `tiny` what may be flushed to zero.
+  double (*own)(const double* x, double y, double r, double tiny);
+};
+
+template <int N, class F>
+struct ElementwiseRow : Elementwise {
+  static constexpr std::integral_constant<int, N> count{};  // of the operands
+  F meaning;                                                // (arithmetic, attributes, operands)
+};
+
+namespace rows {
+
+/// A row; a text that leaves one of its operands out does not compile.
+template <int N, class F>
+constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
+                                   std::string_view text, Spread spread,
+                                   double (*own)(const double*, double, double, double), F meaning) {
+  for (int i = 0; i < N; ++i)
+    if (const char operand[] = {'{', static_cast<char>('0' + i), '}'};
+        text.find(std::string_view(operand, 3)) == text.npos)
+      throw "a text that leaves an operand out";
+  return {{kind, name, mirage, N, scalar, text, spread, own}, meaning};
+}
+
+using enum Spread;
+constexpr bool tensors = false, or_scalar = true;  // what the last operand is
+
+constexpr auto exact = [](const double*, double, double, double) { return 0.0; };
+constexpr auto rounded = [](const double*, double, double r, double tiny) { return r + tiny; };
+constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
+/// A scalar's rounding to float32 is in it.
+constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
+/// Of x e^-z: z rounded moves it by z of its units.
+inline double by_exponent(double x, double z, double units, double r, double tiny) {
+  return (units + (x < 0 ? z : 0)) * r + (1 + std::fabs(x)) * tiny;
+}
+inline double gelu_tanh_argument(double x) {
+  return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x);
+}
+
+}  // namespace rows
+
+// The order is OpKind's.
+// clang-format off
+inline constexpr std::tuple elementwise_rows{
+    rows::row<1>(OpKind::exp, "exp", "exp", rows::tensors, "zellige::exp({0})", Spread::corners,
+              [](const double* x, double, double r, double tiny) { return (4 + std::fabs(x[0])) * r + tiny; },
+              [](auto& m, const Attributes&, const auto* x) { return m.exp(x[0]); }),
+    rows::row<1>(OpKind::square, "square", "square", rows::tensors, "zellige::square({0})", Spread::corners, rows::with_scalar,
+              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[0]); }),
+    rows::row<1>(OpKind::sqrt, "sqrt", "sqrt", rows::tensors, "zellige::sqrt({0})", Spread::corners, rows::with_scalar,
+              [](auto& m, const Attributes&, const auto* x) { return m.sqrt(x[0]); }),
+    rows::row<1>(OpKind::mul_scalar, "mul_scalar", "mul_scalar", rows::tensors, "({0} * {scalar})", Spread::corners, rows::with_scalar,
+              [](auto& m, const Attributes& a, const auto* x) { return m.mul(x[0], m.constant(a.scalar)); }),
+    rows::row<1>(OpKind::silu, "silu", "silu", rows::tensors, "zellige::silu({0})", Spread::corners,
+              [](const double* x, double, double r, double tiny) { return rows::by_exponent(x[0], -x[0], 7, r, tiny); },
+              [](auto& m, const Attributes&, const auto* x) {
+                return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(x[0]))));
+              }),
+    rows::row<1>(OpKind::sigmoid, "sigmoid", "sigmoid", rows::tensors, "zellige::sigmoid({0})", Spread::corners,
+              [](const double* x, double, double r, double tiny) { return (6 + (x[0] < 0 ? -x[0] : 0)) * r + tiny; },
+              [](auto& m, const Attributes&, const auto* x) {
+                return m.div(m.integer(1), m.add(m.integer(1), m.exp(m.neg(x[0]))));
+              }),
+    rows::row<1>(OpKind::gelu, "gelu", "gelu", rows::tensors, "zellige::gelu({0})", Spread::corners,
+              [](const double* x, double, double r, double tiny) {
+                return rows::by_exponent(x[0], 2 * x[0] * x[0], 10, r, tiny);
+              },
+              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], m.normal(x[0])); }),
+    rows::row<1>(OpKind::gelu_tanh, "gelu_tanh", "", rows::tensors, "zellige::gelu_tanh({0})", Spread::corners,
+              [](const double* x, double, double r, double tiny) {
+                return rows::by_exponent(x[0], 6 * rows::gelu_tanh_argument(x[0]), 12, r, tiny);
+              },
+              [](auto& m, const Attributes&, const auto* x) {  // (1 + tanh z) / 2 = 1 / (1 + e^-2z)
+                const auto cube = m.mul(m.constant(0.044715), m.mul(x[0], m.mul(x[0], x[0])));
+                const auto twice = m.mul(m.constant(1.5957691216057308), m.add(x[0], cube));  // sqrt(8 / pi)
+                return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(twice))));
+              }),
+    rows::row<1>(OpKind::relu, "relu", "relu", rows::tensors, "zellige::relu({0})", Spread::corners, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); }),
+    rows::row<1>(OpKind::clamp, "clamp", "clamp", rows::tensors, "zellige::clamp({0}, {lo}, {hi})", Spread::corners,
+              [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },  // bounds are float32
+              [](auto& m, const Attributes& a, const auto* x) {
+                return m.min(m.max(x[0], m.constant(a.lo)), m.constant(a.hi));
+              }),
+    rows::row<1>(OpKind::log, "log", "log", rows::tensors, "zellige::log({0})", Spread::corners,
+              [](const double*, double, double r, double) { return 4 * r; },
+              [](auto& m, const Attributes&, const auto* x) { return m.log(x[0]); }),
+    rows::row<1>(OpKind::neg, "neg", "", rows::tensors, "(-{0})", Spread::corners, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); }),
+    rows::row<1>(OpKind::abs, "abs", "", rows::tensors, "zellige::abs({0})", Spread::corners, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.abs(x[0]); }),
+    rows::row<1>(OpKind::rsqrt, "rsqrt", "", rows::tensors, "zellige::rsqrt({0})", Spread::corners, rows::few_units,
+              [](auto& m, const Attributes&, const auto* x) { return m.div(m.integer(1), m.sqrt(x[0])); }),
+    rows::row<1>(OpKind::tanh, "tanh", "", rows::tensors, "zellige::tanh({0})", Spread::corners, rows::few_units,
+              [](auto& m, const Attributes&, const auto* x) { return m.tanh(x[0]); }),
+    rows::row<1>(OpKind::sin, "sin", "", rows::tensors, "zellige::sin({0})", Spread::slope, rows::few_units,
+              [](auto& m, const Attributes&, const auto* x) { return m.sin(x[0]); }),
+    rows::row<1>(OpKind::cos, "cos", "", rows::tensors, "zellige::cos({0})", Spread::slope, rows::few_units,
+              [](auto& m, const Attributes&, const auto* x) { return m.cos(x[0]); }),
+
+    rows::row<2>(OpKind::add, "add", "add", rows::or_scalar, "({0} + {1})", Spread::corners, rows::rounded,
+              [](auto& m, const Attributes&, const auto* x) { return m.add(x[0], x[1]); }),
+    rows::row<2>(OpKind::sub, "sub", "sub", rows::or_scalar, "({0} - {1})", Spread::corners, rows::rounded,
+              [](auto& m, const Attributes&, const auto* x) { return m.sub(x[0], x[1]); }),
+    rows::row<2>(OpKind::mul, "mul", "mul", rows::tensors, "({0} * {1})", Spread::corners, rows::rounded,
+              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[1]); }),
+    rows::row<2>(OpKind::div, "div", "div", rows::or_scalar, "({0} / {1})", Spread::quotient, rows::with_scalar,
+              [](auto& m, const Attributes&, const auto* x) { return m.div(x[0], x[1]); }),
+    rows::row<2>(OpKind::pow, "pow", "pow", rows::or_scalar, "zellige::pow({0}, {1})", Spread::corners,
+              [](const double*, double, double r, double tiny) { return 16 * r + tiny; },
+              [](auto& m, const Attributes&, const auto* x) { return m.pow(x[0], x[1]); }),
+    rows::row<2>(OpKind::maximum, "maximum", "", rows::or_scalar, "zellige::max({0}, {1})", Spread::corners, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], x[1]); }),
+    rows::row<2>(OpKind::minimum, "minimum", "", rows::or_scalar, "zellige::min({0}, {1})", Spread::corners, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); }),
+    rows::row<2>(OpKind::eq, "eq", "", rows::or_scalar, "({0} == {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.same(x[0], x[1]); }),
+    rows::row<2>(OpKind::ne, "ne", "", rows::or_scalar, "({0} != {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.sub(m.integer(1), m.same(x[0], x[1])); }),
+    rows::row<2>(OpKind::lt, "lt", "", rows::or_scalar, "({0} < {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.less(x[0], x[1]); }),
+    rows::row<2>(OpKind::le, "le", "", rows::or_scalar, "({0} <= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[0], x[1]); }),
+    rows::row<2>(OpKind::gt, "gt", "", rows::or_scalar, "({0} > {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.less(x[1], x[0]); }),
+    rows::row<2>(OpKind::ge, "ge", "", rows::or_scalar, "({0} >= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[1], x[0]); }),
+    rows::row<3>(OpKind::where, "where", "", rows::or_scalar, "({0} != 0.0f ? {1} : {2})", Spread::choice, rows::exact,
+              [](auto& m, const Attributes&, const auto* x) { return m.choose(x[0], x[1], x[2]); }),
+};
+// clang-format on
+
+constexpr int max_operands = 3;  // of an elementwise operator
+
+bool is_elementwise(OpKind);
+const Elementwise& elementwise(OpKind);  // throws Error for what is none
+/// Is the last of an elementwise operator's operands its scalar, if it is given `tensors` tensors?
+bool takes_scalar(OpKind, std::size_t tensors);
+/// What the scalar is where it stands for a tensor: the float32 that a kernel compares and adds.
+inline double scalar_operand(const Attributes& a) {
+  return static_cast<double>(static_cast<float>(a.scalar));
+}
+
+/// One value, in float64, of all its operands.
+double apply(OpKind, const Attributes&, const double* operands);
+
+/// Calls use(f, n) with the operator's meaning, f(arithmetic, attributes, operands), and the number of its operands as a
+/// type, so that a loop around f is compiled for it.
+template <class Use>
+void with_elementwise(OpKind kind, const Use& use) {
+  const bool found = std::apply(
+      [&](const auto&... row) { return ((row.kind == kind && (use(row.meaning, row.count), true)) || ...); },
+      elementwise_rows);
+  if (!found) fail("{} is not an elementwise operator", name(kind));
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,50 @@
+// A graph on the emulator with inputs of one's own, beside what the reference says.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/reference.hpp"
+#include "run/emulated.hpp"
+
+namespace zellige::run {
+
+inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
+                                                      const std::vector<graph::Array>& inputs,
+                                                      const char* target) {
+  static const Cache cache = Cache::temporary();
+  const emit::Program p = emit::transpile(g, target::find(target));
+  std::vector<Bytes> storage;
+  std::vector<std::vector<double>> outputs(g.outputs.size());
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == emit::Role::input
+                          ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                          : poisoned(t));
+  const EmulatedRun r = run_emulated(p, storage, cache, 2);
+  for (const auto& f : r.findings) ADD_FAILURE() << g.name << ": " << f.message;
+  for (std::size_t t = 0; t < storage.size(); ++t)
+    if (const emit::TensorPlace& place = p.manifest.tensors[t]; place.role == emit::Role::output)
+      outputs[static_cast<std::size_t>(place.position)] = unpack(place, storage[t]);
+  return outputs;
+}
+
+/// Element by element: a NaN for a NaN, an infinity for itself, and numbers to a share of their size.
+inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs,
+                                double share, double least, const char* target = "sm_80") {
+  const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
+  const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target);
+  for (std::size_t o = 0; o < expected.size(); ++o) {
+    const std::string& name = g.tensors[static_cast<std::size_t>(g.outputs[o])].name;
+    ASSERT_EQ(found[o].size(), expected[o].values.size()) << name;
+    int wrong = 0;
+    for (std::size_t i = 0; i < found[o].size() && wrong < 5; ++i) {
+      const double x = found[o][i], y = expected[o].values[i];
+      const bool same = y != y ? x != x : x == y || std::fabs(x - y) <= share * std::fabs(y) + least;
+      wrong += !same;
+      EXPECT_TRUE(same) << g.name << ", " << name << ", element " << i << ": found " << x << ", expected "
+                        << y;
+    }
+  }
+}
+
+}  // namespace zellige::run
