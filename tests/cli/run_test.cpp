@@ -170,6 +170,13 @@ TEST_F(RunWithCompiler, AFullDiskIsNot) {
   EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::refused);
 }
 
+// After two seconds a line says what keeps us; a shorter run has none.
+TEST_F(RunWithCompiler, WhatTakesLongSaysWhatItIs) {
+  const auto f = with("sleep 3; echo 'scaled.cu:1:1: error: late'; exit 1");
+  EXPECT_TRUE(f.output.starts_with("[0/1] 0:02  scaled: compiling and running\n")) << f.output;
+  EXPECT_EQ(with("echo 'scaled.cu:1:1: error: early'; exit 1").output.find("[0/1]"), f.output.npos);
+}
+
 // The compiler's parent is the process that runs the graph.
 TEST_F(RunWithCompiler, AWorkerKilledFromOutsideFailed) {
   for (const std::string signal : {"KILL", "TERM", "HUP", "INT"}) {

@@ -76,6 +76,22 @@ TEST(Masked, GoesThroughSumsAndEndsAtExpAndProducts) {
   EXPECT_EQ(named(none, {none, none, none, none}), (Names{"matmul", "add", "exp", "reduction", "div"}));
 }
 
+// A mask that the graph itself makes: where, with -inf for the other operand.
+TEST(Masked, AScalarMinusInfinityIsAMask) {
+  Builder b("g");
+  const Tensor C = b.input("C", {4, 4}), X = b.input("X", {4, 4});
+  const Tensor s = where(C, X, -static_cast<double>(INFINITY)), p = exp(s);
+  b.output(p, "P");
+  const KernelGraph g = b.build();
+  std::vector<Array> inputs{make_array({4, 4}), make_array({4, 4})};
+  inputs[0].values[5] = 1;
+  ReferenceOptions options;
+  options.limit = 8192, options.exp_limit = 4;
+  EXPECT_TRUE(run(g, inputs, options).within(8192));
+  EXPECT_EQ(run_reference(g, inputs).at(0).values[5], 1);
+  EXPECT_EQ(run_reference(g, inputs).at(0).values[6], 0);
+}
+
 // What overflows in the middle of a graph is one: log of 0 is -inf, and no mask.
 TEST(Masked, AnOverflowIsNoMask) {
   Builder b("g");
