@@ -19,7 +19,10 @@ Manifest manifest_of(const plan::Plan& plan) {
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
+  std::vector<int> index(p.tensors.size(), -1);  // in the manifest, which knows no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
+    if (p.views.count(static_cast<int>(t))) continue;
+    index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
     place.name = p.tensors[t].name;
     place.dtype = p.tensors[t].dtype;
@@ -41,9 +44,12 @@ Manifest manifest_of(const plan::Plan& plan) {
       if (n.kind == plan::NodeKind::load) reads.insert(n.tensor);
       if (n.kind == plan::NodeKind::store) writes.insert(n.tensor);
     }
+    const auto argument = [&](int t, bool written) {
+      launch.tensors.push_back(index[p.memory_of(t)]), launch.writes.push_back(written);
+    };
     for (int t : reads)
-      if (!writes.count(t)) launch.tensors.push_back(t), launch.writes.push_back(false);
-    for (int t : writes) launch.tensors.push_back(t), launch.writes.push_back(true);
+      if (!writes.count(t)) argument(t, false);
+    for (int t : writes) argument(t, true);
     m.kernels.push_back(std::move(launch));
   }
   return m;

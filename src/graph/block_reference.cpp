@@ -128,6 +128,11 @@ class Worker {
 
   /// Moves a result by errors of its own operator alone: a kernel's, drawn at random.
   void perturb(const BlockOp& op) {
+    if (jumps(op.kind)) {
+      std::vector<double>& y = tiles_[op.outputs[0]].values;
+      return noise_.turn(y.data(), bound_.tiles[op.outputs[0]].values.data(),
+                         static_cast<std::int64_t>(y.size()));
+    }
     for (int t : op.outputs) {
       std::vector<double>& own = own_.tiles[t].values;
       noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));

@@ -123,7 +123,6 @@ template <class L> Handle<L> rsqrt(Handle<L> x) { return append<L>(OpKind::rsqrt
 template <class L> Handle<L> tanh(Handle<L> x) { return append<L>(OpKind::tanh, {x})[0]; }
 template <class L> Handle<L> sin(Handle<L> x) { return append<L>(OpKind::sin, {x})[0]; }
 template <class L> Handle<L> cos(Handle<L> x) { return append<L>(OpKind::cos, {x})[0]; }
-template <class L> Handle<L> rms_norm(Handle<L> x) { return append<L>(OpKind::rms_norm, {x})[0]; }
 template <class L> Handle<L> mul_scalar(Handle<L> x, double s) {
   return append<L>(OpKind::mul_scalar, {x}, {.scalar = s})[0];
 }
@@ -172,6 +171,39 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
+// Along one dimension. Inside a block it has to be kept.
+template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> mean(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::mean, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> amax(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::amax, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> amin(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::amin, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> logsumexp(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::logsumexp, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
+template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
+  return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
+}
+
+// Over the last dimension.
+template <class L> Handle<L> rms_norm(Handle<L> x, double eps = 0) { return append<L>(OpKind::rms_norm, {x}, {.eps = eps})[0]; }
+template <class L> Handle<L> rms_norm(Handle<L> x, Handle<L> weight, double eps) {
+  return append<L>(OpKind::rms_norm, {x, weight}, {.eps = eps})[0];
+}
+template <class L> Handle<L> layer_norm(Handle<L> x, double eps = 0) {
+  return append<L>(OpKind::layer_norm, {x}, {.eps = eps})[0];
+}
+template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L> bias, double eps) {
+  return append<L>(OpKind::layer_norm, {x, weight, bias}, {.eps = eps})[0];
+}
+
 template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) {
   return append<L>(OpKind::concat, parts, {.dim = dim})[0];
 }

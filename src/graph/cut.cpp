@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 
 namespace zellige::graph {
@@ -18,7 +19,7 @@ bool anywhere(OpKind kind) {
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
-    case OpKind::rms_norm:
+    case OpKind::amax:
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -31,7 +32,7 @@ bool anywhere(OpKind kind) {
     case OpKind::accum_red_sum_rescale:
       return true;
     default:
-      return is_elementwise(kind);
+      return is_elementwise(kind) || is_composed(kind);
   }
 }
 
@@ -76,13 +77,15 @@ class Cutter {
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
     if (is_elementwise(op.kind)) return same_part(op, t, r);
+    if (op.kind == OpKind::amax || (is_composed(op.kind) && reduces(op.kind)))
+      return reduced(op, t, r, op.attributes.dim);
+    if (is_composed(op.kind))
+      return along(op, t, r, composed_dim(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape));
     switch (op.kind) {
       case OpKind::matmul:
         return product(op, t, r);
       case OpKind::reduction:
         return along(op, t, r, op.attributes.dim);
-      case OpKind::rms_norm:
-        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
       case OpKind::concat:
         return joined(op, t, r);
       case OpKind::split:
@@ -147,6 +150,19 @@ class Cutter {
     for (std::size_t i = 1; i < op.inputs.size(); ++i)
       smaller.inputs.push_back(need(op.inputs[i], broadcast(given, op.inputs[i])));
     return slice(emit(std::move(smaller), t, given), t, given, r);
+  }
+
+  /// An operator that reads the whole of one dimension and leaves one element of it, or no such dimension.
+  int reduced(const KernelOp& op, int t, const Region& r, int dim) {
+    const Shape& shape = g_.tensors[op.inputs[0]].shape;
+    Region read = whole(shape);
+    const std::size_t left_out = shape.size() - r.extent.size();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (static_cast<int>(d) == dim) continue;
+      const std::size_t from = d - (static_cast<int>(d) > dim ? left_out : 0);
+      read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
+    }
+    return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }
 
   int joined(const KernelOp& op, int t, const Region& r) {

@@ -5,8 +5,10 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "graph/array.hpp"
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
 #include "graph/ops.hpp"
@@ -79,15 +81,9 @@ struct Around {
   }
 };
 
-void rms_norm(const Operand& x, const Result& y) {
-  const std::int64_t n = x.shape.back(), rows = size(x.shape) / n;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double* from = x.values + row * n;
-    double squares = 0;
-    for (std::int64_t i = 0; i < n; ++i) squares += from[i] * from[i];
-    const double rms = std::sqrt(squares / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = from[i] / rms;
-  }
+void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+  const Evaluation e(kind, attributes, in);
+  std::copy_n(e.values.back().values, size(y.shape), y.values);
 }
 
 /// Copies a part along `dim` between a whole, at `offset`, and a tensor of its own.
@@ -116,6 +112,26 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   std::int64_t at = 0;
   for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d]) at += row % shape_[d] * steps_[i][d];
   return at;
+}
+
+Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
+    : values(operands) {
+  std::vector<Shape> in;
+  for (const Operand& o : operands) in.push_back(o.shape);
+  steps = compose(kind, attributes, in);
+  shapes = step_shapes(steps, in);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    storage.emplace_back(static_cast<std::size_t>(size(shapes[i])));
+    const std::vector<Operand> from = inputs(i);
+    evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
+    values.push_back({shapes[i], storage.back().data()});
+  }
+}
+
+std::vector<Operand> Evaluation::inputs(std::size_t step) const {
+  std::vector<Operand> from;
+  for (int i : steps[step].inputs) from.push_back(values[static_cast<std::size_t>(i)]);
+  return from;
 }
 
 std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {
@@ -171,8 +187,11 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::reduction) {
     std::fill_n(y.values, size(y.shape), 0.0);
     fold(x, attributes.dim, false, y);
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(x, y);
+  } else if (kind == OpKind::amax) {
+    std::fill_n(y.values, size(y.shape), -std::numeric_limits<double>::infinity());
+    fold_max(x, attributes.dim, y);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, in, y);
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {

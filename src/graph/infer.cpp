@@ -44,14 +44,16 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
 }
 
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
-  if (a.size() != b.size())
-    fail_at(where, "expected operands of equal rank, found {} and {}", to_string(a), to_string(b));
-  Shape c = a;
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    if (a[d] != b[d] && a[d] != 1 && b[d] != 1)
+  // Dimensions are counted from the last; one that is missing is 1.
+  const std::size_t rank = std::max(a.size(), b.size());
+  Shape c(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
+                       y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
+    if (x != y && x != 1 && y != 1)
       fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, a[d], b[d]);
-    c[d] = std::max(a[d], b[d]);
+              to_string(a), to_string(b), d, x, y);
+    c[d] = std::max(x, y);
   }
   return c;
 }
@@ -67,6 +69,20 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
   shape[dim] = to;
   return shape;
+}
+
+/// A vector's result has one element.
+Shape without(Shape shape, int dim) {
+  if (shape.size() > 1) shape.erase(shape.begin() + dim);
+  return shape;
+}
+
+void check_weight(const Where& where, std::string_view what, const Shape& x, const Shape& weight) {
+  Shape expected(weight.size(), 1);
+  if (!weight.empty()) expected.back() = x.back();
+  if (weight.size() > x.size() || weight != expected)
+    fail_at(where, "expected a {} of the last dimension of {}, ({}), found {}", what, to_string(x), x.back(),
+            to_string(weight));
 }
 
 Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
@@ -122,6 +138,24 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       const Shape one = reduced(where, x, attributes.dim, 1);
       return {one, one};
     }
+    case OpKind::amax:
+    case OpKind::sum:
+    case OpKind::mean:
+    case OpKind::amin:
+    case OpKind::logsumexp: {
+      check_dim(where, attributes.dim, x);
+      const Shape one = reduced(where, x, attributes.dim, 1);
+      return {attributes.keepdim ? one : without(one, attributes.dim)};
+    }
+    case OpKind::softmax:
+    case OpKind::log_softmax:
+      check_dim(where, attributes.dim, x);
+      return {x};
+    case OpKind::rms_norm:
+    case OpKind::layer_norm:
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        check_weight(where, i == 1 ? "weight" : "bias", x, operands[i]);
+      return {x};
     case OpKind::concat:
       return {concat_shape(where, attributes.dim, operands)};
     case OpKind::split:
@@ -141,7 +175,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {kind == OpKind::accum_rescale ? x : reduced(where, x, last, 1)};
     }
     default:
-      Shape y = x;  // elementwise, rms_norm, accum, accum_max
+      Shape y = x;  // elementwise, accum, accum_max
       for (std::size_t i = 1; i < operands.size(); ++i) y = broadcast_shape(where, y, operands[i]);
       return {y};
   }

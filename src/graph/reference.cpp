@@ -194,7 +194,11 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     if (options.errors && op.kind != OpKind::custom) {
       const DType dtype = g.tensors[op.inputs[0]].dtype;
       propagate(op, dtype, in, out, errors.in, errors.out, threads);
-      if (options.sample) perturb(op, dtype, in, out, noise, threads);
+      if (options.sample && jumps(op.kind))
+        noise.turn(out[0]->values.data(), errors.out[0]->values.data(),
+                   static_cast<std::int64_t>(out[0]->values.size()));
+      else if (options.sample)
+        perturb(op, dtype, in, out, noise, threads);
     }
     for (int t : op.outputs) {
       if (stopped) break;

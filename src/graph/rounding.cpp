@@ -86,12 +86,6 @@ void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Unce
   }
 }
 
-/// Of x / y, likewise.
-double quotient_error(double x, double ex, double y, double ey, double z) {
-  const double operands[] = {x, y}, errors[] = {ex, ey};
-  return elementwise_error(elementwise(OpKind::div), {}, operands, errors, z);
-}
-
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
 /// order has others, about as large where the terms are not arranged to cancel late.
 double own_sum_error(double share, double most, double squares) {
@@ -144,19 +138,31 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-void rms_norm(const Uncertain& x, double* error) {
-  const std::int64_t n = x.at.shape.back(), rows = size(x.at.shape) / n;
-  const Shape row_shape{1, n}, one{1, 1};
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double *v = x.at.values + row * n, *e = x.error + row * n;
-    double squares = 0, off = 0;
-    for (std::int64_t i = 0; i < n; ++i) squares += v[i] * v[i];
-    fold_error({{row_shape, v}, e}, 1, true, n, {one, &off});
-    mean_error({one, &squares}, static_cast<double>(n), true, &off);
-    const double rms = std::sqrt(squares / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i)
-      error[row * n + i] = quotient_error(v[i], e[i], rms, off, v[i] / rms);
+/// Step by step.
+void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
+              double* error) {
+  std::vector<Operand> operands;
+  std::vector<const double*> errors;
+  for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
+  const Evaluation e(kind, attributes, operands);
+  std::deque<std::vector<double>> storage;
+  for (std::size_t i = 0; i < e.steps.size(); ++i) {
+    const auto count = static_cast<std::size_t>(size(e.shapes[i]));
+    double* to = storage.emplace_back(count).data();
+    std::vector<Uncertain> from;
+    for (int k : e.steps[i].inputs)
+      from.push_back({e.values[static_cast<std::size_t>(k)], errors[static_cast<std::size_t>(k)]});
+    propagate(e.steps[i].kind, e.steps[i].attributes, dtype, from, {e.values[in.size() + i]}, {to});
+    errors.push_back(to);
   }
+  std::copy_n(errors.back(), size(e.shapes.back()), error);
+}
+
+/// The error of the greatest along `dim`.
+void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
+  const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
+  std::fill_n(error, none.size(), 0.0);
+  fold_max_error(x, dim, {y.shape, none.data()}, {y.shape, error});
 }
 
 }  // namespace
@@ -227,6 +233,8 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
+bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
+
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block)
     : state_(sample * mix_step + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
              static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5) {}
@@ -243,6 +251,11 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
     const bool away = (biased ? way : bits) & 1;  // from zero
     x[i] += std::copysign(own[i] * part, away ? x[i] : -x[i]);
   }
+}
+
+void Noise::turn(double* x, const double* error, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (error[i] >= 1 && next() % 2) x[i] = 1 - x[i];
 }
 
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
@@ -271,8 +284,10 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(x, errors[0]);
+  } else if (kind == OpKind::amax) {
+    amax_error(x, attributes.dim, out[0], errors[0]);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, dtype, in, errors[0]);
   } else {  // concat and split move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;

@@ -24,9 +24,9 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
   for (const graph::KernelOp& op : graph.ops) {
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
-      program.kernels.push_back(lower_block(graph, op, name, target));
+      program.kernels.push_back(lower_block(program, op, name, target));
     } else {
-      for (BlockProgram& kernel : lower_kernel(graph, op, name, target))
+      for (BlockProgram& kernel : lower_kernel(program, op, name, target))
         program.kernels.push_back(std::move(kernel));
     }
   }

@@ -10,9 +10,14 @@ namespace zellige::plan {
 Program lower(const graph::KernelGraph&, const target::Target&);
 
 /// A custom operator's block graph (lower_block.cpp) and one pre-defined operator (lower_kernel.cpp).
-BlockProgram lower_block(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
-                         const target::Target&);
-std::vector<BlockProgram> lower_kernel(const graph::KernelGraph&, const graph::KernelOp&,
-                                       const std::string& name, const target::Target&);
+/// Either may add views to the program's tensors.
+BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
+                                       const target::Target&);
+
+/// The nodes of one operator that is an elementwise function, a reduction, or made of such (graph/compose.hpp): appended for
+/// operands that are there, all in one section. The result keeps the reduced dimension.
+int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands,
+                   Section);
 
 }  // namespace zellige::plan

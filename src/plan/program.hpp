@@ -5,6 +5,7 @@
 // Every node yields one value. Shapes are those of one block's tile. Loads, and the `round` nodes in front of a
 // matmul's operands, are in the storage type; everything else is float32, as the rounding contract says.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,11 @@ struct Program {
       tensors;  // strides of intermediates and of open outputs filled in by place()
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
+  std::map<int, int> views;  // tensors that are the memory of another, by index (views.hpp)
+  int memory_of(int tensor) const {
+    const auto view = views.find(tensor);
+    return view == views.end() ? tensor : view->second;
+  }
 };
 
 std::string print(const BlockProgram&, const Program&);

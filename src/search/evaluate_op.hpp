@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
@@ -97,15 +98,17 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& 
       }
 }
 
+/// The greatest along `dim`.
 template <Arithmetic A>
-void rms_norm(A& a, const Values<NumberOf<A>>& x, Values<NumberOf<A>>& y) {
-  const std::int64_t n = x.shape.back();
-  for (std::int64_t row = 0; row < graph::size(x.shape) / n; ++row) {
-    NumberOf<A> squares = a.integer(0);
-    for (std::int64_t i = row * n; i < (row + 1) * n; ++i) squares = a.add(squares, a.mul(x.at[i], x.at[i]));
-    const NumberOf<A> rms = a.sqrt(a.div(squares, a.integer(n)));
-    for (std::int64_t i = row * n; i < (row + 1) * n; ++i) y.at[i] = a.div(x.at[i], rms);
-  }
+void amax(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& y) {
+  const Around from(x.shape, dim);
+  for (std::int64_t o = 0; o < from.outer; ++o)
+    for (std::int64_t i = 0; i < from.inner; ++i) {
+      NumberOf<A>& most = y.at[o * from.inner + i];
+      most = x.at[o * from.extent * from.inner + i];
+      for (std::int64_t e = 1; e < from.extent; ++e)
+        most = a.max(most, x.at[(o * from.extent + e) * from.inner + i]);
+    }
 }
 
 /// Calls copy(index in the whole, index in the part) for each element of a part that lies at `offset` along
@@ -130,7 +133,8 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   Values<NumberOf<A>>& y = *out[0];
   // An operator that has grown since is not taken for what it was.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
-  if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()))
+  if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
+      in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)
     fail("{}: `equal` has no meaning for this operator of {} operands", graph::name(kind), in.size());
   if (graph::is_elementwise(kind)) {
     map(a, kind, attributes, in, y);
@@ -139,8 +143,22 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   } else if (kind == OpKind::reduction) {
     y.at.assign(y.at.size(), a.integer(0));
     fold(a, x, attributes.dim, false, y);
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(a, x, y);
+  } else if (kind == OpKind::amax) {
+    amax(a, x, attributes.dim, y);
+  } else if (graph::is_composed(kind)) {
+    std::vector<graph::Shape> shapes;
+    for (const auto* operand : in) shapes.push_back(operand->shape);
+    const std::vector<graph::Step> steps = graph::compose(kind, attributes, shapes);
+    std::vector<Values<NumberOf<A>>> values;
+    for (const auto* operand : in) values.push_back(*operand);
+    for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
+      values.push_back(make_values(shape, a.integer(0)));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      std::vector<const Values<NumberOf<A>>*> from;
+      for (int k : steps[i].inputs) from.push_back(&values[static_cast<std::size_t>(k)]);
+      evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
+    }
+    y.at = values.back().at;
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {

@@ -144,5 +144,27 @@ TEST_F(Cuts, AlongEveryDimension) {
   check(b.build(), 12);
 }
 
+// Those made of others: along every dimension, which is kept or left out, and norms with weights of their own rank.
+TEST_F(Cuts, OfComposedOperators) {
+  Builder b("g");
+  const Tensor X = b.input("X", {6, 8, 10}), V = b.input("V", {7}), w = b.input("w", {10}),
+               c = b.input("c", {1, 10});
+  for (int dim = 0; dim < 3; ++dim) {
+    for (const bool keep : {false, true}) {
+      b.output(amax(X, dim, keep));
+      b.output(mean(X, dim, keep));
+      b.output(logsumexp(X, dim, keep) * 0.5);
+    }
+    b.output(softmax(X, dim));
+    b.output(log_softmax(X, dim));
+  }
+  b.output(sum(V, 0));
+  b.output(rms_norm(X, w, 1e-5));
+  b.output(layer_norm(X, w, c, 1e-5));
+  b.output(where(X, X + w, -1.0));
+  check(b.build(), 8);
+  EXPECT_GT(smaller, checked / 2);
+}
+
 }  // namespace
 }  // namespace zellige::random_graphs

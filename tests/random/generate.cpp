@@ -16,6 +16,7 @@ class KernelStep {
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
                                              OpKind::concat, OpKind::split};
+    if (rng_.chance(20)) return line(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -38,12 +39,18 @@ class KernelStep {
   }
   void push(KernelValue v) { m_.pool.push_back(v); }
 
+  void line(const KernelValue& x) {
+    const int rank = static_cast<int>(x.shape().size());
+    push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
+  }
+
   KernelValue partner(const KernelValue& x) {
     for (const KernelValue& v : m_.pool)
       if (v.at.index != x.at.index && v.shape() == x.shape() && rng_.chance(50)) return v;
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
       if (rng_.chance(30)) e = 1;
+    while (shape.size() > 1 && rng_.chance(20)) shape.erase(shape.begin());
     return m_.input(shape);
   }
 
@@ -76,10 +83,7 @@ class KernelStep {
         return push(v);
       }
       case OpKind::rms_norm: {
-        if (x.vanishes) x = positive(rng_, x);
-        KernelValue v = derived(x, graph::rms_norm(x.at));
-        v.positive = false, v.degree = 0;
-        return push(v);
+        return push(norm(rng_, x, [&] { return m_.input({shape.back()}); }));
       }
       case OpKind::concat: {
         std::vector<graph::Tensor> parts = {x.at};
