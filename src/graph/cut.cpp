@@ -7,6 +7,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/regroup.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -20,6 +21,8 @@ bool anywhere(OpKind kind) {
     case OpKind::reduction:
     case OpKind::reduction_max:
     case OpKind::amax:
+    case OpKind::expand:
+    case OpKind::slice:
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -90,6 +93,11 @@ class Cutter {
         return joined(op, t, r);
       case OpKind::split:
         return taken(op, t, r);
+      case OpKind::permute:
+      case OpKind::expand:
+      case OpKind::slice:
+      case OpKind::reshape:
+        return seen(op, t, r);
       case OpKind::custom:
         if (std::ranges::all_of(op.block->ops, [](const BlockOp& inner) { return anywhere(inner.kind); }))
           return blocks(op, t, r);
@@ -190,6 +198,37 @@ class Cutter {
     KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
     smaller.attributes.sizes = {r.extent[dim]};
     return emit(std::move(smaller), t, r);
+  }
+
+  /// A view: the same view of a part.
+  int seen(const KernelOp& op, int t, const Region& r) {
+    const int operand = op.inputs[0];
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    Region given = r, part = r;
+    switch (op.kind) {
+      case OpKind::permute:
+        for (std::size_t d = 0; d < r.extent.size(); ++d) {
+          const auto of = static_cast<std::size_t>(op.attributes.sizes[d]);
+          part.origin[of] = r.origin[d], part.extent[of] = r.extent[d];
+        }
+        break;
+      case OpKind::expand:
+        part = broadcast(r, operand);
+        smaller.attributes.sizes = r.extent;
+        break;
+      case OpKind::slice:
+        part.origin[static_cast<std::size_t>(op.attributes.dim)] += op.attributes.start;
+        smaller.attributes.start = 0,
+        smaller.attributes.end = r.extent[static_cast<std::size_t>(op.attributes.dim)];
+        break;
+      default: {  // reshape
+        const Regrouped both = regroup(r, g_.tensors[t].shape, g_.tensors[operand].shape);
+        given = both.seen, part = both.from;
+        smaller.attributes.sizes = given.extent;
+      }
+    }
+    smaller.inputs.push_back(need(operand, part));
+    return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
   /// The same block graph on a grid of just the blocks that write the region: each operand is cut to what these load.

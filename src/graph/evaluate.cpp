@@ -12,6 +12,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
 #include "graph/ops.hpp"
+#include "graph/view.hpp"
 
 namespace zellige::graph {
 
@@ -65,11 +66,11 @@ void map(OpKind kind, const Attributes& attributes, const std::vector<Operand>& 
 }
 
 void matmul(const Operand& a, const Operand& b, const Result& c) {
-  const std::size_t r = a.shape.size();
-  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1];
-  const std::int64_t batch = size(a.shape) / (m * k);
-  for (std::int64_t i = 0; i < batch; ++i)
-    gemm(m, n, k, a.values + i * m * k, k, b.values + i * k * n, n, c.values + i * m * n, n);
+  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
+  const Batches batches(a.shape, b.shape, c.shape);
+  for (std::int64_t i = 0; i < batches.count(); ++i)
+    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n,
+         c.values + i * m * n, n);
 }
 
 /// A shape around one dimension: outer x extent x inner.
@@ -84,6 +85,20 @@ struct Around {
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Evaluation e(kind, attributes, in);
   std::copy_n(e.values.back().values, size(y.shape), y.values);
+}
+
+void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
+  const Strides whole = row_major(x.shape);
+  const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < y.shape.size(); ++d) first += v.starts[d] * v.steps[d];
+  const std::int64_t n = y.shape.back(), step = v.steps.back();
+  for (std::int64_t row = 0; row < size(y.shape) / n; ++row) {
+    std::int64_t rest = row, from = first;
+    for (std::size_t d = y.shape.size() - 1; d-- > 0; rest /= y.shape[d])
+      from += rest % y.shape[d] * v.steps[d];
+    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = x.values[from + i * step];
+  }
 }
 
 /// Copies a part along `dim` between a whole, at `offset`, and a tensor of its own.
@@ -112,6 +127,17 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   std::int64_t at = 0;
   for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d]) at += row % shape_[d] * steps_[i][d];
   return at;
+}
+
+Batches::Batches(const Shape& x, const Shape& y, const Shape& product) {
+  // As an elementwise operator's operands, a matrix being an element.
+  const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
+  Shape batch = of(product);
+  batch.push_back(1);
+  Shape bx = of(x), by = of(y);
+  bx.push_back(1), by.push_back(1);
+  const Broadcast walk(batch, {{bx, nullptr}, {by, nullptr}});
+  for (std::int64_t t = 0; t < walk.rows(); ++t) a.push_back(walk.start(t, 0)), b.push_back(walk.start(t, 1));
 }
 
 Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
@@ -192,6 +218,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     fold_max(x, attributes.dim, y);
   } else if (is_composed(kind)) {
     composed(kind, attributes, in, y);
+  } else if (is_view(kind)) {
+    view(kind, attributes, x, y);
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {

@@ -58,6 +58,13 @@ void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) 
   }
 }
 
+/// Which matrices of two operands make each matrix of a product: batches broadcast.
+struct Batches {
+  Batches(const Shape& a, const Shape& b, const Shape& product);
+  std::vector<std::int64_t> a, b;  // by the product's batch
+  std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
+};
+
 /// A composed operator's steps and what each of them gives, the operands in front.
 struct Evaluation {
   Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);

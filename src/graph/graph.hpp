@@ -47,6 +47,7 @@ enum class OpKind : std::uint8_t {
   tanh,
   sin,
   cos,
+  cast,  // to `dtype`
   add,
   sub,
   mul,
@@ -75,6 +76,11 @@ enum class OpKind : std::uint8_t {
   layer_norm,
   concat,
   split,  // along `dim`
+  // Views: kernels read their operand at other coordinates.
+  permute,
+  reshape,
+  expand,
+  slice,
   accum,  // sum over iterations
   accum_red_sum,
   accum_red_mean,
@@ -119,9 +125,12 @@ struct Attributes {
   int dim = -1;           // what works along one dimension: which
   std::int64_t to =
       1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
-  std::vector<std::int64_t> sizes{};  // split: the size of each part along `dim`
-  bool keepdim = false;               // amax, amin, sum, mean, logsumexp: keep `dim` as 1
-  double eps = 0;                     // rms_norm, layer_norm
+  // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape
+  std::vector<std::int64_t> sizes{};
+  bool keepdim = false;             // amax, amin, sum, mean, logsumexp: keep `dim` as 1
+  double eps = 0;                   // rms_norm, layer_norm
+  std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
+  DType dtype = DType::f32;         // cast
   bool operator==(const Attributes&) const = default;
 };
 

@@ -114,6 +114,11 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (key.name == "eps") a.eps = number(where, name, value);
     if (key.name == "dim") a.dim = read_dim(where, name, value, 0);
     if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
+    if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
+    if (key.name == "shape") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
+    if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
+    if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
     if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
   }

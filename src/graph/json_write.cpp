@@ -43,7 +43,10 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "eps" && a.eps != 0) j[name] = a.eps;
     if (name == "dim") j[name] = a.dim;
     if (name == "to") j[name] = a.to;
-    if (name == "sizes") j[name] = a.sizes;
+    if (name == "sizes" || name == "dims" || name == "shape") j[name] = a.sizes;
+    if (name == "start") j[name] = a.start;
+    if (name == "end") j[name] = a.end;
+    if (name == "dtype") j[name] = graph::name(a.dtype);
     if (name == "keepdim") j[name] = a.keepdim;
   }
 }

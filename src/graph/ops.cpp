@@ -32,6 +32,10 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::layer_norm, "layer_norm", composed, 3, 1, true, true, "", 2},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
+    {OpKind::permute, "permute", view, 1, 1, true, false, ""},
+    {OpKind::reshape, "reshape", view, 1, 1, true, false, ""},
+    {OpKind::expand, "expand", view, 1, 1, true, true, ""},
+    {OpKind::slice, "slice", view, 1, 1, true, true, ""},
     {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
     {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
     {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
@@ -75,6 +79,15 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
   switch (kind) {
     case OpKind::mul_scalar:
       return {{"scalar"}};
+    case OpKind::cast:
+      return {{"dtype"}};
+    case OpKind::permute:
+      return {{"dims"}};
+    case OpKind::reshape:
+    case OpKind::expand:
+      return {{"shape"}};
+    case OpKind::slice:
+      return {{"dim"}, {"start"}, {"end"}};
     case OpKind::clamp:
       return {{"lo"}, {"hi"}};
     case OpKind::reduction:

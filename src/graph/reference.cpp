@@ -39,16 +39,15 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
 }
 
 void matmul(const Array& a, const Array& b, Array& c, int threads) {
-  const std::size_t r = a.shape.size();
-  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1],
-                     batch = size(a.shape) / (m * k);
+  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
+  const Batches batches(a.shape, b.shape, c.shape);
   constexpr std::int64_t rows = 128, columns = 480;
   const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
-  parallel_for(batch * down * across, threads, [&](std::int64_t task, int) {
+  parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
     const std::int64_t j = task % across * columns, i = task / across % down * rows,
                        t = task / (across * down);
-    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (t * m + i) * k, k,
-         b.values.data() + t * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
+    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (batches.a[t] * m + i) * k, k,
+         b.values.data() + batches.b[t] * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
   });
 }
 

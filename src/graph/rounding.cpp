@@ -93,14 +93,16 @@ double own_sum_error(double share, double most, double squares) {
 }
 
 /// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
-            int threads) {
-  const std::size_t r = a.at.shape.size();
-  const std::int64_t m = a.at.shape[r - 2], k = a.at.shape[r - 1], n = b.at.shape[r - 1];
-  const std::int64_t batch = size(a.at.shape) / (m * k), terms = k * repeats;
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& product_shape, double* error,
+            std::int64_t repeats, int threads) {
+  const std::int64_t m = product_shape[product_shape.size() - 2], k = a.at.shape.back(),
+                     n = product_shape.back();
+  const Batches batches(a.at.shape, b.at.shape, product_shape);
+  const std::int64_t terms = k * repeats;
   // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
   const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
-  const auto all = static_cast<std::size_t>(batch * m * k), others = static_cast<std::size_t>(batch * k * n);
+  const auto all = static_cast<std::size_t>(size(a.at.shape)),
+             others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
   for (std::size_t i = 0; i < all; ++i)
     magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
@@ -114,9 +116,9 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   const bool exact_a = none(a.error, all), exact_b = none(b.error, others);
   constexpr std::int64_t rows = 128;
   const std::int64_t down = (m + rows - 1) / rows, step = std::max<std::int64_t>(4, (k + 15) / 16);
-  parallel_for(batch * down, threads, [&](std::int64_t task, int) {
+  parallel_for(batches.count() * down, threads, [&](std::int64_t task, int) {
     const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
-    const std::int64_t from_a = (t * m + i) * k, from_b = t * k * n;
+    const std::int64_t from_a = (batches.a[t] * m + i) * k, from_b = batches.b[t] * k * n;
     double* to = error + (t * m + i) * n;
     const std::vector<double> zeros(static_cast<std::size_t>(count));
     std::vector<double> part = zeros, sum = zeros, most = zeros;
@@ -279,7 +281,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
-    matmul(dtype, x, in[1], errors[0], repeats, threads);
+    matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
@@ -288,7 +290,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
-  } else {  // concat and split move errors as they move values
+  } else {  // concat, split and views move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;
     for (const Uncertain& part : in) from.push_back({part.at.shape, part.error});

@@ -46,9 +46,7 @@ class BlockLowering {
   std::array<int, 3> map_of(const graph::BlockOp& op, int tensor) const {
     return {dim(tensor, op.map[0]), dim(tensor, op.map[1]), dim(tensor, op.map[2])};
   }
-  int seen(int tensor) {
-    return seen_as(whole_, tensor, padded_rank(whole_.tensors[tensor].shape, rank_), target_);
-  }
+  int seen(int tensor) { return seen_as(whole_, tensor, padded_rank(whole_.shape(tensor), rank_), target_); }
 
   bool looped() const { return block_.loop > 1; }
 
@@ -88,6 +86,13 @@ class BlockLowering {
     const int id = add(NodeKind::accumulate, std::move(in), shape, Section::inside);
     program_.nodes[id].op = op;
     return id;
+  }
+
+  /// A matmul's operand with the product's batches: one that lacks some is repeated.
+  int batched(int x, const Shape& product) {
+    Shape shape = node(x).shape;
+    for (std::size_t d = 0; d + 2 < shape.size(); ++d) shape[d] = product[d];
+    return shape == node(x).shape ? x : map(OpKind::mul_scalar, {x}, shape, node(x).section);
   }
 
   int rounded(int x, DType dtype) {
@@ -141,8 +146,10 @@ class BlockLowering {
         Node& n = program_.nodes[id];
         n.tensor = tensor;
         n.dtype = whole_.tensors[tensor].dtype;
-        n.splits = splits(shape, whole_.tensors[tensor].shape, map_of(op, op.outputs[0]),
-                          dim(op.outputs[0], op.loop_dim));
+        n.splits =
+            splits(shape, whole_.shape(tensor), map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+        const Shape starts = whole_.starts(tensor);
+        for (std::size_t d = 0; d < starts.size(); ++d) n.splits[d].offset = starts[d];
         n.name = whole_.tensors[tensor].name;
         return id;
       }
@@ -152,13 +159,13 @@ class BlockLowering {
         Node& n = program_.nodes[id];
         n.tensor = tensor;
         n.dtype = whole_.tensors[tensor].dtype;
-        n.splits = splits(node(in[0]).shape, whole_.tensors[tensor].shape, map_of(op, op.inputs[0]), -1);
+        n.splits = splits(node(in[0]).shape, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
         n.name = whole_.tensors[tensor].name;
         return -1;
       }
       case OpKind::matmul: {
-        const int x = rounded(in[0], block_.tensors[op.inputs[0]].dtype);
-        const int y = rounded(in[1], block_.tensors[op.inputs[1]].dtype);
+        const int x = rounded(batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
+        const int y = rounded(batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
         return add(NodeKind::matmul, {x, y}, shape, section);
       }
       case OpKind::reduction_max: {
@@ -221,6 +228,9 @@ class BlockLowering {
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
+      case OpKind::slice:
+      case OpKind::expand:
+        return lower_operator(program_, op.kind, a, in, section, shape);
       default:
         return lower_operator(program_, op.kind, a, in, section);
     }

@@ -18,6 +18,8 @@ class KernelLowering {
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target)
       : program_(program), op_(op), name_(name), target_(target) {}
 
+  BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
+
   std::vector<BlockProgram> run() {
     switch (op_.kind) {
       case OpKind::matmul:
@@ -44,7 +46,7 @@ class KernelLowering {
     int m, n, k, threads;
   };
 
-  const Shape& shape(int tensor) const { return program_.tensors[tensor].shape; }
+  const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
   /// Splits of a tensor whose tile in dimension d is tile[d]; dimensions are walked from the last, which varies
   /// fastest over the grid. `steps[d]` is how many tiles the *output* has there; a tensor of extent 1 broadcasts.
@@ -69,7 +71,9 @@ class KernelLowering {
     n.kind = NodeKind::load;
     n.tensor = tensor;
     n.dtype = program_.tensors[tensor].dtype;
-    for (const Split& s : splits) n.shape.push_back(s.tile);
+    const Shape starts = program_.starts(tensor);
+    for (std::size_t d = 0; d < splits.size(); ++d)
+      n.shape.push_back(splits[d].tile), splits[d].offset += starts[d];
     n.splits = std::move(splits);
     n.section = section;
     n.name = program_.tensors[tensor].name;
@@ -113,11 +117,15 @@ class KernelLowering {
   }
 
   BlockProgram matmul() const {
-    const Shape &a = shape(op_.inputs[0]), &b = shape(op_.inputs[1]);
-    const int rank = static_cast<int>(a.size());
-    const std::int64_t m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
+    const Shape out = shape(op_.outputs[0]);
+    const int rank = static_cast<int>(out.size());
+    const int left = seen_as(program_, op_.inputs[0], padded_rank(shape(op_.inputs[0]), out.size()), target_),
+              right =
+                  seen_as(program_, op_.inputs[1], padded_rank(shape(op_.inputs[1]), out.size()), target_);
+    const Shape a = shape(left), b = shape(right);
+    const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     std::int64_t batch = 1;
-    for (int d = 0; d < rank - 2; ++d) batch *= a[d];
+    for (int d = 0; d < rank - 2; ++d) batch *= out[d];
     MatmulTile t = choose(batch, m, n, k, program_.tensors[op_.inputs[0]].dtype == DType::f32);
     const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
@@ -125,7 +133,7 @@ class KernelLowering {
     p.name = name_;
     p.block = {t.threads, 1, 1};
     p.loop = ceil_div(k, tk);
-    Shape tile(rank, 1), steps(rank, 1), out = shape(op_.outputs[0]);
+    Shape tile(rank, 1), steps(rank, 1);
     for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
     tile[rank - 2] = tm, tile[rank - 1] = tn;
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
@@ -137,9 +145,10 @@ class KernelLowering {
     };
     const Section section = p.loop > 1 ? Section::inside : Section::after;
     std::vector<Split> c = cut(out, tile, steps);
-    std::vector<Split> sa = c, sb = c;
-    const int x = load(p, op_.inputs[0], looped(rank - 1, sa), section);
-    const int y = load(p, op_.inputs[1], looped(rank - 2, sb), section);
+    Shape ea = a, eb = b;  // batches of 1 stay where they are
+    ea[rank - 1] = n, eb[rank - 2] = m;
+    const int x = load(p, left, looped(rank - 1, cut(ea, tile, steps)), section);
+    const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
     Node product;
     product.kind = NodeKind::matmul;
     product.in = {x, y};
@@ -251,6 +260,12 @@ class KernelLowering {
 };
 
 }  // namespace
+
+BlockProgram lower_copy(Program& program, int from, int to, const std::string& name,
+                        const target::Target& target) {
+  const KernelOp none;
+  return KernelLowering(program, none, name, target).copy(from, to);
+}
 
 std::vector<BlockProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
                                        const target::Target& target) {

@@ -6,7 +6,7 @@
 namespace zellige::plan {
 
 int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& a,
-                   const std::vector<int>& operands, Section section) {
+                   const std::vector<int>& operands, Section section, const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
   if (graph::is_composed(kind)) {
@@ -18,18 +18,23 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
     }
     return values.back();
   }
+  if (kind == OpKind::expand)  // a map that leaves its operand as it is
+    return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, section, shape);
   graph::Attributes kept = a;
   kept.keepdim = true;
   Node n;
   n.in = operands;
-  n.shape = graph::infer_shapes({program.name}, kind, kept, shapes).at(0);
+  n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
   n.section = section;
   if (graph::is_elementwise(kind)) {
     n.kind = NodeKind::map, n.op = kind;
-    n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
+    n.to_dtype = a.dtype, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
+  } else if (kind == OpKind::slice) {
+    n.kind = NodeKind::slice;
+    n.dim = a.dim, n.start = a.start;
   } else {
     fail("{}: {} has no lowering", program.name, graph::name(kind));
   }

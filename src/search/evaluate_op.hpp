@@ -6,7 +6,9 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
+#include "graph/evaluate.hpp"
 #include "graph/ops.hpp"
+#include "graph/view.hpp"
 #include "search/values.hpp"
 
 namespace zellige::search {
@@ -58,18 +60,16 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
 
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
-  const std::size_t r = x.shape.size();
-  if (z.shape.size() != r || !std::equal(x.shape.begin(), x.shape.end() - 2, z.shape.begin()))
-    fail("`equal` has no meaning for a matmul of {} and {}", graph::to_string(x.shape),
-         graph::to_string(z.shape));
-  const std::int64_t m = x.shape[r - 2], k = x.shape[r - 1], n = z.shape[r - 1];
-  for (std::int64_t row = 0; row < graph::size(x.shape) / k; ++row)
-    for (std::int64_t j = 0; j < n; ++j) {
-      NumberOf<A> sum = a.integer(0);
-      for (std::int64_t p = 0; p < k; ++p)
-        sum = a.add(sum, a.mul(x.at[row * k + p], z.at[(row / m * k + p) * n + j]));
-      y.at[row * n + j] = sum;
-    }
+  const std::int64_t m = y.shape[y.shape.size() - 2], k = x.shape.back(), n = y.shape.back();
+  const graph::Batches batches(x.shape, z.shape, y.shape);
+  for (std::int64_t t = 0; t < batches.count(); ++t)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        NumberOf<A> sum = a.integer(0);
+        for (std::int64_t p = 0; p < k; ++p)
+          sum = a.add(sum, a.mul(x.at[(batches.a[t] * m + i) * k + p], z.at[(batches.b[t] * k + p) * n + j]));
+        y.at[(t * m + i) * n + j] = sum;
+      }
 }
 
 /// y[..., j, ...] += f(x[..., j + k to, ...]) summed over k, along `dim`; f is the identity or the square.
@@ -159,6 +159,14 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
     }
     y.at = values.back().at;
+  } else if (graph::is_view(kind)) {
+    const graph::Viewed v = *graph::viewed(kind, attributes, x.shape, graph::row_major(x.shape), y.shape);
+    for (std::size_t i = 0; i < y.at.size(); ++i) {
+      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), y.shape);
+      std::int64_t from = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
+      y.at[i] = x.at[static_cast<std::size_t>(from)];
+    }
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {

@@ -89,12 +89,12 @@ class SizesOfGraph {
     const int last = static_cast<int>(x.size()) - 1;
     switch (kind) {
       case OpKind::matmul:
-        if (in[1].size() != x.size()) fail("ranks {} and {} meet", x.size(), in[1].size());
-        for (int d = 0; d < last - 1; ++d) s_.same(x[d], in[1][d]), s_.same(x[d], y[d]);
-        s_.same(x[last], in[1][last - 1]);
-        s_.same(x[last - 1], y[last - 1]);
-        s_.same(in[1][last], y[last]);
-        return;
+        s_.same(x[last], in[1][in[1].size() - 2]);
+        s_.same(x[last - 1], y[y.size() - 2]);
+        s_.same(in[1].back(), y.back());
+        for (const Extents& operand : {x, in[1]})
+          alike({operand.begin(), operand.end() - 2}, {y.begin(), y.end() - 2});
+        return alike({x.begin(), x.end() - 2}, {in[1].begin(), in[1].end() - 2});
       case OpKind::reduction:
         return reduced(x, y, attributes.dim, at);
       case OpKind::accum_redtox_sum:
@@ -112,6 +112,14 @@ class SizesOfGraph {
           rest.insert(rest.begin() + attributes.dim, x[attributes.dim]);
         return alike(x, rest, attributes.dim);
       }
+      case OpKind::permute:
+        for (std::size_t d = 0; d < y.size(); ++d)
+          s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);
+        return;
+      case OpKind::reshape:
+      case OpKind::expand:
+      case OpKind::slice:
+        fail("{} names sizes of its own", graph::name(kind));
       case OpKind::concat:
       case OpKind::split: {
         std::vector<int> parts;

@@ -172,6 +172,19 @@ class Body {
     keep(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), true));
   }
 
+  void view(BlockValue x) {
+    const Shape shape = x.shape();
+    if (rng_.chance(50)) {
+      const int dim = static_cast<int>(rng_.below(rank_));
+      const std::int64_t start = rng_.below(shape[dim]);
+      return keep(derived(x, graph::slice(x.at, dim, start, rng_.between(start + 1, shape[dim]))));
+    }
+    Shape to = shape;
+    for (std::int64_t& e : to)
+      if (e == 1) e = rng_.between(1, 6);
+    if (graph::size(to) < most_tile()) keep(derived(x, graph::expand(x.at, to)));
+  }
+
   void concat(BlockValue x) {
     const int dim = static_cast<int>(rng_.below(rank_));
     std::vector<BlockValue> parts = {x};
@@ -222,7 +235,7 @@ class Body {
   void step(bool after = false) {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
-    const std::int64_t which = rng_.below(34);
+    const std::int64_t which = rng_.below(35);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));
     if (which < 20 && rank_ >= 2) return matmul(x);
@@ -233,6 +246,7 @@ class Body {
         weight.back() = x.shape().back();
         return load(weight, false);
       }));
+    if (which >= 33) return view(x);
     if (which >= 29) return line(x);
     if (which < 25) return concat(x);
     if (which < 27) return split(x);

@@ -140,6 +140,11 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
       return v;
     case OpKind::abs:
       return derived(x, graph::abs(x.at));
+    case OpKind::cast: {  // there and back: all else is of one dtype
+      const graph::DType own = x.at.dtype(), other = rng.pick(std::vector<graph::DType>{
+                                                 graph::DType::f16, graph::DType::bf16, graph::DType::f32});
+      return derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other), own));
+    }
     default:  // neg, tanh, sin, cos, and what is new: of both signs
       v.at = graph::append<L>(kind, {x.at})[0];
       v.varies = x.varies, v.after = x.after, v.degree = x.degree, v.bounded = x.bounded;
