@@ -104,6 +104,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
 std::string print(const Plan& plan) {
   std::string out;
   for (const KernelPlan& kernel : plan.kernels) out += print(kernel, plan.program);
+  for (const std::string& note : plan.program.notes) out += fmt::format("note: {}\n", note);
   out += fmt::format("workspace {} bytes\n", plan.device.total);
   return out;
 }
