@@ -90,7 +90,7 @@ struct BlockProgram {
 
 /// A tensor that is the memory of another. Its entry among the tensors has strides and extents from the base's first element;
 /// what readers see has `shape` and begins at `starts`.
-struct View {
+struct TensorView {
   int base = -1;
   Shape shape, starts;
 };
@@ -102,7 +102,7 @@ struct Program {
       tensors;  // strides of intermediates and of open outputs filled in by place()
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
-  std::map<int, View> views;  // by index into tensors (views.hpp)
+  std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::vector<std::string> notes;
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
