@@ -46,6 +46,22 @@ void ask(const Manifest& m, Text& out) {
   out.close();
 }
 
+/// A launch of clusters.
+void clustered(const KernelLaunch& k, const std::string& arguments, Text& out) {
+  out.open("{{");
+  out.line("cudaLaunchAttribute cluster{{}};");
+  out.line("cluster.id = cudaLaunchAttributeClusterDimension;");
+  out.line("cluster.val.clusterDim.x = {}, cluster.val.clusterDim.y = 1, cluster.val.clusterDim.z = 1;", k.cluster);
+  out.line("cudaLaunchConfig_t launch{{}};");
+  out.line("launch.gridDim = dim3({}, {}, {}), launch.blockDim = dim3({}, {}, {});", k.grid.x, k.grid.y, k.grid.z,
+           k.block.x, k.block.y, k.block.z);
+  out.line("launch.dynamicSmemBytes = {}, launch.stream = stream, launch.attrs = &cluster, launch.numAttrs = 1;",
+           k.shared_bytes);
+  out.line("if (const cudaError_t error = cudaLaunchKernelEx(&launch, {}, {}); error != cudaSuccess) return error;",
+           k.name, arguments);
+  out.close();
+}
+
 }  // namespace
 
 void host_entry(const Manifest& m, Text& out) {
@@ -96,6 +112,10 @@ void host_entry(const Manifest& m, Text& out) {
         continue;
       }
       arguments += fmt::format("{}({}{}*){}", i ? ", " : "", k.writes[i] ? "" : "const ", type_name(t.dtype), from);
+    }
+    if (k.cluster > 1) {
+      clustered(k, arguments, out);
+      continue;
     }
     out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y,
              k.grid.z, k.block.x, k.block.y, k.block.z, k.shared_bytes, arguments);

@@ -83,6 +83,7 @@ void KernelText::declarations() {
     const auto copy = plan_.copies.find(static_cast<int>(&n - block_.nodes.data()));
     if (copy == plan_.copies.end() || !copy->second.by_tensor_map()) tensors.insert(n.tensor);
   }
+  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
     for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {

@@ -39,6 +39,7 @@ std::string to_json(const Manifest& m) {
     j["grid"] = {k.grid.x, k.grid.y, k.grid.z};
     j["block"] = {k.block.x, k.block.y, k.block.z};
     j["shared_bytes"] = k.shared_bytes;
+    if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
     j["arguments"] = Json::array();
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       j["arguments"].push_back(

@@ -64,8 +64,8 @@ void KernelText::rings() {
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
       names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
     }
-    out_.line("const auto {} = Ring<{}, Tiles<{}>>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes, offsets,
-              channel.offset, names);
+    out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes,
+              plan_.ranks > 1 ? fmt::format(", {}", plan_.ranks) : "", offsets, channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
     ready.push_back(fmt::format("{}.init({});", ring(c), warps));
@@ -76,7 +76,7 @@ void KernelText::rings() {
   for (const std::string& line : ready) out_.line("{}", line);
   out_.line("fence_mbarrier_init();");
   out_.close();
-  out_.line("__syncthreads();");
+  out_.line("{}", plan_.ranks > 1 ? "cluster_sync();" : "__syncthreads();");
 }
 
 void KernelText::roles() {
@@ -93,8 +93,14 @@ void KernelText::roles() {
       out_.open("{}", role);
     cursors();
     run(agent.steps, 0, agent.steps.size());
+    for (int c = 0; c < static_cast<int>(s.channels.size()); ++c)
+      if (plan_.ranks > 1 && by_mbarriers(s.channels[c]) && s.channels[c].producer == agent_)
+        out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c), ring(c));
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
+  if (plan_.ranks == 1) return;
+  out_.line("__syncwarp();");
+  out_.line("cluster_sync();  // nobody leaves while others write here");
 }
 
 /// Where in each of its rings the agent is: a producer at the next stage to fill, a consumer at the next to be filled and at
@@ -123,13 +129,18 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
   out_.line("#pragma unroll 1");
-  out_.open("for (int tile = blockIdx.x; tile < {}; tile += gridDim.x) {{", grid.count());
+  const int ranks = plan_.ranks;
+  const std::string of = ranks > 1 ? fmt::format(" / {}", ranks) : "";  // one after another of a cluster's
+  out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
   if (walk.rows > 0) {
-    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows, walk.columns, walk.group);
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks, walk.columns,
+              std::max<std::int64_t>(1, walk.group / ranks));
+    const std::string row = ranks > 1 ? fmt::format("place.row * {} + rank", ranks) : "place.row";
     if (walk.row_axis == walk.column_axis) {
-      out_.line("const int b{} = place.row * {} + place.column;", "xyz"[walk.row_axis], walk.columns);
+      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis], ranks > 1 ? "(" + row + ")" : row,
+                walk.columns);
     } else {
-      out_.line("const int b{} = place.row;", "xyz"[walk.row_axis]);
+      out_.line("const int b{} = {};", "xyz"[walk.row_axis], row);
       out_.line("const int b{} = place.column;", "xyz"[walk.column_axis]);
     }
   } else {
@@ -210,19 +221,27 @@ void KernelText::box(const plan::Step& step) {
   const Buffer& b = plan_.buffers[task.buffer];
   const bool load = task.kind == plan::TaskKind::copy_in;
   const std::string call = function(*plan_.copies.at(task.node).row), map = map_name(task.node);
-  const Counted j = counted("j", plan::boxes(b));
+  const std::int64_t boxes = plan::boxes_of_rank(plan_, task.node, b);
+  const Counted j = counted("j", boxes);
+  const auto part = plan_.parts.find(task.node);
+  const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
+  const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
+  const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's
   std::string at;
   for (int d : plan::map_order(n, b.inner)) {
-    const Index start = global_start(n, d, iteration_) + (d == b.inner ? j.at * b.span : Index(0));
+    Index start = global_start(n, d, iteration_);
+    if (d == b.inner) start = start + span * b.span;
+    if (part != plan_.parts.end() && d == part->second && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
     at += fmt::format(", {}", start);
   }
-  out_.line("// {} {}: {} box{}", printable(n.name), graph::to_string(n.shape), plan::boxes(b),
-            plan::boxes(b) == 1 ? "" : "es");
+  out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes, boxes == 1 ? "" : "es",
+            step.multicast ? fmt::format(" of each of {} ranks, to all", plan_.ranks) : "");
   if (load) {
-    const std::int64_t bytes = graph::size(b.padded) / plan::boxes(b) * graph::bytes(b.dtype);
-    const Index offset = j.at * bytes;
-    out_.line("{}{}({}{}, {}, {}_full{});", j.head, call, ring_tile(task.buffer),
-              offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel), at);
+    const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
+    const Index offset = span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.ranks));
+    out_.line("{}{}({}{}, {}, {}_full{}{});", j.head, call, ring_tile(task.buffer),
+              offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel),
+              step.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", at);
     return;
   }
   std::vector<Index> from(n.shape.size());

@@ -157,6 +157,7 @@ class Builder {
       agent_.registers = most;
     }
     schedule_.threads += 32 * loads.warps;
+    schedule_.ranks = order_.ranks;
     channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
             Synchronisation::mbarrier_bytes);
     channel("sums", -1, 1, consumer, Synchronisation::commit_group);
@@ -172,7 +173,10 @@ class Builder {
     tiles();
     open(Loop::iterations, plan_.program.loop);
     step(StepKind::acquire).channel = ring;
-    for (int t : order_.loop_copies) run(t).channel = ring;
+    for (int t : order_.loop_copies) {
+      Step& s = run(t);
+      s.channel = ring, s.multicast = plan_.parts.count(plan_.tasks[t].node) > 0;
+    }
     close();
     if (order_.blocks > 0) close();
     schedule_.agents.push_back(std::move(agent_));

@@ -30,13 +30,14 @@ class Choice {
     if (const std::string why = warpgroups(grouped, program_, target_); why.empty()) {
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
-      for (Blocks blocks : {Blocks::stay, Blocks::a_tile}) {
-        if (blocks == Blocks::stay && grouped.program.grid.count() <= target_.multiprocessors) continue;
+      for (Blocks blocks : {Blocks::pairs, Blocks::stay, Blocks::a_tile}) {
+        if (blocks != Blocks::a_tile && grouped.program.grid.count() <= target_.multiprocessors) continue;
         KernelPlan ordered = grouped;
+        if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);
         if (fits(ordered, order,
-                 fmt::format("products on warpgroups, tiles by TMA{}",
-                             blocks == Blocks::stay ? ", blocks that stay" : "")))
+                 fmt::format("products on warpgroups, tiles by TMA{}{}", blocks == Blocks::a_tile ? "" : ", blocks that stay",
+                             blocks == Blocks::pairs ? " in pairs" : "")))
           return true;
       }
     }

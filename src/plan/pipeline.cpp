@@ -85,8 +85,10 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
 
 Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
-  if (blocks == Blocks::stay) order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
-  plan.blocks = order.blocks;
+  if (blocks != Blocks::a_tile)
+    order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
+  if (blocks == Blocks::pairs) order.ranks = 2, order.blocks -= order.blocks % 2;
+  plan.blocks = order.blocks, plan.ranks = order.ranks;
   std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];

@@ -18,6 +18,7 @@ struct Order {
   bool top_barrier = false;     // at the start of each iteration
   bool after_barrier = false;   // between the loop and what follows it
   std::int64_t blocks = 0;      // that stay for one tile after another; 0: each has its own
+  int ranks = 1;                // blocks of a cluster: rows of tiles that bring their columns' operand together
 };
 
 /// Where a program without a loop starts its copies: all before anything else, so that they travel together, or where
@@ -25,7 +26,8 @@ struct Order {
 enum class Copies : std::uint8_t { first, late };
 
 /// Blocks that stay load the next tile while they store one: the ring's memory is then nobody else's.
-enum class Blocks : std::uint8_t { a_tile, stay };
+/// In pairs, each brings the other half of the operand that their tiles, one below the other, have in common.
+enum class Blocks : std::uint8_t { a_tile, stay, pairs };
 
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 

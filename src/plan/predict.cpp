@@ -83,15 +83,14 @@ class Prediction {
           Counter::ldmatrix_wavefronts_ideal, Counter::cp_async_4, Counter::cp_async_8, Counter::cp_async_16,
           Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal,
           Counter::wgmma, Counter::mbarrier_arrive, Counter::mbarrier_wait, Counter::tma_load,
-          Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes})
+          Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes, Counter::cluster_barrier})
       counts_[c] = 0;
     for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
       counts_[Counter(c)] = 0;
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
-    if (plan_.schedule.agents.size() > 1)
-      barriers[0] = blocks_;  // their rings are made ready before they part
+    if (plan_.schedule.agents.size() > 1) parting(barriers[0]);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
@@ -130,7 +129,8 @@ class Prediction {
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
-        counts_[Counter::mbarrier_arrive] += blocks_ * agent.warps;  // a lane of each
+        counts_[Counter::mbarrier_arrive] +=
+            blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
       } else if (step.kind == StepKind::barrier) {
         met_[step.id] += blocks_;
         unsynced_.clear(), ragged_.clear();
@@ -145,6 +145,26 @@ class Prediction {
         counted_until = at + tasks.size();
       }
     }
+  }
+
+  /// Rings are made ready before the agents part. Blocks of a cluster wait for each other then, and before they leave, when a
+  /// producer has seen its ring empty.
+  void parting(std::uint64_t& barrier) {
+    if (plan_.ranks == 1) {
+      barrier = blocks_;
+      return;
+    }
+    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.ranks);
+    for (const Channel& c : plan_.schedule.channels)
+      if (barrier_bytes(c) > 0) counts_[Counter::mbarrier_wait] += blocks_ * c.stages;
+  }
+
+  /// Who gives a stage back that all ranks have a part in tells all of them.
+  std::uint64_t ranks_at(int channel) const {
+    for (const Agent& agent : plan_.schedule.agents)
+      for (const Step& step : agent.steps)
+        if (step.multicast && step.channel == channel) return plan_.ranks;
+    return 1;
   }
 
   /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.
@@ -204,7 +224,7 @@ class Prediction {
   void boxed(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
-    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes(b);
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
         blocks_ * b.elements * graph::bytes(b.dtype);
   }

@@ -74,6 +74,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   text += quoted(step.what);
   if (!step.reads.empty()) text += " reads " + accesses(s, step.reads, in_loop);
   if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
+  if (step.multicast) text += fmt::format(" of {} ranks, a part each", s.ranks);
   const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release;
   if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
   if (step.guard_lag != 0)
@@ -190,7 +191,8 @@ std::string print(const Schedule& s) {
     end = std::max(end, t.offset + t.bytes);
     width = std::max(width, t.name.size());
   }
-  std::string text = fmt::format("{} threads, {} bytes of shared memory\n", s.threads, end);
+  std::string text = fmt::format("{} threads, {} bytes of shared memory{}\n", s.threads, end,
+                                 s.ranks > 1 ? fmt::format(", {} ranks", s.ranks) : "");
   for (const SharedTensor& t : s.tensors) {
     text += fmt::format("tensor {:{}}  bytes [{}, {})", t.name, width, t.offset, t.offset + t.bytes);
     text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes / t.stages) : "\n";

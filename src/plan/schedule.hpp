@@ -89,6 +89,8 @@ struct Step {
   Loop loop{};             // loop_begin
   std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+  bool multicast = false;  // copy: this rank's part of the tile, to every rank
+  int held = -1;           // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
 };
@@ -108,6 +110,7 @@ bool fills_only(const Agent&);
 
 struct Schedule {
   int threads = 0;
+  int ranks = 1;  // blocks of a cluster that run it together, each with tensors and channels of its own
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;

@@ -43,6 +43,11 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
 
 std::int64_t boxes(const Buffer& b) { return b.span > 0 ? b.padded[b.inner] / b.span : 1; }
 
+std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const Buffer& b) {
+  const auto part = plan.parts.find(node);
+  return part != plan.parts.end() && part->second == b.inner ? boxes(b) / plan.ranks : boxes(b);
+}
+
 TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
   const Node& n = plan.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
@@ -56,7 +61,9 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
     map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
     // A dimension of one element is never stepped along; TMA wants a stride all the same.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
-    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d]);
+    const auto part = plan.parts.find(id);
+    const bool parted = part != plan.parts.end() && part->second == d && d != b.inner;
+    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (parted ? plan.ranks : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/error.hpp"
+#include "plan/ranks.hpp"
 #include "plan/verify_state.hpp"
 
 namespace zellige::plan {
@@ -14,12 +15,12 @@ constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // what one mbar
 
 class Simulation {
  public:
-  Simulation(const Schedule& schedule, const std::string& kernel)
-      : s{schedule, kernel, unroll(schedule, kernel), {}, {}, {}, {}, {}} {
-    s.agents.resize(schedule.agents.size());
-    s.channels.resize(schedule.channels.size());
-    for (std::size_t c = 0; c < schedule.channels.size(); ++c)
-      for (int agent : schedule.channels[c].consumers) s.channels[c].consumers[agent];
+  Simulation(const Schedule& of_all_ranks, const std::string& kernel)
+      : schedule_(of_all_ranks), s{schedule_, kernel, unroll(schedule_, kernel), {}, {}, {}, {}, {}} {
+    s.agents.resize(schedule_.agents.size());
+    s.channels.resize(schedule_.channels.size());
+    for (std::size_t c = 0; c < schedule_.channels.size(); ++c)
+      for (int agent : schedule_.channels[c].consumers) s.channels[c].consumers[agent];
     for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
     lay_out_cells();
     count_phases();
@@ -42,6 +43,7 @@ class Simulation {
   }
 
  private:
+  Schedule schedule_;
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent
 
@@ -65,36 +67,41 @@ class Simulation {
     }
   }
 
-  /// Which copies fill which stage: those between one acquire of the producer and its next.
+  /// The channel whose stage the agent holds at this step: that of its own rank.
+  static int held(const Step& step) { return step.held >= 0 ? step.held : step.channel; }
+
+  /// Which copies fill which stage: those between one acquire of the producer, of its own rank's channel, and its next.
   void count_phases() {
+    std::vector<std::size_t> acquired(s.channels.size(), 0);  // by its producer
     for (std::size_t a = 0; a < s.lines.size(); ++a)
       for (const Event& e : s.lines[a]) {
         const Step& step = *e.step;
         const bool load = is_tma_load(s.schedule, step);
         if (!load && step.kind != StepKind::acquire && step.kind != StepKind::release) continue;
         const Channel& c = s.schedule.channels[step.channel];
-        if (c.producer != static_cast<int>(a)) continue;
+        if (s.schedule.channels[held(step)].producer != static_cast<int>(a)) continue;
+        std::size_t& n = acquired[held(step)];
+        if (step.kind == StepKind::acquire) ++n;
         std::vector<Phase>& phases = s.channels[step.channel].phases;
-        if (step.kind == StepKind::acquire) {
-          phases.emplace_back();
-          continue;
-        }
-        if (phases.empty())
+        if (phases.size() < n) phases.resize(n);
+        if (step.kind == StepKind::acquire) continue;
+        if (n == 0)
           fail("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
                s.schedule.agents[a].name,
                load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
                     : fmt::format("releases channel {}", c.name),
                describe(e), c.name);
+        Phase& phase = phases[n - 1];
         if (!load) {
-          phases.back().by_release = true;
+          phase.by_release = true;
           continue;
         }
-        ++phases.back().copies;
+        ++phase.copies;
         for (const Access& w : step.writes)
-          phases.back().bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
-        if (phases.back().bytes > most_transaction_bytes)
+          phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
+        if (phase.bytes > most_transaction_bytes)
           fail("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}", s.kernel,
-               s.schedule.agents[a].name, phases.back().bytes, c.name, describe(e), most_transaction_bytes);
+               s.schedule.agents[a].name, phase.bytes, c.name, describe(e), most_transaction_bytes);
       }
   }
 
@@ -195,7 +202,7 @@ class Simulation {
   void load_by_tma(int a, const Event& e) {
     const Channel& c = s.schedule.channels[e.step->channel];
     ChannelState& channel = s.channels[e.step->channel];
-    const std::int64_t phase = channel.produced - 1;
+    const std::int64_t phase = s.channels[held(*e.step)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         fail("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
@@ -248,7 +255,7 @@ class Simulation {
       return;
     }
     ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= mine.acquired)
+    if (mine.released >= s.channels[held(*e.step)].consumers.at(a).acquired)
       fail(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
           s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
@@ -346,6 +353,13 @@ class Simulation {
     return true;
   }
 
+  /// Agents of other ranks give a channel's stages back, and read their own rank's.
+  bool acquires(int agent, int channel) const {
+    for (const Event& e : s.lines[agent])
+      if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->held >= 0) return false;
+    return true;
+  }
+
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())
@@ -358,7 +372,7 @@ class Simulation {
       const ChannelState& channel = s.channels[k];
       const Channel& c = s.schedule.channels[k];
       for (const auto& [agent, consumer] : channel.consumers)
-        if (consumer.acquired < channel.produced)
+        if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
           fail(
               "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
               "still be written when the kernel ends; acquire every stage that is filled",
@@ -374,7 +388,7 @@ class Simulation {
 void verify(const Schedule& schedule, const std::string& kernel, const target::Target& target) {
   check_structure(schedule, kernel);
   check_limits(schedule, kernel, target);
-  Simulation(schedule, kernel).run();
+  Simulation(all_ranks(schedule), kernel).run();
 }
 
 }  // namespace zellige::plan

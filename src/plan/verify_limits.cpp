@@ -8,6 +8,7 @@
 namespace zellige::plan {
 namespace {
 
+constexpr int most_ranks = 8;
 constexpr int named_barriers = 16;               // 0 is __syncthreads
 constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
@@ -75,7 +76,10 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
   if (needed && agent != c.producer && !consumes(c, agent))
     fail("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
          at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
-  if (loads && agent != c.producer)
+  if (step.held >= static_cast<int>(s.channels.size()))
+    fail("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
+         step.held, s.channels.size());
+  if (loads && agent != (step.held >= 0 ? s.channels[step.held] : c).producer)
     fail("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
          at(a, index), c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
@@ -166,6 +170,8 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
 }
 
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  if (s.ranks > 1 && t.compute_capability < 90)
+    fail("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
   if (s.threads < warp || s.threads > t.threads_per_block)
     fail("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
          t.threads_per_block);
@@ -291,11 +297,33 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
+/// Ranks are of a cluster; what they share by multicast comes in a part from each.
+static void check_ranks(const Schedule& s, const std::string& kernel) {
+  if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
+    fail("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
+  for (const Agent& a : s.agents)
+    for (std::size_t k = 0; k < a.steps.size(); ++k) {
+      const Step& step = a.steps[k];
+      if (!step.multicast) continue;
+      if (s.ranks == 1) fail("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
+      if (!is_tma_load(s, step))
+        fail("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel, at(a, k),
+             name(step.kind));
+      for (const Access& w : step.writes) {
+        const SharedTensor& t = s.tensors[w.tensor];
+        if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
+          fail("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel, at(a, k),
+               t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+      }
+    }
+}
+
 void check_structure(const Schedule& s, const std::string& kernel) {
   if (s.agents.empty()) fail("{}: has no agents; a schedule needs at least 1", kernel);
   check_tensors(s, kernel);
   check_channels(s, kernel);
   for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));
+  check_ranks(s, kernel);
 }
 
 void check_limits(const Schedule& s, const std::string& kernel, const target::Target& t) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/tensor_map.hpp"
+#include "plan/tile_walk.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -76,6 +77,27 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
   choice.a_from = -1;
   plan.matmuls[product] = choice;
   return "";
+}
+
+bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
+  constexpr int ranks = 2;
+  const TileWalk walk = tile_walk(plan);
+  if (walk.rows < ranks || walk.rows % ranks != 0) return false;
+  for (const auto& [node, m] : plan.matmuls) {
+    if (!m.by_warpgroup()) continue;
+    const int operand = plan.program.nodes[node].in[1];
+    const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
+    const int last = static_cast<int>(b.padded.size()) - 1;
+    // Lines of K are halved line by line, spans of columns span by span; both halves lie whole one behind the other.
+    const bool spans = b.inner == last;
+    if (spans ? boxes(b) % ranks != 0 : b.padded[last] % (ranks * 8) != 0) return false;
+    Copy& copy = plan.copies.at(operand);
+    copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
+    if (!copy.row) return false;
+    plan.parts[operand] = last;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace zellige::plan

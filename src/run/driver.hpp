@@ -83,8 +83,9 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  /// `cluster` blocks along x at a time.
   void launch(const Function&, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
-              const std::vector<Argument>& arguments);
+              const std::vector<Argument>& arguments, int cluster = 1);
   /// Waits; fails with what the kernels since the last wait ran into.
   void wait();
   void* handle() const { return handle_; }

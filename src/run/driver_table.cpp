@@ -38,6 +38,7 @@ const Driver& driver() {
     library.bind(d.event_record, "cuEventRecord");
     library.bind(d.event_ms, "cuEventElapsedTime");
     library.bind(d.launch, "cuLaunchKernel");
+    library.bind_if_there(d.launch_ex, "cuLaunchKernelEx");
     if (const int status = d.init(0)) {
       const char* words = "unknown error";
       d.error_string(status, &words);

@@ -7,6 +7,21 @@
 
 namespace zellige::run {
 
+/// CUlaunchAttribute with a cluster's blocks along x, y and z, and CUlaunchConfig.
+struct LaunchAttribute {
+  static constexpr int cluster_dimension = 4;
+  int id = cluster_dimension, padding = 0;
+  unsigned value[16] = {};
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfiguration {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  void* stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+static_assert(sizeof(LaunchConfiguration) == 56);
+
 struct Driver {
   int (*init)(unsigned);
   int (*driver_version)(int*);
@@ -38,6 +53,7 @@ struct Driver {
   int (*event_ms)(float*, void*, void*);
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                 void**);
+  int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr: a driver before 11.8
 };
 
 /// Loaded and initialised. Fails where there is no driver.

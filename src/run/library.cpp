@@ -24,4 +24,6 @@ void* Library::address(const char* symbol) const {
   return at;
 }
 
+void* Library::address_if_there(const char* symbol) const { return dlsym(handle_, symbol); }
+
 }  // namespace zellige::run

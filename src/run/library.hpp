@@ -16,10 +16,16 @@ class Library {
   void bind(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(address(symbol));
   }
+  /// The same; nullptr if the library lacks it.
+  template <class F>
+  void bind_if_there(F*& function, const char* symbol) const {
+    function = reinterpret_cast<F*>(address_if_there(symbol));
+  }
   const std::string& path() const { return path_; }
 
  private:
   void* address(const char* symbol) const;
+  void* address_if_there(const char* symbol) const;
 
   void* handle_ = nullptr;  // never closed: the libraries of a GPU do not like it
   std::string path_;

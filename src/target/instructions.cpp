@@ -53,6 +53,10 @@ const Instruction* find_tensor_load(const Target& t, int dimensions) {
   return find_instruction(t, fmt::format("SM90_TMA_LOAD_{}D", dimensions));
 }
 
+const Instruction* find_tensor_multicast(const Target& t, int dimensions) {
+  return find_instruction(t, fmt::format("SM90_TMA_LOAD_MULTICAST_{}D", dimensions));
+}
+
 const Instruction* find_tensor_store(const Target& t, int dimensions) {
   return find_instruction(t, fmt::format("SM90_TMA_STORE_{}D", dimensions));
 }

@@ -31,8 +31,9 @@ const Instruction* find_matrix_load(const Target&);
 /// ends; the widest first.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// TMA's plain load of boxes of so many dimensions, and its store; nullptr where the target has none.
+/// TMA's plain load of boxes of so many dimensions, its load into several blocks, and its store; nullptr where the target has none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
+const Instruction* find_tensor_multicast(const Target&, int dimensions);
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
 }  // namespace zellige::target

@@ -86,7 +86,7 @@ class Subject {
     if (k == kernels.size()) fail("{}: the manifest has no such kernel", kernel);
     *deleted_ = site;
     for (const bool one_block : {true, false}) {
-      Launched l = launch(k, one_block ? graph::Dim3{1, 1, 1} : kernels[k].grid, 1);
+      Launched l = launch(k, one_block ? graph::Dim3{kernels[k].cluster, 1, 1} : kernels[k].grid, 1);
       if (!l.report.findings.empty()) return "!" + l.report.findings[0].message;
       if (!l.report.complete) return "!the launch was given up";
       if (one_block) continue;
@@ -117,7 +117,8 @@ class Subject {
                                  .arguments = {},
                                  .writes = {},
                                  .source_file = source_,
-                                 .workers = workers};
+                                 .workers = workers,
+                                 .cluster = {static_cast<unsigned>(kernel.cluster), 1, 1}};
     for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
       const std::size_t t = static_cast<std::size_t>(kernel.tensors[a]);
       const emit::TensorPlace& place = program_.manifest.tensors[t];

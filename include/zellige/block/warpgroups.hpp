@@ -4,6 +4,7 @@
 //   roles(consumer<8, 232>([&] { ... ring.wait(at), issue_wgmma<half_t, 4>(d, a, b), ring.release(at) ... }),
 //         producer<4, 40>([&] { ... tma_load_2d(ring.tile(at), map, ring.acquire(at), x, y) ... }));
 #pragma once
+#include <zellige/atom/cluster.hpp>
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>

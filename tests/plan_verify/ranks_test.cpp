@@ -1,0 +1,119 @@
+// Ranks: blocks of a cluster that bring each other parts of a tile.
+#include <gtest/gtest.h>
+
+#include "plan/ranks.hpp"
+#include "schedules.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// hopper_matmul over a cluster: B is every rank's, each brings its part of it.
+Schedule cluster_matmul(std::int64_t trips, int ranks = 2) {
+  Schedule s = hopper_matmul(trips);
+  s.ranks = ranks;
+  for (Step& step : s.agents[0].steps)
+    if (step.what == "load B") step.multicast = true;
+  return s;
+}
+
+/// The flat schedule without one step of that kind of an agent, the nth.
+Schedule flat_without(Schedule s, int agent, StepKind kind, int nth = 0) {
+  s = all_ranks(s);
+  auto& steps = s.agents[agent].steps;
+  for (auto step = steps.begin(); step != steps.end(); ++step)
+    if (step->kind == kind && nth-- == 0) {
+      steps.erase(step);
+      return s;
+    }
+  ADD_FAILURE() << "agent " << agent << " has no such step";
+  return s;
+}
+
+TEST(Ranks, ShareATileByMulticast) {
+  for (int ranks : {1, 2, 4})
+    for (std::int64_t trips : {2, 3, 5, 40})
+      EXPECT_EQ(verdict(ranks == 1 ? hopper_matmul(trips) : cluster_matmul(trips, ranks)), "")
+          << ranks << " ranks, " << trips << " trips";
+}
+
+TEST(Ranks, AreSideBySideWhereNothingIsShared) {
+  Schedule s = hopper_matmul(5);
+  s.ranks = 2;
+  EXPECT_EQ(verdict(s), "");
+}
+
+// A producer may write to another rank only when that rank's consumer has given the stage back.
+TEST(Ranks, EachGivesAStageBackToAll) {
+  Schedule s = all_ranks(cluster_matmul(12));
+  ASSERT_EQ(s.agents.size(), 4u);
+  EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
+  int releases = 0;
+  for (const Step& step : s.agents[1].steps) releases += step.kind == StepKind::release;
+  EXPECT_EQ(releases, 4);  // one in the loop and one behind it, to each of two ranks
+  // Of the two in the loop the second is to rank 1: without it that rank's producer waits for ever.
+  EXPECT_EQ(verdict(flat_without(cluster_matmul(12), 1, StepKind::release, 1)).substr(0, 17), "kernel: deadlock:");
+}
+
+/// What multicast brings is not there before every rank has brought its part.
+TEST(Ranks, WaitForThePartsOfAll) {
+  Schedule s = cluster_matmul(12);
+  for (Step& step : s.agents[1].steps)
+    if (step.kind == StepKind::acquire) {
+      step.kind = StepKind::fence_proxy, step.channel = -1;
+      break;
+    }
+  EXPECT_NE(verdict(s), "");
+}
+
+TEST(Ranks, RefuseWhatNoClusterHas) {
+  Schedule s = cluster_matmul(4);
+  s.ranks = 1;
+  EXPECT_EQ(verdict(s), "kernel: producer, step 'load B', is multicast to one rank; a schedule of at least 2 has such");
+  s.ranks = 3;
+  EXPECT_EQ(verdict(s), "kernel: has 3 ranks; a cluster has 1, 2, 4 or 8 blocks");
+  s = cluster_matmul(4);
+  s.tensors[1].bytes = 4 * 16512;  // 129 lines of 128 bytes a stage
+  s.tensors[2].offset = 192 * 1024;
+  EXPECT_EQ(verdict(s),
+            "kernel: producer, step 'load B', brings a stage of sB in 2 parts; its 16512 bytes are not so many times 128");
+  s = hopper_matmul(4);
+  s.ranks = 2;
+  for (Step& step : s.agents[1].steps)
+    if (step.kind == StepKind::copy) step.multicast = true;
+  EXPECT_EQ(verdict(s),
+            "kernel: consumer, step 'store C', is multicast and a copy that no mbarrier counts; only TMA loads are");
+  s = hopper_matmul(4);
+  s.ranks = 2;
+  EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
+}
+
+// Tiles one after another: the ring goes on where the tile before left it.
+TEST(Tiles, GoOnInTheRing) {
+  const auto staying = [](std::int64_t tiles, std::int64_t trips, bool released) {
+    Schedule s = hopper_matmul(trips);
+    for (Agent& agent : s.agents) {
+      Step begin{.kind = StepKind::loop_begin, .trips = tiles, .loop = Loop::tiles};
+      begin.each = trips;
+      agent.steps.insert(agent.steps.begin(), begin);
+      // The tile's store has left its buffer, as every thread knows.
+      if (&agent == &s.agents[1]) agent.steps.push_back(barrier(1));
+      agent.steps.push_back(end());
+    }
+    if (!released) {
+      auto& steps = s.agents[1].steps;
+      for (auto step = steps.end(); step-- != steps.begin();)
+        if (step->kind == StepKind::release) {
+          steps.erase(step);
+          break;
+        }
+    }
+    return s;
+  };
+  for (std::int64_t tiles : {1, 2, 7, 40})
+    for (std::int64_t trips : {2, 3, 6, 64}) EXPECT_EQ(verdict(staying(tiles, trips, true)), "") << tiles << " " << trips;
+  // Who keeps a tile's last stage keeps the next tiles from it.
+  EXPECT_EQ(verdict(staying(7, 6, false)).substr(0, 17), "kernel: deadlock:");
+}
+
+}  // namespace
+}  // namespace zellige::plan
