@@ -9,7 +9,6 @@
 // KeysPerTile rows (k, v), all HeadDim / 64 slabs in one. `heads` counts batches too; query head h reads key head
 // h / (heads / kv_heads).
 #pragma once
-#include <zellige/atom/convert.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
@@ -18,6 +17,7 @@
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
+#include <zellige/block/tile_scheduler.hpp>
 #include <zellige/layout/integer.hpp>
 
 namespace zellige::kernels {
@@ -45,33 +45,20 @@ struct AttentionShape {
 template <class A>
 struct AttentionWork {
   AttentionShape s;
-  int row_tiles;
+  HeadOrder<A::Causal> order;
   typename A::KvRing k, v;
   typename A::QRing q;
 
   ZELLIGE_CALL explicit AttentionWork(const AttentionShape& shape)
-      : s(shape), row_tiles((shape.queries + 127) / 128) {
+      : s(shape), order{(shape.queries + 127) / 128, shape.heads} {
     constexpr unsigned at = A::barriers_offset, each = A::KvRing::barriers_bytes;
     k = A::KvRing::at(A::k_offset, at, {"K"}, "k full", "k empty");
     v = A::KvRing::at(A::v_offset, at + each, {"V"}, "v full", "v empty");
     q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
-  struct Place {
-    int row, head;  // row -1: nothing to do
-  };
-  /// How many tiles each block is asked to take.
-  ZELLIGE_CALL int turns() const {
-    const int units = (A::Causal ? (row_tiles + 1) / 2 : row_tiles) * s.heads, blocks = gridDim.x;
-    return (units + blocks - 1) / blocks * (A::Causal ? 2 : 1);
-  }
-  /// This block's tile. Causal: a long one and the short one that makes up for it, from both ends of a head.
-  ZELLIGE_CALL Place operator()(int turn) const {
-    const int per_head = A::Causal ? (row_tiles + 1) / 2 : row_tiles;
-    const int unit = (A::Causal ? turn / 2 : turn) * gridDim.x + blockIdx.x, head = unit / per_head,
-              r = unit % per_head;
-    if (head >= s.heads || (A::Causal && turn % 2 && 2 * r + 1 == row_tiles)) return {-1, 0};
-    return {(A::Causal && turn % 2 == 0 ? row_tiles - 1 - r : r) * 128, head};
-  }
+  ZELLIGE_CALL int turns() const { return order.turns(gridDim.x); }
+  /// This block's tile of 128 rows; tile -1: nothing to do.
+  ZELLIGE_CALL auto operator()(int turn) const { return order(turn, blockIdx.x, gridDim.x); }
   /// Tiles of keys that the rows from `row` on see. Causal: the last query sees the last key.
   ZELLIGE_CALL int key_tiles(int row) const {
     int keys = s.keys;
@@ -95,9 +82,9 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
     tma_load_hint_4d(ring.tile(s), map, full, hint, 0, row, 0, head);
   };
   for (int turn = 0; turn < work.turns(); ++turn) {
-    const auto [row, head] = work(turn);
-    if (row < 0) continue;
-    const int kv_head = head / (work.s.heads / work.s.kv_heads);
+    const auto [tile, head] = work(turn);
+    if (tile < 0) continue;
+    const int row = 128 * tile, kv_head = head / (work.s.heads / work.s.kv_heads);
     auto before = stage;
     for (int j = work.key_tiles(row) - 1, last = j; j >= 0; --j, ++stage) {
       load(work.k, stage, k_map, CacheHint::evict_last, j * A::Keys, kv_head);
@@ -141,9 +128,9 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   };
   if (w == 1) your_turn();
   for (int turn = 0; turn < work.turns(); ++turn) {
-    const auto [tile_row, head] = work(turn);
-    if (tile_row < 0) continue;
-    const int row = tile_row + 64 * w, n = work.key_tiles(tile_row);
+    const auto [tile, head] = work(turn);
+    if (tile < 0) continue;
+    const int row = 128 * tile + 64 * w, n = work.key_tiles(128 * tile);
     const auto mask = [&](int j) {
       int limit[2] = {work.s.keys - j * Keys, work.s.keys - j * Keys};
       if constexpr (A::Causal) {
@@ -157,7 +144,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       for (int i = 0; i < s.registers; ++i)
         if (s.at(i, thread).column >= limit[s.half(i)]) s[i] = -__builtin_inff();
     };
-    OnlineSoftmax<Keys / 2> softmax;
+    OnlineSoftmax<decltype(s)> softmax;
     work.q.wait(q_stage);
     work.k.wait(stage);
     my_turn();
@@ -166,7 +153,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     wgmma_wait<0>();
     work.k.release(stage);
     mask(n - 1);
-    softmax.template step<true>(s.d, scale, factor);
+    softmax.template step<true>(s, scale, factor);
     round_p();
     auto before = stage;
     ++stage;
@@ -180,7 +167,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       wgmma_wait<1>();
       work.k.release(stage);
       if constexpr (masked) mask(j);
-      softmax.template step<masked>(s.d, scale, factor);
+      softmax.template step<masked>(s, scale, factor);
       wgmma_wait<0>();
       work.v.release(before);
       round_p();
@@ -200,14 +187,14 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     work.v.release(before);
 #pragma unroll
     for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
-    const auto out =
-        shared<Element>("Q", w * A::QRing::stage_bytes, 64 * A::HeadDim);  // its own rows of Q are done with
+    // Its own rows of Q are done with: the slabs of 64 columns lie there, one behind the other.
+    const auto out = shared_tile<Element>("Q", w * A::QRing::stage_bytes, 64 * A::HeadDim, slab_layout<64>());
 #pragma unroll
-    for (int i = 0; i < A::slabs; ++i) write_slab<Element, 64>(out + i * 4096, o.d + 32 * i);
+    for (int i = 0; i < A::slabs; ++i) store_columns<Element, 64>(out.shift(i * 4096), o, 64 * i, thread);
     fence_proxy_async_shared();
     named_barrier_sync(4 + w, 128);
     if (thread == 0) {
-      tma_store_4d(o_map, out, 0, row, 0, head);
+      tma_store_4d(o_map, out.data, 0, row, 0, head);
       tma_store_commit();
       tma_store_wait_read<0>();
       mbarrier_arrive(work.q.empty + w);

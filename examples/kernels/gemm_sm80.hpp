@@ -9,6 +9,7 @@
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
 #include <zellige/block/epilogue.hpp>
+#include <zellige/block/store_fragment.hpp>
 
 namespace zellige::kernels {
 
@@ -96,22 +97,7 @@ __global__ void __launch_bounds__(Tile::threads)
     next = next + 1 == stages ? 0 : next + 1;
   }
 
-  const bool pairs = ldc % 2 == 0;
-#pragma unroll
-  for (int i = 0; i < d.pairs; ++i) {
-    const FragmentAt at = d.at(i, warp, lane);
-    const int m = m0 + at.m, n = n0 + at.n;
-    if (m >= M || n >= N) continue;
-    Vec<float, 2> x{{epilogue(d.pair(i)[0], m, n), 0.0f}};
-    if (n + 1 < N) x[1] = epilogue(d.pair(i)[1], m, n + 1);
-    const gmem<T> to = C + m * ldc + n;
-    if (pairs && n + 1 < N) {
-      write<2>(to, x);
-    } else {
-      write<1>(to, x);
-      if (n + 1 < N) write<1>(to + 1, x, 1);
-    }
-  }
+  store_fragment(d, epilogue, C, ldc, {m0, n0, M, N}, warp, lane);
 }
 
 }  // namespace zellige::kernels

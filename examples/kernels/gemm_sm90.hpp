@@ -15,7 +15,7 @@
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/block/epilogue.hpp>
+#include <zellige/block/apply_epilogue.hpp>
 #include <zellige/block/multiply_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
@@ -102,10 +102,11 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   const int warpgroup = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
   const int row_offset = Tile::TileM == 128 ? 64 * warpgroup : 0;
   const int column_offset = Tile::TileM == 128 ? 0 : Tile::columns * warpgroup;
-  const auto slabs = shared<Output>("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, Tile::slab);
+  constexpr int columns = Tile::slab_columns;
+  auto slabs =
+      Slabs<Output, columns>::at("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, 1 + warpgroup);
   auto stage = ring.first();
   Accumulator<WgmmaOf<Element, Tile::columns>> d;
-  int slab = 0;
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
     const auto place = work.order(t);
     auto previous = stage;
@@ -123,33 +124,14 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
     wgmma_wait<0>();
     ring.release(previous);
 
-    constexpr int columns = Tile::slab_columns;
     const int row = work.row(place) + row_offset, column = place.column * Tile::TileN + column_offset;
 #pragma unroll
-    for (int j = 0; j < Tile::columns; j += columns, slab ^= 1) {
-      const auto out = slabs + slab * (64 * columns);
-#pragma unroll
-      for (int i = j / 2; i < (j + columns) / 2; i += 2) {
-        const auto at = d.at(i, thread);
-        const int r = row + at.row, c = column + at.column;
-        if (r < work.m && c < work.n) {
-          const Vec<float, 2> y = epilogue(Vec<float, 2>{d[i], d[i + 1]}, r, c);
-          d[i] = y[0];
-          d[i + 1] = y[1];
-        }
-      }
-      if (thread == 0) tma_store_wait_read<1>();  // the store before last has left this slab
-      named_barrier_sync(1 + warpgroup, 128);
-      write_slab<Output, columns>(out, d.d + j / 2);
-      fence_proxy_async_shared();
-      named_barrier_sync(1 + warpgroup, 128);
-      if (thread == 0) {
-        tma_store_2d(d_map, out, column + j, row);
-        tma_store_commit();
-      }
+    for (int j = 0; j < Tile::columns; j += columns) {
+      apply_pairs<columns>(epilogue, d, j, thread, {row, column, work.m, work.n});
+      slabs.store(d, j, thread, [&](smem<Output> slab) { tma_store_2d(d_map, slab, column + j, row); });
     }
   }
-  if (thread == 0) tma_store_wait_read<0>();
+  slabs.drain(thread);
 }
 
 template <class Tile, class Epilogue>

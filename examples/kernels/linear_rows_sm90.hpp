@@ -12,15 +12,13 @@
 //
 // Descriptors: W boxes of 64 rows x 64 columns, X of Rows x 64, Y of Rows x 64, all with the 128-byte swizzle. N and K are multiples of 8.
 #pragma once
-#include <zellige/atom/convert.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
-#include <zellige/atom/named_barrier.hpp>
-#include <zellige/atom/stmatrix.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/block/epilogue.hpp>
+#include <zellige/block/apply_epilogue.hpp>
 #include <zellige/block/multiply_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
+#include <zellige/block/slab.hpp>
 
 #include "linear_sm90.hpp"
 
@@ -71,8 +69,8 @@ template <class L, class Epilogue>
 ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const typename L::XRing& xs,
                                 const typename L::WRing& ws, const Epilogue& epilogue) {
   using Element = typename L::Element;
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const auto out = shared<Element>("Y", L::out_offset, L::Rows * 64);
+  const int thread = threadIdx.x;
+  auto out = Slabs<Element, L::Rows, 1, true>::at("Y", L::out_offset, 1);
   auto x_stage = xs.first();
   auto w_stage = ws.first();
   Accumulator<WgmmaOf<Element, L::Rows>> d;  // Y's transpose
@@ -94,30 +92,10 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
     wgmma_wait<0>();
     release();
 
-#pragma unroll
-    for (int i = 0; i < d.registers; ++i) {
-      const auto at = d.at(i, thread);
-      const int c = column + at.row, r = at.column;
-      if (r < s.rows && c < s.n) d[i] = epilogue(d[i], r, c);
-    }
-    if (thread == 0) tma_store_wait_read<0>();  // the last tile has left
-    named_barrier_sync(1, 128);
-#pragma unroll
-    for (int j = 0; j < L::Rows / 16; ++j) {
-      const int row = 16 * j + lane / 16 * 8 + lane % 8, chunk = 2 * warp + lane / 8 % 2;
-      const float* t = d.d + 8 * j;
-      stmatrix_x4_trans(out + row * 64 + 8 * (chunk ^ (row % 8)),
-                        {pack<Element>(t[0], t[1]), pack<Element>(t[2], t[3]), pack<Element>(t[4], t[5]),
-                         pack<Element>(t[6], t[7])});
-    }
-    fence_proxy_async_shared();
-    named_barrier_sync(1, 128);
-    if (thread == 0) {
-      tma_store_2d(y, out, column, 0);
-      tma_store_commit();
-    }
+    apply_transposed(epilogue, d, thread, {0, column, s.rows, s.n});
+    out.store(d, 0, thread, [&](smem<Element> slab) { tma_store_2d(y, slab, column, 0); });
   }
-  if (thread == 0) tma_store_wait_read<0>();
+  out.drain(thread);
 }
 
 template <class L, class Epilogue>

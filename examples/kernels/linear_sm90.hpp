@@ -13,16 +13,15 @@
 // 128-byte swizzle, 64 bytes for gated weights. N is a multiple of 8, K of 64.
 #pragma once
 #include <zellige/atom/access.hpp>
-#include <zellige/atom/convert.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/shuffle.hpp>
-#include <zellige/atom/stmatrix.hpp>
 #include <zellige/atom/tma.hpp>
 #include <zellige/block/multiply_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
+#include <zellige/block/slab.hpp>
 
 namespace zellige::kernels {
 
@@ -90,8 +89,8 @@ template <class L>
 ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
                                   const typename L::Loads& ring) {
   using Element = typename L::Element;
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const auto out = shared<Element>("Y", L::out_offset, 16 * 64);
+  const int thread = threadIdx.x, warp = thread / 32;
+  const auto out = shared_tile<Element>("Y", L::out_offset, 16 * 64, slab_layout<L::Rows, true>());
   const auto extra = shared<float>("extra", L::extra_offset, 64 * L::Rows);
   const auto weights = [](any_pointer tile) {
     if constexpr (L::weights == Weights::nk)
@@ -154,20 +153,11 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       for (int i = 0; i < d.registers; ++i)
         if (warp < 2) d[i] = silu(d[i]) * extra[i * 64 + thread];
     }
-    if (16 * warp < L::columns) {  // transposed into rows of 64 columns
-      const int row = L::Rows == 16 ? lane / 16 * 8 + lane % 8 : lane % 8, chunk = 2 * warp + lane / 8 % 2;
-      const auto to = out + row * 64 + 8 * (chunk ^ (row % 8));
-      if constexpr (L::Rows == 16)
-        stmatrix_x4_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3]),
-                               pack<Element>(d[4], d[5]), pack<Element>(d[6], d[7])});
-      else
-        stmatrix_x2_trans(to, {pack<Element>(d[0], d[1]), pack<Element>(d[2], d[3])});
-    }
+    if (16 * warp < L::columns) store_columns<Element, L::Rows, true>(out, d, 0, thread);
     named_barrier_sync(1, 128);
     const int row = thread / 8, chunk = thread % 8;
     if (row < s.rows && row < L::Rows && 8 * chunk < L::columns && column + 8 * chunk < s.n)
-      store(y + static_cast<int64_t>(row) * s.n + column + 8 * chunk,
-            load<8>(out + row * 64 + 8 * (chunk ^ (row % 8))));
+      store(y + static_cast<int64_t>(row) * s.n + column + 8 * chunk, load<8>(out(8 * chunk, row)));
     named_barrier_sync(1, 128);
   }
 }

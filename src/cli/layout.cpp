@@ -1,4 +1,4 @@
-// zellige layout: layout expressions evaluated and drawn, and records of the conformance corpus answered.
+// zellige layout: layout expressions evaluated and drawn, and records answered.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -39,8 +39,7 @@ int answer(std::istream& in, const std::string& name) {
 }
 
 int list() {
-  for (const view::Operation& o : view::operations())
-    fmt::print("{}({})\n", o.name, view::parameters_text(o));
+  fmt::print("{}", view::list_of_operations());
   return success;
 }
 

@@ -7,12 +7,13 @@
 
 namespace zellige::cli {
 
-Progress::Progress() : terminal_(::isatty(2)), start_(Clock::now()), last_(start_) {}
+Progress::Progress()
+    : terminal_(::isatty(2)), start_(Clock::now()), next_(start_ + std::chrono::seconds(2)) {}
 
 void Progress::show(int done, int started, const std::string& text) {
   const auto now = Clock::now();
-  if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10))) return;
-  last_ = now;
+  if (now < next_) return;
+  next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10));
   std::string line = fmt::format("[{}/{}] {}  {}", done, started, clock_time(now - start_), text);
   if (terminal_) {
     if (line.size() > 100) line = line.substr(0, 97) + "...";

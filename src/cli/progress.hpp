@@ -1,5 +1,5 @@
-// One line on stderr that tells how far a long run is: overwritten in place on a terminal, printed now and
-// then elsewhere.
+// One line on stderr that tells how far a run is that takes longer than two seconds: overwritten in place on a terminal, printed
+// every ten seconds elsewhere.
 #pragma once
 #include <chrono>
 #include <string>
@@ -19,7 +19,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   bool terminal_, shown_ = false;
-  Clock::time_point start_, last_;
+  Clock::time_point start_, next_;
 };
 
 /// "0:07", "12:34"

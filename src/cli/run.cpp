@@ -21,6 +21,7 @@
 #include "cli/tally.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
+#include "run/phase.hpp"
 #include "run/pool.hpp"
 #include "run/report.hpp"
 #include "target/target.hpp"
@@ -32,13 +33,33 @@ struct Arguments {
   std::vector<std::string> files;
   int index = -1;
   bool all = false, time = false, no_cache = false, force = false;
-  std::string on = "auto", target, json, dump;
+  std::string on = "auto", target, json, dump, check;
+  std::vector<std::string> inputs;  // NAME=FILE
   std::uint64_t seed = 1;
   int jobs = 0;
 };
 
+run::InputFiles input_files(const std::vector<std::string>& given) {
+  run::InputFiles files;
+  for (const std::string& word : given) {
+    const std::size_t at = word.find('=');
+    if (at == word.npos || at == 0 || at + 1 == word.size())
+      fail("--input: expected NAME=FILE.npy, found {}", word.empty() ? "nothing" : word);
+    const std::string name = word.substr(0, at), file = word.substr(at + 1);
+    for (const auto& [other, first] : files)
+      if (other == name) fail("--input: {} is given twice, as {} and as {}", name, first, file);
+    files.emplace_back(name, file);
+  }
+  return files;
+}
+
 run::Options options(const Arguments& a) {
   run::Options o{.seed = a.seed, .time = a.time};
+  for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
+    if (a.check == run::name(c)) o.check = c;
+  if (a.on == "reference" && o.check && *o.check != run::Check::full)
+    fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
+  o.inputs = input_files(a.inputs);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
@@ -119,7 +140,9 @@ class DumpFolders {
 
 int run(const Arguments& a) {
   run::Options o = options(a);
-  run::Outputs outputs(a.files, a.force);
+  std::vector<std::string> read = a.files;
+  for (const auto& [name, file] : o.inputs) read.push_back(file);
+  run::Outputs outputs(read, a.force);
   o.outputs = &outputs;
   Jobs jobs(a.files, a.index, a.all);
   run::Report report(outputs, a.json);
@@ -135,18 +158,28 @@ int run(const Arguments& a) {
   std::map<int, Job> running;
   int started = 0, done = 0, wrong_count = 0, failed_count = 0, refused_count = 0;
   Progress progress;
+  run::Phases phases(width);
+  std::vector<int> slots(static_cast<std::size_t>(width), -1);  // which job has each
   auto next = [&](int i) -> run::Work {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
     folders.choose(*job);
     ++started;
     const Job& kept = running[i] = std::move(*job);
-    return [&] { return run::to_json(result(kept, o, cache)); };
+    const auto slot = static_cast<int>(std::find(slots.begin(), slots.end(), -1) - slots.begin());
+    slots[static_cast<std::size_t>(slot)] = i;
+    phases.say(slot, "");
+    return [&, slot] {
+      run::Options mine = o;
+      mine.say = [&, slot](const std::string& text) { phases.say(slot, text); };
+      return run::to_json(result(kept, mine, cache));
+    };
   };
   auto ended = [&](int i, const run::JobEnd& end) {
     const Job& job = running.at(i);
     const run::RunResult r = end.crash.empty() ? run::parse_result(end.result) : crashed(job, o, end);
     running.erase(i);
+    std::replace(slots.begin(), slots.end(), i, -1);
     ++done;
     wrong_count += r.status == run::Status::wrong;
     failed_count += r.status == run::Status::failed;
@@ -158,8 +191,18 @@ int run(const Arguments& a) {
     tally.add(r);
   };
   auto idle = [&] {
-    progress.show(done, started,
-                  fmt::format("{} wrong, {} failed, {} refused", wrong_count, failed_count, refused_count));
+    // Of the jobs that run, the oldest: it is the one that somebody waits for.
+    const auto oldest = running.begin();
+    std::string text;
+    if (oldest != running.end()) {
+      const auto slot = std::find(slots.begin(), slots.end(), oldest->first) - slots.begin();
+      const std::string phase = phases.at(static_cast<int>(slot));
+      text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
+    }
+    if (done > 0)
+      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", wrong_count,
+                          failed_count, refused_count);
+    progress.show(done, started, text);
   };
   run::run_jobs(next, width, ended, idle);
   progress.clear();
@@ -185,6 +228,17 @@ Entry add_run(CLI::App& app) {
   command->add_option("--seed", a->seed, "Of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--check", a->check,
+          "full (whole tensors), sampled (tiles chosen at random) or none (default: sampled where the "
+          "reference takes 1e11 operations or more, some ten seconds on two cores; else full)")
+      ->check(one_of({"full", "sampled", "none"}));
+  command
+      ->add_option("--input", a->inputs,
+                   "An input's values, as NAME=FILE.npy; may be given again. Others are random")
+      ->expected(1)
+      ->take_all();
   command->add_option("--json", a->json, "Write one line a graph to this file")->type_name(output_file);
   command
       ->add_option("--dump", a->dump,

@@ -12,7 +12,8 @@ namespace {
 
 struct Row {
   std::string name;
-  int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0, reference = 0;
+  int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0,
+      other = 0;  // other: nothing was compared
   double error = 0, worst = 0;
   std::vector<double> compile_s;
   double run_s = 0;
@@ -26,7 +27,7 @@ void add(Row& row, const run::RunResult& r) {
      : r.status == run::Status::wrong      ? row.wrong
      : r.status == run::Status::refused    ? row.refused
      : r.status == run::Status::failed     ? row.failed
-                                           : row.reference);
+                                           : row.other);
   for (const run::TensorResult& t : r.tensors) {
     if (!(t.norm_error <= row.error)) row.error = t.norm_error;  // NaN shows
     if (!(t.worst <= row.worst)) row.worst = t.worst;

@@ -18,7 +18,10 @@ Manifest manifest_of(const plan::Plan& plan) {
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
+  std::vector<int> index(p.tensors.size(), -1);  // in the manifest, which knows no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
+    if (p.views.count(static_cast<int>(t))) continue;
+    index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
     place.name = p.tensors[t].name;
     place.dtype = p.tensors[t].dtype;
@@ -41,16 +44,16 @@ Manifest manifest_of(const plan::Plan& plan) {
     for (const Parameter& parameter : parameters(k)) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
-      launch.tensors.push_back(parameter.tensor), launch.writes.push_back(parameter.writes);
+      launch.tensors.push_back(index[p.memory_of(parameter.tensor)]), launch.writes.push_back(parameter.writes);
     }
     m.kernels.push_back(std::move(launch));
   }
   return m;
 }
 
-Program written(const graph::KernelGraph& graph, const target::Target& target) {
+Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   Program program;
-  program.plan = plan::make_plan(graph, target);
+  program.plan = plan::make_plan(graph, target, wishes);
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan);
   Names names;
@@ -76,9 +79,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target) {
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target) {
+Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   try {
-    return written(graph, target);
+    return written(graph, target, wishes);
   } catch (const std::bad_alloc&) {
     fail("{}: its plan and text need more memory than this machine gives", graph.name);
   }

@@ -21,6 +21,6 @@ struct Program {
 };
 
 /// Plans, verifies and emits a validated graph. Throws Error where the graph asks for more than the target has.
-Program transpile(const graph::KernelGraph&, const target::Target&);
+Program transpile(const graph::KernelGraph&, const target::Target&, const plan::Wishes& = {});
 
 }  // namespace zellige::emit

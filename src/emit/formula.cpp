@@ -18,7 +18,7 @@ std::string formula(const plan::Node& n, const std::vector<std::string>& in) {
   all.resize(graph::max_operands);
   return fmt::format(fmt::runtime(row.text), all[0], all[1], all[2],
                      fmt::arg("scalar", float_literal(n.scalar)), fmt::arg("lo", float_literal(n.lo)),
-                     fmt::arg("hi", float_literal(n.hi)));
+                     fmt::arg("hi", float_literal(n.hi)), fmt::arg("dtype", type_name(n.to_dtype)));
 }
 
 }  // namespace zellige::emit

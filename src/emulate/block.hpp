@@ -122,7 +122,8 @@ class Block {
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, bool running, Site);
+  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
+                          Site);
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
   /// Whether a lane has come to such an instruction more often than another one of its warp.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulate/cluster.hpp"
+#include "emulate/rows.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 
@@ -382,7 +383,9 @@ const Engine& engine() {
                                .async = &async_engine(),
                                .atomic_increment = atomic_increment,
                                .arranged = arranged,
-                               .unwritten = unwritten};
+                               .unwritten = unwritten,
+                               .instruction = row_of,
+                               .run_body = run_body};
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "emulate/cluster.hpp"
+#include "emulate/rows.hpp"
 #include "zellige/atom/gmma_operand.hpp"
 
 namespace zellige::emulate {
@@ -174,6 +175,9 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     if (i % 32) check_together(stacks_.fiber(g * 128 + i), stacks_.fiber(g * 128 + i / 32 * 32));
   ++counters[Counter::wgmma];
   const WgmmaCall& first = *m.call[0];
+  const Instruction& row = wgmma_row(first.n, first.types, first.saturate, !first.ra);
+  const unsigned k = static_cast<unsigned>(row.k), element_bytes = static_cast<unsigned>(row.a.bits) / 8,
+                 d_bytes = 4 * static_cast<unsigned>(row.c.registers);
   for (unsigned i = 1; i < 128; ++i) {
     const WgmmaCall& other = *m.call[i];
     if (other.a == first.a && other.b == first.b && other.accumulate == first.accumulate) continue;
@@ -204,26 +208,26 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   group_actor.thread = group_actor.warp = 0xFFFF;
   std::vector<unsigned char> ta, tb;
   if (!first.ra)
-    OperandReader{*this, leader, op, site, "A", group_actor}.read(first.a, first.a_mn, 64, first.k,
-                                                                  first.element_bytes, ta);
-  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, first.k,
-                                                                first.element_bytes, tb);
+    OperandReader{*this, leader, op, site, "A", group_actor}.read(
+        first.a, first.a_mn, static_cast<unsigned>(row.m), k, element_bytes, ta);
+  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, k,
+                                                                element_bytes, tb);
 
   std::uint32_t ra[128][4];
-  const void* c[128];
+  const void *a_of[128] = {ta.data()}, *const b_of[] = {tb.data()}, *c[128];
   void* d[128];
   for (unsigned i = 0; i < 128; ++i) {
     Fiber& g_fiber = stacks_.fiber(g * 128 + i);
     InFlight& its = *g_fiber.in_flight;
     auto* registers = static_cast<unsigned char*>(m.call[i]->d);
-    if (m.call[i]->ra) std::memcpy(ra[i], m.call[i]->ra, 16);
+    if (m.call[i]->ra) std::memcpy(ra[i], m.call[i]->ra, 16), a_of[i] = ra[i];
     Accumulators* acc = find(its, registers);
     const bool running = acc && acc->running && poisoned(registers, acc->bytes);
-    check_accumulators(g_fiber, acc, *m.call[i], running, site);
+    check_accumulators(g_fiber, acc, *m.call[i], d_bytes, running, site);
     if (!acc) acc = &its.accumulators.emplace_back();
-    if (!running) acc->content.assign(registers, registers + m.call[i]->d_bytes);
+    if (!running) acc->content.assign(registers, registers + d_bytes);
     acc->d = registers;
-    acc->bytes = m.call[i]->d_bytes;
+    acc->bytes = d_bytes;
     acc->group = group;
     acc->running = true;
     acc->fenced = false;
@@ -232,11 +236,10 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     if (m.call[i]->ra) take_operand(g_fiber, m.call[i]->ra, group, site);
     c[i] = d[i] = acc->content.data();
   }
-  first.body({first.ra ? nullptr : ta.data(), first.ra ? ra : nullptr, tb.data(), c, d, first.n,
-              first.accumulate, first.sign_a, first.sign_b});
+  run_body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
   for (unsigned i = 0; i < 128; ++i) {
     Accumulators* acc = find(*stacks_.fiber(g * 128 + i).in_flight, m.call[i]->d);
-    first.float_accumulators ? poison(*acc) : poison_pairs(*acc);
+    row.c.number == Number::f32 ? poison(*acc) : poison_pairs(*acc);
   }
   for (unsigned w = 0; w < 4; ++w) {
     Warp& warp = warp_[g * 4 + w];
@@ -247,8 +250,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
 }
 
 // The registers of the accumulators, as a wgmma finds them: nobody may have touched them without a fence.
-void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, bool running,
-                               Site site) {
+void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
+                               bool running, Site site) {
   InFlight& its = *f.in_flight;
   const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
   if (acc && acc->running && !running) {
@@ -265,7 +268,7 @@ void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCal
           fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
                       "lies between",
                       who()));
-  } else if (!running && acc->bytes == call.d_bytes && (acc->fenced || !its.wgmma_fenced) &&
+  } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
              std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
     report(f, Kind::accumulator, nullptr, site,
            fmt::format("{}: at \1 a wgmma takes registers that have been written since {}", who(),

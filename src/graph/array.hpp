@@ -23,8 +23,10 @@ struct Magnitude {
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-/// Of a tensor that a mask reaches (masked.hpp), what the mask put there is left out: -inf, and a maximum of nothing else.
-Magnitude magnitude(const double* values, std::int64_t count, bool masked = false);
+/// What a mask may have put into a tensor (masked.hpp), which is no magnitude: NaN; or -inf too, and a maximum of nothing else.
+enum class Mask : std::uint8_t { none, nan, infinity };
+
+Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};
 }

@@ -25,14 +25,14 @@ struct Program {
   const ReferenceOptions& options;
   int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
-  std::vector<bool> masked;  // may hold a mask's -inf
+  std::vector<Mask> masked;  // what a mask may have put there
   std::vector<bool>
       operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
                      const std::vector<Array*>& outputs, const Errors& errors,
-                     const ReferenceOptions& options, const std::vector<bool>& masked_inputs, int op) {
+                     const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {
   Program p{block,
             inputs,
             outputs,
@@ -128,6 +128,11 @@ class Worker {
 
   /// Moves a result by errors of its own operator alone: a kernel's, drawn at random.
   void perturb(const BlockOp& op) {
+    if (jumps(op.kind)) {
+      std::vector<double>& y = tiles_[op.outputs[0]].values;
+      return noise_.turn(y.data(), bound_.tiles[op.outputs[0]].values.data(),
+                         static_cast<std::int64_t>(y.size()));
+    }
     for (int t : op.outputs) {
       std::vector<double>& own = own_.tiles[t].values;
       noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));
@@ -364,9 +369,9 @@ class Worker {
 std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
                                           const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors& errors,
-                                          const ReferenceOptions& options, const std::vector<bool>& masked,
+                                          const ReferenceOptions& options, const std::vector<Mask>& masked,
                                           bool& stopped) {
-  std::vector<bool> in;
+  std::vector<Mask> in;
   for (int t : g.ops[op].inputs) in.push_back(masked[t]);
   const BlockGraph& block = *g.ops[op].block;
   const Program program = make_program(block, inputs, outputs, errors, options, in, op);

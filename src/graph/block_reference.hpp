@@ -11,11 +11,11 @@ struct Errors {
 };
 
 /// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated and not
-/// yet rounded. Returns the magnitudes of the computed matmul operands; `masked` says, by kernel-level tensor, where a mask's
-/// -inf may be (masked.hpp); `stopped` tells that one went past the limit.
+/// yet rounded. Returns the magnitudes of the computed matmul operands; `masked` says, by kernel-level tensor, what a
+/// mask may have put there (masked.hpp); `stopped` tells that one went past the limit.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors&,
-                                          const ReferenceOptions&, const std::vector<bool>& masked,
+                                          const ReferenceOptions&, const std::vector<Mask>& masked,
                                           bool& stopped);
 
 }  // namespace zellige::graph

@@ -15,7 +15,7 @@ std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& 
                              const std::vector<int>& operands, std::vector<T>& tensors) {
   std::vector<Shape> shapes;
   for (int t : operands) shapes.push_back(tensors[t].shape);
-  const DType dtype = tensors[operands.at(0)].dtype;
+  const DType dtype = result_dtype(kind, attributes, tensors[operands.at(0)].dtype);
   std::vector<int> results;
   for (Shape& shape : infer_shapes(where, kind, attributes, shapes)) {
     check_shape(where, "the result", shape);

@@ -29,6 +29,7 @@ class Scope {
   virtual ~Scope() = default;
   virtual std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) = 0;
   virtual const Shape& shape(int tensor) const = 0;
+  virtual DType dtype(int tensor) const = 0;
 };
 
 /// A tensor of one level under construction; a value that may be copied while its builder lives.
@@ -37,6 +38,7 @@ struct Handle {
   Scope* scope = nullptr;
   int index = -1;
   Shape shape() const { return scope->shape(index); }
+  DType dtype() const { return scope->dtype(index); }
 };
 using Tensor = Handle<struct KernelLevel>;
 using Tile = Handle<struct BlockLevel>;
@@ -60,6 +62,7 @@ class BlockBuilder : public Scope {
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
   const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
+  DType dtype(int tensor) const override { return block_.tensors[tensor].dtype; }
 
  private:
   friend class Builder;
@@ -83,6 +86,7 @@ class Builder : public Scope {
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
   const Shape& shape(int tensor) const override { return graph_.tensors[tensor].shape; }
+  DType dtype(int tensor) const override { return graph_.tensors[tensor].dtype; }
 
  private:
   friend class BlockBuilder;
@@ -123,12 +127,28 @@ template <class L> Handle<L> rsqrt(Handle<L> x) { return append<L>(OpKind::rsqrt
 template <class L> Handle<L> tanh(Handle<L> x) { return append<L>(OpKind::tanh, {x})[0]; }
 template <class L> Handle<L> sin(Handle<L> x) { return append<L>(OpKind::sin, {x})[0]; }
 template <class L> Handle<L> cos(Handle<L> x) { return append<L>(OpKind::cos, {x})[0]; }
-template <class L> Handle<L> rms_norm(Handle<L> x) { return append<L>(OpKind::rms_norm, {x})[0]; }
 template <class L> Handle<L> mul_scalar(Handle<L> x, double s) {
   return append<L>(OpKind::mul_scalar, {x}, {.scalar = s})[0];
 }
 template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
   return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
+}
+
+template <class L> Handle<L> cast(Handle<L> x, DType dtype) { return append<L>(OpKind::cast, {x}, {.dtype = dtype})[0]; }
+
+// Views. permute and reshape are of the kernel level.
+template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
+  return append<L>(OpKind::permute, {x}, {.sizes = std::move(dims)})[0];
+}
+template <class L> Handle<L> reshape(Handle<L> x, Shape shape) {
+  return append<L>(OpKind::reshape, {x}, {.sizes = std::move(shape)})[0];
+}
+template <class L> Handle<L> expand(Handle<L> x, Shape shape) {
+  return append<L>(OpKind::expand, {x}, {.sizes = std::move(shape)})[0];
+}
+/// Elements start up to, not including, end along `dim`.
+template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std::int64_t end) {
+  return append<L>(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end})[0];
 }
 
 // Of two tensors, or of a tensor and a scalar.
@@ -172,6 +192,39 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
+// Along one dimension. Inside a block it has to be kept.
+template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> mean(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::mean, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> amax(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::amax, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> amin(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::amin, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> logsumexp(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::logsumexp, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
+template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
+  return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
+}
+
+// Over the last dimension.
+template <class L> Handle<L> rms_norm(Handle<L> x, double eps = 0) { return append<L>(OpKind::rms_norm, {x}, {.eps = eps})[0]; }
+template <class L> Handle<L> rms_norm(Handle<L> x, Handle<L> weight, double eps) {
+  return append<L>(OpKind::rms_norm, {x, weight}, {.eps = eps})[0];
+}
+template <class L> Handle<L> layer_norm(Handle<L> x, double eps = 0) {
+  return append<L>(OpKind::layer_norm, {x}, {.eps = eps})[0];
+}
+template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L> bias, double eps) {
+  return append<L>(OpKind::layer_norm, {x, weight, bias}, {.eps = eps})[0];
+}
+
 template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) {
   return append<L>(OpKind::concat, parts, {.dim = dim})[0];
 }

@@ -5,11 +5,12 @@
 #include <map>
 #include <numeric>
 
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/regroup.hpp"
+
 namespace zellige::graph {
 namespace {
-
-/// One function of the elements at the same coordinates: these stand between matmul and reduction in OpKind.
-bool elementwise(OpKind kind) { return kind > OpKind::matmul && kind < OpKind::reduction; }
 
 /// Within a block graph: does what it computes depend on its operands alone, not on where in the grid it stands?
 bool anywhere(OpKind kind) {
@@ -19,7 +20,9 @@ bool anywhere(OpKind kind) {
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
-    case OpKind::rms_norm:
+    case OpKind::amax:
+    case OpKind::expand:
+    case OpKind::slice:
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -32,7 +35,7 @@ bool anywhere(OpKind kind) {
     case OpKind::accum_red_sum_rescale:
       return true;
     default:
-      return elementwise(kind);
+      return is_elementwise(kind) || is_composed(kind);
   }
 }
 
@@ -76,18 +79,25 @@ class Cutter {
 
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
-    if (elementwise(op.kind)) return same_part(op, t, r);
+    if (is_elementwise(op.kind)) return same_part(op, t, r);
+    if (op.kind == OpKind::amax || (is_composed(op.kind) && reduces(op.kind)))
+      return reduced(op, t, r, op.attributes.dim);
+    if (is_composed(op.kind))
+      return along(op, t, r, composed_dim(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape));
     switch (op.kind) {
       case OpKind::matmul:
         return product(op, t, r);
       case OpKind::reduction:
         return along(op, t, r, op.attributes.dim);
-      case OpKind::rms_norm:
-        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
       case OpKind::concat:
         return joined(op, t, r);
       case OpKind::split:
         return taken(op, t, r);
+      case OpKind::permute:
+      case OpKind::expand:
+      case OpKind::slice:
+      case OpKind::reshape:
+        return seen(op, t, r);
       case OpKind::custom:
         if (std::ranges::all_of(op.block->ops, [](const BlockOp& inner) { return anywhere(inner.kind); }))
           return blocks(op, t, r);
@@ -150,6 +160,19 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
+  /// An operator that reads the whole of one dimension and leaves one element of it, or no such dimension.
+  int reduced(const KernelOp& op, int t, const Region& r, int dim) {
+    const Shape& shape = g_.tensors[op.inputs[0]].shape;
+    Region read = whole(shape);
+    const std::size_t left_out = shape.size() - r.extent.size();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (static_cast<int>(d) == dim) continue;
+      const std::size_t from = d - (static_cast<int>(d) > dim ? left_out : 0);
+      read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
+    }
+    return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
+  }
+
   int joined(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -175,6 +198,37 @@ class Cutter {
     KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
     smaller.attributes.sizes = {r.extent[dim]};
     return emit(std::move(smaller), t, r);
+  }
+
+  /// A view: the same view of a part.
+  int seen(const KernelOp& op, int t, const Region& r) {
+    const int operand = op.inputs[0];
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    Region given = r, part = r;
+    switch (op.kind) {
+      case OpKind::permute:
+        for (std::size_t d = 0; d < r.extent.size(); ++d) {
+          const auto of = static_cast<std::size_t>(op.attributes.sizes[d]);
+          part.origin[of] = r.origin[d], part.extent[of] = r.extent[d];
+        }
+        break;
+      case OpKind::expand:
+        part = broadcast(r, operand);
+        smaller.attributes.sizes = r.extent;
+        break;
+      case OpKind::slice:
+        part.origin[static_cast<std::size_t>(op.attributes.dim)] += op.attributes.start;
+        smaller.attributes.start = 0,
+        smaller.attributes.end = r.extent[static_cast<std::size_t>(op.attributes.dim)];
+        break;
+      default: {  // reshape
+        const Regrouped both = regroup(r, g_.tensors[t].shape, g_.tensors[operand].shape);
+        given = both.seen, part = both.from;
+        smaller.attributes.sizes = given.extent;
+      }
+    }
+    smaller.inputs.push_back(need(operand, part));
+    return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
   /// The same block graph on a grid of just the blocks that write the region: each operand is cut to what these load.

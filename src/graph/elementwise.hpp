@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "graph/dtype.hpp"
 #include "graph/graph.hpp"
 
 namespace zellige::graph {
@@ -39,6 +40,7 @@ struct Doubles {
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
   static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN wins
   static double min(double x, double y) { return x < y || x != x ? x : y; }
+  static double rounded(double x, DType dtype) { return round_to(dtype, x); }
   static double less(double x, double y) { return x < y; }  // 1 or 0; of a NaN 0
   static double at_most(double x, double y) { return x <= y; }
   static double same(double x, double y) { return x == y; }
@@ -60,7 +62,7 @@ struct Elementwise {
   int operands;
   bool scalar;  // may the last operand be the attribute `scalar`?
   std::string_view
-      text;  // in a kernel, of the operands {0}, {1}, {2} and the attributes {scalar}, {lo}, {hi}
+      text;  // in a kernel, of the operands {0}, {1}, {2} and the attributes {scalar}, {lo}, {hi}, {dtype}
   Spread spread;
   /// What a kernel adds to y = f(x) in float32: the error of CUDA's functions, and the rounding of an inner argument where
   /// there is one. `r` is half a unit in the last place of y, `tiny` what may be flushed to zero.
@@ -163,6 +165,9 @@ inline constexpr std::tuple elementwise_rows{
               [](auto& m, const Attributes&, const auto* x) { return m.sin(x[0]); }),
     rows::row<1>(OpKind::cos, "cos", "", rows::tensors, "zellige::cos({0})", Spread::slope, rows::few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.cos(x[0]); }),
+
+    rows::row<1>(OpKind::cast, "cast", "", rows::tensors, "float({dtype}({0}))", Spread::corners, rows::exact,
+                 [](auto& m, const Attributes& a, const auto* x) { return m.rounded(x[0], a.dtype); }),
 
     rows::row<2>(OpKind::add, "add", "add", rows::or_scalar, "({0} + {1})", Spread::corners, rows::rounded,
               [](auto& m, const Attributes&, const auto* x) { return m.add(x[0], x[1]); }),

@@ -5,18 +5,22 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "graph/array.hpp"
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
 #include "graph/ops.hpp"
+#include "graph/view.hpp"
 
 namespace zellige::graph {
 
-Magnitude magnitude(const double* values, std::int64_t count, bool masked) {
+Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
   for (std::int64_t i = 0; i < count; ++i) {
-    if (masked && values[i] <= -FLT_MAX) continue;
+    if (mask != Mask::none && values[i] != values[i]) continue;
+    if (mask == Mask::infinity && values[i] <= -FLT_MAX) continue;
     const double m = std::fabs(values[i]);
     greatest = greatest > m ? greatest : m;
     poison += values[i] - values[i];
@@ -62,11 +66,11 @@ void map(OpKind kind, const Attributes& attributes, const std::vector<Operand>& 
 }
 
 void matmul(const Operand& a, const Operand& b, const Result& c) {
-  const std::size_t r = a.shape.size();
-  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1];
-  const std::int64_t batch = size(a.shape) / (m * k);
-  for (std::int64_t i = 0; i < batch; ++i)
-    gemm(m, n, k, a.values + i * m * k, k, b.values + i * k * n, n, c.values + i * m * n, n);
+  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
+  const Batches batches(a.shape, b.shape, c.shape);
+  for (std::int64_t i = 0; i < batches.count(); ++i)
+    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n,
+         c.values + i * m * n, n);
 }
 
 /// A shape around one dimension: outer x extent x inner.
@@ -78,14 +82,22 @@ struct Around {
   }
 };
 
-void rms_norm(const Operand& x, const Result& y) {
-  const std::int64_t n = x.shape.back(), rows = size(x.shape) / n;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double* from = x.values + row * n;
-    double squares = 0;
-    for (std::int64_t i = 0; i < n; ++i) squares += from[i] * from[i];
-    const double rms = std::sqrt(squares / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = from[i] / rms;
+void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+  const Evaluation e(kind, attributes, in);
+  std::copy_n(e.values.back().values, size(y.shape), y.values);
+}
+
+void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
+  const Strides whole = row_major(x.shape);
+  const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < y.shape.size(); ++d) first += v.starts[d] * v.steps[d];
+  const std::int64_t n = y.shape.back(), step = v.steps.back();
+  for (std::int64_t row = 0; row < size(y.shape) / n; ++row) {
+    std::int64_t rest = row, from = first;
+    for (std::size_t d = y.shape.size() - 1; d-- > 0; rest /= y.shape[d])
+      from += rest % y.shape[d] * v.steps[d];
+    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = x.values[from + i * step];
   }
 }
 
@@ -115,6 +127,37 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   std::int64_t at = 0;
   for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d]) at += row % shape_[d] * steps_[i][d];
   return at;
+}
+
+Batches::Batches(const Shape& x, const Shape& y, const Shape& product) {
+  // As an elementwise operator's operands, a matrix being an element.
+  const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
+  Shape batch = of(product);
+  batch.push_back(1);
+  Shape bx = of(x), by = of(y);
+  bx.push_back(1), by.push_back(1);
+  const Broadcast walk(batch, {{bx, nullptr}, {by, nullptr}});
+  for (std::int64_t t = 0; t < walk.rows(); ++t) a.push_back(walk.start(t, 0)), b.push_back(walk.start(t, 1));
+}
+
+Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
+    : values(operands) {
+  std::vector<Shape> in;
+  for (const Operand& o : operands) in.push_back(o.shape);
+  steps = compose(kind, attributes, in);
+  shapes = step_shapes(steps, in);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    storage.emplace_back(static_cast<std::size_t>(size(shapes[i])));
+    const std::vector<Operand> from = inputs(i);
+    evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
+    values.push_back({shapes[i], storage.back().data()});
+  }
+}
+
+std::vector<Operand> Evaluation::inputs(std::size_t step) const {
+  std::vector<Operand> from;
+  for (int i : steps[step].inputs) from.push_back(values[static_cast<std::size_t>(i)]);
+  return from;
 }
 
 std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {
@@ -170,8 +213,13 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::reduction) {
     std::fill_n(y.values, size(y.shape), 0.0);
     fold(x, attributes.dim, false, y);
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(x, y);
+  } else if (kind == OpKind::amax) {
+    std::fill_n(y.values, size(y.shape), -std::numeric_limits<double>::infinity());
+    fold_max(x, attributes.dim, y);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, in, y);
+  } else if (is_view(kind)) {
+    view(kind, attributes, x, y);
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {

@@ -4,7 +4,9 @@
 //   gelu is x/2 (1 + erf(x / sqrt 2)); silu is x / (1 + e^-x); reduction to n sums x[j + k n] over k into
 //   y[j].
 #pragma once
-#include "graph/graph.hpp"
+#include <deque>
+
+#include "graph/compose.hpp"
 
 namespace zellige::graph {
 
@@ -55,6 +57,24 @@ void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) 
     for (std::int64_t i = 0; i < n; ++i) py[i] = f(pa[i * ia], pb[i * ib]);
   }
 }
+
+/// Which matrices of two operands make each matrix of a product: batches broadcast.
+struct Batches {
+  Batches(const Shape& a, const Shape& b, const Shape& product);
+  std::vector<std::int64_t> a, b;  // by the product's batch
+  std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
+};
+
+/// A composed operator's steps and what each of them gives, the operands in front.
+struct Evaluation {
+  Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);
+  std::vector<Operand> inputs(std::size_t step) const;
+
+  std::vector<Step> steps;
+  std::vector<Shape> shapes;  // of the steps' results
+  std::vector<Operand> values;
+  std::deque<std::vector<double>> storage;
+};
 
 /// The operands of an elementwise operator, its scalar as the last of them where one stands for a tensor.
 std::vector<Operand> with_scalar(OpKind, const std::vector<Operand>& tensors, const double& scalar);

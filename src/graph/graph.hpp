@@ -47,6 +47,7 @@ enum class OpKind : std::uint8_t {
   tanh,
   sin,
   cos,
+  cast,  // to `dtype`
   add,
   sub,
   mul,
@@ -63,9 +64,23 @@ enum class OpKind : std::uint8_t {
   where,
   reduction,      // sum over `dim`, down to `to` elements (1 keeps the dimension)
   reduction_max,  // block: (new running maximum, old minus new)
-  rms_norm,       // x / sqrt(mean of squares over the last dimension)
+  amax,           // the greatest along `dim`
+  // Made of others: compose.hpp has their steps.
+  sum,
+  mean,
+  amin,
+  softmax,
+  log_softmax,
+  logsumexp,
+  rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
+  layer_norm,
   concat,
   split,  // along `dim`
+  // Views: kernels read their operand at other coordinates.
+  permute,
+  reshape,
+  expand,
+  slice,
   accum,  // sum over iterations
   accum_red_sum,
   accum_red_mean,
@@ -107,10 +122,15 @@ struct Dim3 {
 struct Attributes {
   double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
   double lo = 0, hi = 0;  // clamp
-  int dim = -1;           // reduction, reduction_max, concat, split: which dimension
+  int dim = -1;           // what works along one dimension: which
   std::int64_t to =
       1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
-  std::vector<std::int64_t> sizes{};  // split: the size of each part along `dim`
+  // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape
+  std::vector<std::int64_t> sizes{};
+  bool keepdim = false;             // amax, amin, sum, mean, logsumexp: keep `dim` as 1
+  double eps = 0;                   // rms_norm, layer_norm
+  std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
+  DType dtype = DType::f32;         // cast
   bool operator==(const Attributes&) const = default;
 };
 

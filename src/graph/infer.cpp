@@ -24,34 +24,44 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
 namespace {
 
 Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
-  if (a.size() < 2 || a.size() != b.size())
-    fail_at(where, "expected operands of equal rank, at least 2, found {} and {}", to_string(a),
-            to_string(b));
-  const std::size_t r = a.size();
-  for (std::size_t d = 0; d + 2 < r; ++d)
-    if (a[d] != b[d])
-      fail_at(where, "expected equal batch dimensions, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, a[d], b[d]);
-  if (a[r - 1] != b[r - 2])
+  if (a.size() < 2 || b.size() < 2)
+    fail_at(where, "expected operands of rank 2 at least, found {} and {}", to_string(a), to_string(b));
+  const std::int64_t k = a.back(), rows = b[b.size() - 2];
+  if (k != rows)
     fail_at(
         where,
         "expected the last dimension of the left operand to equal the last but one of the right, found {} "
         "and {} in {} times {}",
-        a[r - 1], b[r - 2], to_string(a), to_string(b));
-  Shape c = a;
-  c[r - 1] = b[r - 1];
+        k, rows, to_string(a), to_string(b));
+  // The other dimensions are batches, and broadcast.
+  const Shape batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
+  const std::size_t rank = std::max(batch_a.size(), batch_b.size());
+  Shape c(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t x = d + batch_a.size() < rank ? 1 : batch_a[d + batch_a.size() - rank],
+                       y = d + batch_b.size() < rank ? 1 : batch_b[d + batch_b.size() - rank];
+    if (x != y && x != 1 && y != 1)
+      fail_at(where,
+              "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
+              to_string(a), to_string(b), d, x, y);
+    c[d] = std::max(x, y);
+  }
+  c.push_back(a[a.size() - 2]);
+  c.push_back(b.back());
   return c;
 }
 
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
-  if (a.size() != b.size())
-    fail_at(where, "expected operands of equal rank, found {} and {}", to_string(a), to_string(b));
-  Shape c = a;
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    if (a[d] != b[d] && a[d] != 1 && b[d] != 1)
+  // Dimensions are counted from the last; one that is missing is 1.
+  const std::size_t rank = std::max(a.size(), b.size());
+  Shape c(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
+                       y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
+    if (x != y && x != 1 && y != 1)
       fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, a[d], b[d]);
-    c[d] = std::max(a[d], b[d]);
+              to_string(a), to_string(b), d, x, y);
+    c[d] = std::max(x, y);
   }
   return c;
 }
@@ -67,6 +77,33 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
   shape[dim] = to;
   return shape;
+}
+
+/// A vector's result has one element.
+Shape without(Shape shape, int dim) {
+  if (shape.size() > 1) shape.erase(shape.begin() + dim);
+  return shape;
+}
+
+void check_weight(const Where& where, std::string_view what, const Shape& x, const Shape& weight) {
+  Shape expected(weight.size(), 1);
+  if (!weight.empty()) expected.back() = x.back();
+  if (weight.size() > x.size() || weight != expected)
+    fail_at(where, "expected a {} of the last dimension of {}, ({}), found {}", what, to_string(x), x.back(),
+            to_string(weight));
+}
+
+Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
+  std::vector<std::int64_t> sorted = a.sizes;
+  std::ranges::sort(sorted);
+  bool each = sorted.size() == x.size();
+  for (std::size_t d = 0; each && d < sorted.size(); ++d) each = sorted[d] == static_cast<std::int64_t>(d);
+  if (!each)
+    fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(),
+            to_string(x), to_string(a.sizes));
+  Shape y;
+  for (std::int64_t d : a.sizes) y.push_back(x[static_cast<std::size_t>(d)]);
+  return y;
 }
 
 Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
@@ -122,6 +159,47 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       const Shape one = reduced(where, x, attributes.dim, 1);
       return {one, one};
     }
+    case OpKind::amax:
+    case OpKind::sum:
+    case OpKind::mean:
+    case OpKind::amin:
+    case OpKind::logsumexp: {
+      check_dim(where, attributes.dim, x);
+      const Shape one = reduced(where, x, attributes.dim, 1);
+      return {attributes.keepdim ? one : without(one, attributes.dim)};
+    }
+    case OpKind::softmax:
+    case OpKind::log_softmax:
+      check_dim(where, attributes.dim, x);
+      return {x};
+    case OpKind::rms_norm:
+    case OpKind::layer_norm:
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        check_weight(where, i == 1 ? "weight" : "bias", x, operands[i]);
+      return {x};
+    case OpKind::permute:
+      return {permuted(where, attributes, x)};
+    case OpKind::reshape:
+      check_shape(where, "the result", attributes.sizes);
+      if (size(attributes.sizes) != size(x))
+        fail_at(where, "expected a shape of as many elements as {}, {}, found {}, {}", to_string(x), size(x),
+                to_string(attributes.sizes), size(attributes.sizes));
+      return {attributes.sizes};
+    case OpKind::expand:
+      if (broadcast_shape(where, x, attributes.sizes) != attributes.sizes)
+        fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x),
+                to_string(attributes.sizes));
+      return {attributes.sizes};
+    case OpKind::slice: {
+      check_dim(where, attributes.dim, x);
+      const std::int64_t extent = x[attributes.dim];
+      if (attributes.start < 0 || attributes.start >= attributes.end || attributes.end > extent)
+        fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent,
+                attributes.dim, to_string(x), attributes.start, attributes.end);
+      Shape y = x;
+      y[attributes.dim] = attributes.end - attributes.start;
+      return {y};
+    }
     case OpKind::concat:
       return {concat_shape(where, attributes.dim, operands)};
     case OpKind::split:
@@ -141,10 +219,14 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {kind == OpKind::accum_rescale ? x : reduced(where, x, last, 1)};
     }
     default:
-      Shape y = x;  // elementwise, rms_norm, accum, accum_max
+      Shape y = x;  // elementwise, accum, accum_max
       for (std::size_t i = 1; i < operands.size(); ++i) y = broadcast_shape(where, y, operands[i]);
       return {y};
   }
+}
+
+DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
+  return kind == OpKind::cast ? attributes.dtype : operands;
 }
 
 Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid,

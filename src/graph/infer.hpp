@@ -11,7 +11,7 @@
 
 namespace zellige::graph {
 
-constexpr int max_rank = 4;
+constexpr int max_rank = 8;
 constexpr std::int64_t max_extent = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
@@ -19,6 +19,9 @@ KernelGraph infer(KernelGraph);
 
 /// The results of one computing operator (neither boundary nor custom), from its operands' shapes.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
+
+/// Of an operator whose operands are all of one dtype.
+DType result_dtype(OpKind, const Attributes&, DType operands);
 
 /// The tile that a block input sees in one iteration.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);

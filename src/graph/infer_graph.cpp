@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
@@ -36,7 +38,10 @@ struct Walk {
 
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
   const bool scalar = takes_scalar(row.kind, inputs);
-  if (row.inputs >= 0 && !scalar && inputs != static_cast<std::size_t>(row.inputs))
+  const auto most = static_cast<std::size_t>(std::max(row.inputs, 0));
+  if (row.optional > 0 && (inputs > most || inputs + static_cast<std::size_t>(row.optional) < most))
+    fail_at(where, "expected {} to {} operands, found {}", row.inputs - row.optional, row.inputs, inputs);
+  if (row.inputs >= 0 && row.optional == 0 && !scalar && inputs != most)
     fail_at(where, "expected {} operand{}, found {}", row.inputs, row.inputs == 1 ? "" : "s", inputs);
   if (row.inputs < 0 && inputs == 0) fail_at(where, "expected at least 1 operand, found 0");
   if (row.outputs >= 0 && outputs != static_cast<std::size_t>(row.outputs))
@@ -44,7 +49,15 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
+/// Nothing that divides by zero or takes the root of what is negative by itself.
+void check_eps(const Where& where, OpKind kind, const Attributes& a) {
+  const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+  if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
+    fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
+}
+
 void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
+  check_eps(where, kind, a);
   if (takes_scalar(kind, operands)) {
     // Of arithmetic it must be finite; a comparison or a choice takes infinities.
     const bool arithmetic =
@@ -193,7 +206,9 @@ class BlockInference {
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
-    const DType dtype = common_dtype(where, op.inputs, b_.tensors);
+    if ((reduces(op.kind) || op.kind == OpKind::amax) && !op.attributes.keepdim)
+      fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
+    const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, b_.tensors));
     const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
     if (results.size() != op.outputs.size())
       fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
@@ -234,7 +249,7 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
   check_scalars(where, op.kind, op.attributes, op.inputs.size());
-  const DType dtype = common_dtype(where, op.inputs, g.tensors);
+  const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, g.tensors));
   const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
   if (results.size() != op.outputs.size())
     fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/cut.hpp"
 #include "graph/dtype.hpp"
 #include "graph/mix.hpp"
 #include "graph/parallel.hpp"
@@ -23,50 +24,136 @@ double bell(std::uint64_t bits) {
   return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
 }
 
+std::uint64_t key_of(const InputChoice& c, int input) {
+  return hash(c.seed) + static_cast<std::uint64_t>(input);
+}
+
+void random_row(Format f, std::uint64_t key, int exponent, bool positive, std::int64_t row, std::int64_t from,
+                std::int64_t count, double* to) {
+  const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
+  // 2^-2 to 2^2 in steps of 2^(1/16), written so that no libm can disagree: a power of two times a ratio.
+  const auto step = static_cast<int>(stream % 65);
+  const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(from + i)));
+    to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
+  }
+}
+
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
   const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
                      chunk = std::max<std::int64_t>(1, (1 << 16) / n);
-  const Format f = format(dtype);
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
-    for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
-      const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
-      // 2^-2 to 2^2 in steps of 2^(1/16), written so that no libm can disagree: a power of two times a ratio.
-      const auto step = static_cast<int>(stream % 65);
-      const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
-      double* to = a.values.data() + row * n;
-      for (std::int64_t i = 0; i < n; ++i) {
-        const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(i)));
-        to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
-      }
-    }
+    for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row)
+      random_row(format(dtype), key, exponent, positive, row, 0, n, a.values.data() + row * n);
   });
+}
+
+/// A graph that one trial of the scales runs: the whole, or a part of it (cut.hpp).
+struct Stage {
+  KernelGraph graph;
+  std::vector<Cut::Part> parts;  // by input of `graph`: of which tensor of the whole
+  int makes = -1;                // of which tensor its output is a part; -1: it is the whole graph
+  std::vector<Array> arrays = {};
+  std::vector<int> filled = {};  // with which exponent each array was filled
+  Reference reference = {};
+
+  /// A region of the tensor that it makes a part of, for another stage to read: rows and columns of the part, again and again.
+  Array spread(const Shape& shape, const Region& r) const {
+    const Array& one = reference.tensors[graph.outputs[0]];
+    const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
+    // Rows and columns by hashes of their own: or two such operands of a product would repeat in step.
+    const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
+      return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
+                                       static_cast<std::uint64_t>(of));
+    };
+    Array a = make_array(r.extent);
+    each_row(shape, r, [&](std::int64_t from, std::int64_t row) {
+      const double* values = one.values.data() + pick(0, from, rows) * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        a.values[row * m + i] = values[pick(mix_step / 2, r.origin.back() + i, n)];
+    });
+    return a;
+  }
+};
+
+std::vector<Stage> whole_graph(const KernelGraph& g) {
+  std::vector<Stage> one{{g, {}}};
+  for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
+  return one;
+}
+
+/// One tile of each output; where that takes too much, of every tensor that an operator makes, from tiles of the tensors before.
+std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
+  constexpr double most = 1e9;  // work of a tile
+  constexpr std::int64_t side = 64;
+  const auto tile = [&](int t) {
+    Region r = whole(g.tensors[t].shape);
+    const std::size_t rank = r.extent.size();
+    for (std::size_t d = 0; d < rank; ++d) {
+      r.extent[d] = std::min<std::int64_t>(r.extent[d], d + 2 < rank ? 1 : side);
+      const auto places = static_cast<std::uint64_t>(g.tensors[t].shape[d] - r.extent[d] + 1);
+      r.origin[d] = static_cast<std::int64_t>(hash(seed + d + 8 * static_cast<std::uint64_t>(t)) % places);
+    }
+    return r;
+  };
+  const auto stage = [&](int t, const std::vector<bool>& known) {
+    Cut c = cut(g, t, tile(t), known);
+    return Stage{std::move(c.graph), std::move(c.inputs), t};
+  };
+  std::vector<Stage> outputs;
+  for (int t : g.outputs)
+    if (std::ranges::find(g.inputs, t) == g.inputs.end()) outputs.push_back(stage(t, {}));
+  if (std::ranges::all_of(outputs, [&](const Stage& s) { return work(s.graph) <= most; })) return outputs;
+  std::vector<Stage> all;
+  for (const KernelOp& op : g.ops)
+    for (int t : op.outputs) {
+      all.push_back(stage(t, {}));
+      if (work(all.back().graph) > most) all.back() = stage(t, std::vector<bool>(g.tensors.size(), true));
+    }
+  return all;
 }
 
 class Search {
  public:
-  Search(const KernelGraph& g, std::uint64_t seed) : g_(g), seed_(seed), exponents_(g.inputs.size(), 0) {
-    check_memory(g);
-    for (int t : g.inputs) result_.arrays.push_back(make_array(g.tensors[t].shape));
-    filled_.assign(g.inputs.size(), 1);  // no exponent is 1: nothing is filled yet
+  /// `share` of the limits holds for what the stages show.
+  Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
+         const GivenInputs& given)
+      : g_(g),
+        stages_(std::move(stages)),
+        share_(share),
+        exponents_(g.inputs.size(), 0),
+        input_(g.tensors.size(), -1) {
+    choice_.seed = seed, choice_.given = given;
+    choice_.given.resize(g.inputs.size());
+    for (std::size_t i = 0; i < g.inputs.size(); ++i) input_[g.inputs[i]] = static_cast<int>(i);
+    for (Stage& s : stages_) {
+      s.arrays.resize(s.parts.size());
+      s.filled.assign(s.parts.size(), unfilled);
+    }
   }
 
-  RandomInputs run() {
+  void run() {
+    if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
+      tries(false, std::numeric_limits<double>::infinity(), false);  // as they are, whatever comes of it
+      return;
+    }
     tile_limit_ = finite_limit;
     for (bool positive : {false, true})
-      if (search(magnitude_limit, positive)) return finish();
+      if (search(magnitude_limit, positive)) return;
     // The limits cannot be kept: no more than four times what the smallest inputs come to.
     tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
       double least = std::numeric_limits<double>::infinity();
       for (bool small : {false, true})
         if (tries(small, float32_limit, positive)) least = std::min(least, greatest());
-      if (least <= float32_limit && search(std::max(magnitude_limit, 4 * least), positive)) return finish();
+      if (least <= float32_limit && search(std::max(magnitude_limit, 4 * least), positive)) return;
     }
     // Infinity is a value too: what passes the end of its dtype everywhere leaves something else to compare.
     for (bool positive : {false, true})
       for (bool small : {false, true}) {
         tries(small, std::numeric_limits<double>::infinity(), positive);
-        if (comparable()) return finish();
+        if (comparable()) return;
       }
     tries(false, float32_limit, false);  // what to complain of
     fail_at({g_.name},
@@ -75,15 +162,21 @@ class Search {
             least_exponent, offender());
   }
 
+  InputChoice choice() {
+    choice_.exponents = exponents_;
+    return std::move(choice_);
+  }
+  Stage& first() { return stages_[0]; }
+
  private:
   static constexpr double float32_limit = 0x1p127;
+  static constexpr int unfilled = 1;  // no exponent is 1
 
   /// Inputs within a limit: arguments of exp within theirs if that can be, too.
   bool search(double limit, bool positive) {
-    result_.positive = positive, limit_ = limit;
+    choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
       exp_limit_ = exp_limit;
-      filled_.assign(g_.inputs.size(), 1);
       if (fits(none(), 0) || one_alone() || all_together()) return true;
       if (!exponential()) break;
     }
@@ -92,28 +185,32 @@ class Search {
 
   /// All inputs at the least scale or at 1.
   bool tries(bool small, double limit, bool positive) {
-    result_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
-    filled_.assign(g_.inputs.size(), 1);
+    choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
     return fits(std::vector<bool>(g_.inputs.size(), small), least_exponent);
   }
 
   double greatest() const {
     double most = 0;
-    for (const Magnitude& m : result_.reference.magnitudes) most = std::max(most, m.greatest);
-    for (const BlockOperand& o : result_.reference.operands) most = std::max(most, o.magnitude.greatest);
+    for (const Stage& s : stages_) {
+      for (const Magnitude& m : s.reference.magnitudes) most = std::max(most, m.greatest);
+      for (const BlockOperand& o : s.reference.operands) most = std::max(most, o.magnitude.greatest);
+    }
     return most;
   }
 
-  /// No NaN anywhere, and something finite in every output.
+  /// No NaN anywhere, unless inputs that are given make it, and something finite in every output.
   bool comparable() const {
-    const Reference& r = result_.reference;
-    if (r.stopped) return false;
-    for (const Array& a : r.tensors)
-      for (double v : a.values)
-        if (v != v) return false;
-    return std::ranges::all_of(g_.outputs, [&](int t) {
-      return r.tensors[t].values.empty() ||
-             std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+    const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
+    return std::ranges::all_of(stages_, [&](const Stage& s) {
+      const Reference& r = s.reference;
+      if (r.stopped) return false;
+      for (const Array& a : r.tensors)
+        for (double v : a.values)
+          if (v != v && !given) return false;
+      return std::ranges::all_of(s.graph.outputs, [&](int t) {
+        return r.tensors[t].values.empty() ||
+               std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+      });
     });
   }
 
@@ -129,22 +226,48 @@ class Search {
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
+  /// What a stage reads, of inputs with the exponents of this trial.
+  void fill_stage(Stage& s) {
+    for (std::size_t p = 0; p < s.parts.size(); ++p) {
+      const Cut::Part& from = s.parts[p];
+      const int input = input_[from.tensor];
+      if (input < 0) {
+        const auto maker = std::ranges::find(stages_, from.tensor, &Stage::makes);
+        s.arrays[p] = maker->spread(g_.tensors[from.tensor].shape, from.region);
+        continue;
+      }
+      const bool given = choice_.given[input] != nullptr;
+      const int mark = given ? 0 : 2 * exponents_[input] - (choice_.positive ? 1 : 0);
+      if (s.filled[p] == mark) continue;
+      s.filled[p] = mark;
+      if (s.makes >= 0 || given) {
+        choice_.exponents = exponents_;
+        s.arrays[p] = input_part(g_, choice_, input, from.region);
+      } else {
+        if (s.arrays[p].values.empty()) s.arrays[p] = make_array(from.region.extent);
+        fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input],
+             choice_.positive);
+      }
+    }
+  }
+
   /// Runs the reference with the chosen inputs scaled by 2^exponent and the others by 1.
   bool fits(const std::vector<bool>& chosen, int exponent) {
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      exponents_[i] = chosen[i] ? exponent : 0;
-      if (filled_[i] == exponents_[i]) continue;
-      fill(result_.arrays[i], g_.tensors[g_.inputs[i]].dtype, hash(seed_) + i, exponents_[i],
-           result_.positive);
-      filled_[i] = exponents_[i];
-    }
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      exponents_[i] = chosen[i] && !choice_.given[i] ? exponent : 0;
     ReferenceOptions options;
-    options.limit = limit_;
-    options.exp_limit = exp_limit_;
+    options.limit = limit_ * share_;
+    options.exp_limit = exp_limit_ * share_;
     options.tile_limit = tile_limit_;
-    ++result_.trials;
-    result_.reference = graph::run(g_, result_.arrays, options);
-    return result_.reference.within(limit_);
+    ++choice_.trials;
+    bool all = true;
+    for (Stage& s : stages_) {
+      fill_stage(s);
+      s.reference = graph::run(s.graph, s.arrays, options);
+      all = all && s.reference.within(options.limit);
+      if (!all && limit_ < std::numeric_limits<double>::infinity()) break;
+    }
+    return all;
   }
 
   /// The greatest exponent that fits, by bisection; false if the least does not.
@@ -160,6 +283,7 @@ class Search {
 
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
+      if (choice_.given[i]) continue;
       std::vector<bool> chosen = none();
       chosen[i] = true;
       if (bisect(chosen)) return true;
@@ -169,43 +293,75 @@ class Search {
 
   bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
-  RandomInputs finish() {
-    result_.exponents = exponents_;
-    return std::move(result_);
-  }
-
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
       return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest)
                       : std::string("is not finite");
     };
-    const Reference& r = result_.reference;
-    for (const BlockOperand& o : r.operands)
-      if (!o.magnitude.within(limit_))
-        return fmt::format("block tensor {} of operator {} {}", g_.ops[o.op].block->tensors[o.tensor].name,
-                           o.op, show(o.magnitude));
-    for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
-      if (!r.magnitudes[t].within(limit_))
-        return fmt::format("tensor {} {}", g_.tensors[t].name, show(r.magnitudes[t]));
+    for (const Stage& s : stages_) {
+      const Reference& r = s.reference;
+      for (const BlockOperand& o : r.operands)
+        if (!o.magnitude.within(limit_))
+          return fmt::format("block tensor {} of operator {} {}",
+                             s.graph.ops[o.op].block->tensors[o.tensor].name, o.op, show(o.magnitude));
+      for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
+        if (!r.magnitudes[t].within(limit_))
+          return fmt::format("tensor {} {}", s.graph.tensors[t].name, show(r.magnitudes[t]));
+    }
     return "nothing";
   }
 
   const KernelGraph& g_;
-  const std::uint64_t seed_;
-  std::vector<int> exponents_, filled_;
-  RandomInputs result_;
+  std::vector<Stage> stages_;
+  const double share_;
+  std::vector<int> exponents_;
+  std::vector<int> input_;  // by tensor: which of the graph's inputs it is
+  InputChoice choice_;
   double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
 };
 
 }  // namespace
 
-RandomInputs random_inputs(const KernelGraph& g, std::uint64_t seed) { return Search(g, seed).run(); }
+RandomInputs random_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+  check_memory(g);
+  Search search(g, whole_graph(g), 1, seed, given);
+  search.run();
+  return {search.choice(), std::move(search.first().arrays), std::move(search.first().reference)};
+}
 
-std::string describe_scales(const KernelGraph& g, const RandomInputs& in) {
+InputChoice choose_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+  Search search(g, parts_of(g, seed), 0.5, seed, given);
+  search.run();
+  return search.choice();
+}
+
+void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64_t row, std::int64_t from,
+               std::int64_t count, double* to) {
+  const KernelTensor& t = g.tensors[g.inputs[input]];
+  if (c.given[input]) {
+    const double* values = c.given[input]->values.data() + row * t.shape.back() + from;
+    std::copy(values, values + count, to);
+  } else {
+    random_row(format(t.dtype), key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
+  }
+}
+
+Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Region& r) {
+  Array a = make_array(r.extent);
+  const std::int64_t n = r.extent.back();
+  each_row(g.tensors[g.inputs[input]].shape, r, [&](std::int64_t from, std::int64_t row) {
+    input_row(g, c, input, from, r.origin.back(), n, a.values.data() + row * n);
+  });
+  return a;
+}
+
+std::string describe_scales(const KernelGraph& g, const InputChoice& in) {
   std::string text;
   for (std::size_t i = 0; i < in.exponents.size(); ++i) {
-    const std::string scale = in.exponents[i] == 0 ? "1" : fmt::format("2^{}", in.exponents[i]);
-    text += fmt::format("{}{} x {}", i ? ", " : "", g.tensors[g.inputs[i]].name, scale);
+    const std::string scale = in.given[i]            ? "given"
+                              : in.exponents[i] == 0 ? "x 1"
+                                                     : fmt::format("x 2^{}", in.exponents[i]);
+    text += fmt::format("{}{} {}", i ? ", " : "", g.tensors[g.inputs[i]].name, scale);
   }
   return in.positive ? text + " (absolute values)" : text;
 }

@@ -47,7 +47,7 @@ class Names {
   std::map<std::string, int> index_;
 };
 
-void only_keys(const Where& where, const Json& j, std::initializer_list<std::string_view> known) {
+void only_keys(const Where& where, const Json& j, const std::vector<std::string_view>& known) {
   if (!j.is_object()) fail_at(where, "expected an object, found {}", describe(j));
   for (const auto& [key, value] : j.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
@@ -83,75 +83,56 @@ double read_scalar(const Where& where, const char* what, const Json& j) {
 }
 
 /// The scalar in place of the last operand: there if and only if a tensor is missing.
-void read_operand_scalar(const Where& where, OpKind kind, const Json& j, Attributes& a) {
-  const Json* scalar = find(where, j, "scalar");
+bool has_scalar(const Where& where, OpKind kind, const Json& j) {
+  const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
-  if (takes_scalar(kind, tensors)) {
-    if (!scalar)
-      fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
-              info(kind).inputs, tensors, tensors);
-    a.scalar = read_scalar(where, "scalar", *scalar);
-  } else if (scalar) {
+  if (takes_scalar(kind, tensors) && !given)
+    fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
+            info(kind).inputs, tensors, tensors);
+  if (!takes_scalar(kind, tensors) && given)
     fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it beside {}",
             info(kind).inputs, tensors);
-  }
+  return given;
+}
+
+bool read_flag(const Where& where, const char* what, const Json& j) {
+  if (!j.is_boolean()) fail_at(where, "expected {} to be true or false, found {}", what, describe(j));
+  return j.get<bool>();
 }
 
 Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   Attributes a;
-  if (is_elementwise(kind) && elementwise(kind).scalar) read_operand_scalar(where, kind, j, a);
-  switch (kind) {
-    case OpKind::mul_scalar:
-      a.scalar = number(where, "scalar", member(where, j, "scalar"));
-      break;
-    case OpKind::clamp:
-      a.lo = number(where, "lo", member(where, j, "lo"));
-      a.hi = number(where, "hi", member(where, j, "hi"));
-      break;
-    case OpKind::reduction:
-    case OpKind::reduction_max:
-    case OpKind::concat:
-    case OpKind::split:
-      a.dim = read_dim(where, "dim", member(where, j, "dim"), 0);
-      break;
-    default:
-      break;
+  for (const AttributeKey& key : attribute_keys(kind)) {
+    const char* name = key.name.data();
+    if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
+    if (key.name == "scalar" && !key.required && !has_scalar(where, kind, j)) continue;
+    const Json& value = member(where, j, name);
+    if (key.name == "scalar")
+      a.scalar = key.required ? number(where, name, value) : read_scalar(where, name, value);
+    if (key.name == "lo") a.lo = number(where, name, value);
+    if (key.name == "hi") a.hi = number(where, name, value);
+    if (key.name == "eps") a.eps = number(where, name, value);
+    if (key.name == "dim") a.dim = read_dim(where, name, value, 0);
+    if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
+    if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
+    if (key.name == "shape") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
+    if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
+    if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
+    if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
   }
-  if (kind == OpKind::reduction) {
-    const Json* to = find(where, j, "to");
-    a.to = to ? integer(where, "to", *to, 1, max_extent) : 1;
-  }
-  if (kind == OpKind::accum_redtox_sum) a.to = integer(where, "to", member(where, j, "to"), 1, max_extent);
-  if (kind == OpKind::split) a.sizes = integers(where, "sizes", member(where, j, "sizes"), 1, max_extent);
   return a;
 }
 
 void only_operator_keys(const Where& where, OpKind kind, const Json& j) {
-  switch (kind) {
-    case OpKind::input:
-      return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
-    case OpKind::output:
-      return only_keys(where, j, {"op", "inputs", "map", "to"});
-    case OpKind::custom:
-      return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
-    case OpKind::mul_scalar:
-      return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
-    case OpKind::clamp:
-      return only_keys(where, j, {"op", "inputs", "outputs", "lo", "hi"});
-    case OpKind::reduction:
-      return only_keys(where, j, {"op", "inputs", "outputs", "dim", "to"});
-    case OpKind::reduction_max:
-    case OpKind::concat:
-      return only_keys(where, j, {"op", "inputs", "outputs", "dim"});
-    case OpKind::split:
-      return only_keys(where, j, {"op", "inputs", "outputs", "dim", "sizes"});
-    case OpKind::accum_redtox_sum:
-      return only_keys(where, j, {"op", "inputs", "outputs", "to"});
-    default:
-      if (is_elementwise(kind) && elementwise(kind).scalar)
-        return only_keys(where, j, {"op", "inputs", "outputs", "scalar"});
-      return only_keys(where, j, {"op", "inputs", "outputs"});
-  }
+  if (kind == OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
+  if (kind == OpKind::output) return only_keys(where, j, {"op", "inputs", "map", "to"});
+  if (kind == OpKind::custom)
+    return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+  std::vector<std::string_view> keys{"op", "inputs", "outputs"};
+  for (const AttributeKey& key : attribute_keys(kind)) keys.push_back(key.name);
+  only_keys(where, j, keys);
 }
 
 Dim3 read_dim3(const Where& where, const char* what, const Json& j) {

@@ -35,32 +35,19 @@ Json scalar_text(double x) {
 }
 
 void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t operands) {
-  if (takes_scalar(kind, operands)) j["scalar"] = scalar_text(a.scalar);
-  switch (kind) {
-    case OpKind::mul_scalar:
-      j["scalar"] = a.scalar;
-      break;
-    case OpKind::clamp:
-      j["lo"] = a.lo;
-      j["hi"] = a.hi;
-      break;
-    case OpKind::reduction:
-      j["dim"] = a.dim;
-      j["to"] = a.to;
-      break;
-    case OpKind::reduction_max:
-    case OpKind::concat:
-      j["dim"] = a.dim;
-      break;
-    case OpKind::split:
-      j["dim"] = a.dim;
-      j["sizes"] = a.sizes;
-      break;
-    case OpKind::accum_redtox_sum:
-      j["to"] = a.to;
-      break;
-    default:
-      break;
+  for (const AttributeKey& key : attribute_keys(kind)) {
+    const std::string name(key.name);
+    if (name == "scalar" && (key.required || takes_scalar(kind, operands))) j[name] = scalar_text(a.scalar);
+    if (name == "lo") j[name] = a.lo;
+    if (name == "hi") j[name] = a.hi;
+    if (name == "eps" && a.eps != 0) j[name] = a.eps;
+    if (name == "dim") j[name] = a.dim;
+    if (name == "to") j[name] = a.to;
+    if (name == "sizes" || name == "dims" || name == "shape") j[name] = a.sizes;
+    if (name == "start") j[name] = a.start;
+    if (name == "end") j[name] = a.end;
+    if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "keepdim") j[name] = a.keepdim;
   }
 }
 

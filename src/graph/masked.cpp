@@ -1,6 +1,9 @@
 #include "graph/masked.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "graph/elementwise.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -9,35 +12,47 @@ namespace {
 bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
 
 template <class Op>
-bool reads_masked(const Op& op, const std::vector<bool>& mask) {
-  return std::ranges::any_of(op.inputs, [&](int t) { return mask[t]; });
+Mask result(const Op& op, const std::vector<Mask>& mask) {
+  Mask most = Mask::none;
+  for (int t : op.inputs) most = std::max(most, mask[t]);
+  const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
+  if (adds && scalar_operand(op.attributes) == -std::numeric_limits<double>::infinity())
+    most = Mask::infinity;
+  return keeps(op.kind) ? most : std::min(most, Mask::nan);
 }
 
 }  // namespace
 
-std::vector<bool> masked(const KernelGraph& g, const std::vector<bool>& inputs) {
-  std::vector<bool> mask(g.tensors.size(), false);
+Mask mask_in(const Array& a) {
+  Mask most = Mask::none;
+  for (double v : a.values) {
+    if (v == -std::numeric_limits<double>::infinity()) return Mask::infinity;
+    if (v != v) most = Mask::nan;
+  }
+  return most;
+}
+
+std::vector<Mask> masked(const KernelGraph& g, const std::vector<Mask>& inputs) {
+  std::vector<Mask> mask(g.tensors.size(), Mask::none);
   for (std::size_t i = 0; i < g.inputs.size(); ++i) mask[g.inputs[i]] = inputs[i];
   for (const KernelOp& op : g.ops) {
     if (op.kind != OpKind::custom) {
-      for (int t : op.outputs) mask[t] = keeps(op.kind) && reads_masked(op, mask);
+      for (int t : op.outputs) mask[t] = result(op, mask);
       continue;
     }
-    std::vector<bool> in;
+    std::vector<Mask> in;
     for (int t : op.inputs) in.push_back(mask[t]);
-    const std::vector<bool> tiles = masked(*op.block, in);
+    const std::vector<Mask> tiles = masked(*op.block, in);
     for (const BlockOp& inner : op.block->ops)
       if (inner.kind == OpKind::output) mask[op.outputs[inner.kernel_tensor]] = tiles[inner.inputs[0]];
   }
   return mask;
 }
 
-std::vector<bool> masked(const BlockGraph& b, const std::vector<bool>& inputs) {
-  std::vector<bool> mask(b.tensors.size(), false);
+std::vector<Mask> masked(const BlockGraph& b, const std::vector<Mask>& inputs) {
+  std::vector<Mask> mask(b.tensors.size(), Mask::none);
   for (const BlockOp& op : b.ops)
-    for (int t : op.outputs)
-      mask[t] =
-          op.kind == OpKind::input ? inputs[op.kernel_tensor] : keeps(op.kind) && reads_masked(op, mask);
+    for (int t : op.outputs) mask[t] = op.kind == OpKind::input ? inputs[op.kernel_tensor] : result(op, mask);
   return mask;
 }
 

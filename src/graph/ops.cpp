@@ -21,9 +21,21 @@ constexpr OpInfo in_front[] = {
 constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
-    {OpKind::rms_norm, "rms_norm", norm, 1, 1, true, true, "rms_norm"},
+    {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
+    {OpKind::sum, "sum", composed, 1, 1, true, true, ""},
+    {OpKind::mean, "mean", composed, 1, 1, true, true, ""},
+    {OpKind::amin, "amin", composed, 1, 1, true, true, ""},
+    {OpKind::softmax, "softmax", composed, 1, 1, true, true, ""},
+    {OpKind::log_softmax, "log_softmax", composed, 1, 1, true, true, ""},
+    {OpKind::logsumexp, "logsumexp", composed, 1, 1, true, true, ""},
+    {OpKind::rms_norm, "rms_norm", composed, 2, 1, true, true, "rms_norm", 1},
+    {OpKind::layer_norm, "layer_norm", composed, 3, 1, true, true, "", 2},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
+    {OpKind::permute, "permute", view, 1, 1, true, false, ""},
+    {OpKind::reshape, "reshape", view, 1, 1, true, false, ""},
+    {OpKind::expand, "expand", view, 1, 1, true, true, ""},
+    {OpKind::slice, "slice", view, 1, 1, true, true, ""},
     {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
     {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
     {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
@@ -61,6 +73,49 @@ static_assert(in_order(), "the table lists the operators in the order of OpKind"
 }  // namespace
 
 const OpInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; }
+
+std::vector<AttributeKey> attribute_keys(OpKind kind) {
+  constexpr bool optional = false;
+  switch (kind) {
+    case OpKind::mul_scalar:
+      return {{"scalar"}};
+    case OpKind::cast:
+      return {{"dtype"}};
+    case OpKind::permute:
+      return {{"dims"}};
+    case OpKind::reshape:
+    case OpKind::expand:
+      return {{"shape"}};
+    case OpKind::slice:
+      return {{"dim"}, {"start"}, {"end"}};
+    case OpKind::clamp:
+      return {{"lo"}, {"hi"}};
+    case OpKind::reduction:
+      return {{"dim"}, {"to", optional}};
+    case OpKind::accum_redtox_sum:
+      return {{"to"}};
+    case OpKind::split:
+      return {{"dim"}, {"sizes"}};
+    case OpKind::reduction_max:
+    case OpKind::concat:
+    case OpKind::softmax:
+    case OpKind::log_softmax:
+      return {{"dim"}};
+    case OpKind::amax:
+    case OpKind::sum:
+    case OpKind::mean:
+    case OpKind::amin:
+    case OpKind::logsumexp:
+      return {{"dim"}, {"keepdim", optional}};
+    case OpKind::rms_norm:
+    case OpKind::layer_norm:
+      return {{"eps", optional}};
+    default:
+      break;
+  }
+  if (is_elementwise(kind) && graph::elementwise(kind).scalar) return {{"scalar", optional}};
+  return {};
+}
 
 std::optional<OpKind> find_op(std::string_view name) {
   for (const OpInfo& row : table)

@@ -19,8 +19,9 @@ enum class OpFamily : std::uint8_t {
   matmul,
   elementwise,
   reduction,
-  norm,
+  composed,
   join,
+  view,
   accumulator
 };
 
@@ -32,9 +33,17 @@ struct OpInfo {
   bool kernel, block;   // which levels admit it
   /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension. Empty: Mirage has none.
   std::string_view mirage;
+  int optional = 0;  // how many of the last tensors may be missing
+};
+
+/// An attribute as our JSON calls it; what is not required has the default of Attributes.
+struct AttributeKey {
+  std::string_view name;
+  bool required = true;
 };
 
 const OpInfo& info(OpKind);
+std::vector<AttributeKey> attribute_keys(OpKind);
 std::optional<OpKind> find_op(std::string_view name);
 /// "; known operators of the block level are matmul, ...; did you mean exp?", for one that is not known.
 std::string known_operators(std::string_view name, bool block);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cfloat>
 
 #include "graph/block_reference.hpp"
 #include "graph/dtype.hpp"
@@ -22,7 +21,7 @@ namespace {
 constexpr std::int64_t chunk = 1 << 16;
 
 /// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
-Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, bool masked, int threads) {
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
@@ -32,7 +31,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
     const std::int64_t n = std::min(chunk, count - c * chunk);
     if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
-    parts[c] = magnitude(from, n, masked);
+    parts[c] = magnitude(from, n, mask);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -40,16 +39,15 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
 }
 
 void matmul(const Array& a, const Array& b, Array& c, int threads) {
-  const std::size_t r = a.shape.size();
-  const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1],
-                     batch = size(a.shape) / (m * k);
+  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
+  const Batches batches(a.shape, b.shape, c.shape);
   constexpr std::int64_t rows = 128, columns = 480;
   const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
-  parallel_for(batch * down * across, threads, [&](std::int64_t task, int) {
+  parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
     const std::int64_t j = task % across * columns, i = task / across % down * rows,
                        t = task / (across * down);
-    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (t * m + i) * k, k,
-         b.values.data() + t * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
+    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (batches.a[t] * m + i) * k, k,
+         b.values.data() + batches.b[t] * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
   });
 }
 
@@ -140,7 +138,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   r.magnitudes.resize(g.tensors.size());
   std::vector<Array> rounded(inputs.size());
   std::vector<const Array*> at(g.tensors.size(), nullptr);
-  std::vector<bool> holds;  // a -inf, by input
+  std::vector<Mask> given;  // by input
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
@@ -150,12 +148,12 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
       at[t] = &rounded[i];
     }
-    holds.push_back(std::ranges::any_of(at[t]->values, [](double v) { return v < -DBL_MAX; }));
+    given.push_back(mask_in(*at[t]));
     r.magnitudes[t] =
-        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), holds[i]);
+        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
-  const std::vector<bool> mask = masked(g, holds);
+  const std::vector<Mask> mask = masked(g, given);
   if (options.errors) {
     r.errors.resize(g.tensors.size());
     for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
@@ -195,7 +193,11 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     if (options.errors && op.kind != OpKind::custom) {
       const DType dtype = g.tensors[op.inputs[0]].dtype;
       propagate(op, dtype, in, out, errors.in, errors.out, threads);
-      if (options.sample) perturb(op, dtype, in, out, noise, threads);
+      if (options.sample && jumps(op.kind))
+        noise.turn(out[0]->values.data(), errors.out[0]->values.data(),
+                   static_cast<std::int64_t>(out[0]->values.size()));
+      else if (options.sample)
+        perturb(op, dtype, in, out, noise, threads);
     }
     for (int t : op.outputs) {
       if (stopped) break;

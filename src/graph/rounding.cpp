@@ -29,7 +29,7 @@ double corners(OpKind kind, const Attributes& a, const double* x, const double* 
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
-    spread = std::max(spread, known(distance(apply(kind, a, at), y)));
+    spread = std::max(spread, distance(apply(kind, a, at), y));
   }
   return spread;
 }
@@ -38,9 +38,10 @@ double corners(OpKind kind, const Attributes& a, const double* x, const double* 
 double elementwise_error(const Elementwise& row, const Attributes& a, const double* x, const double* e,
                          double y) {
   const int n = row.operands;
-  // At an infinity a function takes its limit, which every kernel takes exactly: exp(-inf) is 0.
+  // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
-  const double own = !limit ? row.own(x, y, u * std::fabs(y), tiny) : std::isfinite(y) && n > 1 ? 2 * u * std::fabs(y) : 0;
+  const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
+  const double own = limit ? 2 * r : row.own(x, y, r, tiny);
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
@@ -56,7 +57,7 @@ double elementwise_error(const Elementwise& row, const Attributes& a, const doub
     case Spread::choice: {
       const double either = std::max(e[1], e[2]);
       if (std::fabs(x[0]) > e[0] || e[0] == 0) return known((x[0] != 0 ? e[1] : e[2]) + own);
-      return known(std::fabs(x[1] - x[2]) + either + own);
+      return known(distance(x[1], x[2]) + either + own);
     }
   }
   return infinity;
@@ -85,12 +86,6 @@ void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Unce
   }
 }
 
-/// Of x / y, likewise.
-double quotient_error(double x, double ex, double y, double ey, double z) {
-  const double operands[] = {x, y}, errors[] = {ex, ey};
-  return elementwise_error(elementwise(OpKind::div), {}, operands, errors, z);
-}
-
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
 /// order has others, about as large where the terms are not arranged to cancel late.
 double own_sum_error(double share, double most, double squares) {
@@ -98,14 +93,16 @@ double own_sum_error(double share, double most, double squares) {
 }
 
 /// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
-            int threads) {
-  const std::size_t r = a.at.shape.size();
-  const std::int64_t m = a.at.shape[r - 2], k = a.at.shape[r - 1], n = b.at.shape[r - 1];
-  const std::int64_t batch = size(a.at.shape) / (m * k), terms = k * repeats;
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& product_shape, double* error,
+            std::int64_t repeats, int threads) {
+  const std::int64_t m = product_shape[product_shape.size() - 2], k = a.at.shape.back(),
+                     n = product_shape.back();
+  const Batches batches(a.at.shape, b.at.shape, product_shape);
+  const std::int64_t terms = k * repeats;
   // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
   const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
-  const auto all = static_cast<std::size_t>(batch * m * k), others = static_cast<std::size_t>(batch * k * n);
+  const auto all = static_cast<std::size_t>(size(a.at.shape)),
+             others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
   for (std::size_t i = 0; i < all; ++i)
     magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
@@ -119,9 +116,9 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   const bool exact_a = none(a.error, all), exact_b = none(b.error, others);
   constexpr std::int64_t rows = 128;
   const std::int64_t down = (m + rows - 1) / rows, step = std::max<std::int64_t>(4, (k + 15) / 16);
-  parallel_for(batch * down, threads, [&](std::int64_t task, int) {
+  parallel_for(batches.count() * down, threads, [&](std::int64_t task, int) {
     const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
-    const std::int64_t from_a = (t * m + i) * k, from_b = t * k * n;
+    const std::int64_t from_a = (batches.a[t] * m + i) * k, from_b = batches.b[t] * k * n;
     double* to = error + (t * m + i) * n;
     const std::vector<double> zeros(static_cast<std::size_t>(count));
     std::vector<double> part = zeros, sum = zeros, most = zeros;
@@ -143,19 +140,31 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-void rms_norm(const Uncertain& x, double* error) {
-  const std::int64_t n = x.at.shape.back(), rows = size(x.at.shape) / n;
-  const Shape row_shape{1, n}, one{1, 1};
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const double *v = x.at.values + row * n, *e = x.error + row * n;
-    double squares = 0, off = 0;
-    for (std::int64_t i = 0; i < n; ++i) squares += v[i] * v[i];
-    fold_error({{row_shape, v}, e}, 1, true, n, {one, &off});
-    mean_error({one, &squares}, static_cast<double>(n), true, &off);
-    const double rms = std::sqrt(squares / static_cast<double>(n));
-    for (std::int64_t i = 0; i < n; ++i)
-      error[row * n + i] = quotient_error(v[i], e[i], rms, off, v[i] / rms);
+/// Step by step.
+void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
+              double* error) {
+  std::vector<Operand> operands;
+  std::vector<const double*> errors;
+  for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
+  const Evaluation e(kind, attributes, operands);
+  std::deque<std::vector<double>> storage;
+  for (std::size_t i = 0; i < e.steps.size(); ++i) {
+    const auto count = static_cast<std::size_t>(size(e.shapes[i]));
+    double* to = storage.emplace_back(count).data();
+    std::vector<Uncertain> from;
+    for (int k : e.steps[i].inputs)
+      from.push_back({e.values[static_cast<std::size_t>(k)], errors[static_cast<std::size_t>(k)]});
+    propagate(e.steps[i].kind, e.steps[i].attributes, dtype, from, {e.values[in.size() + i]}, {to});
+    errors.push_back(to);
   }
+  std::copy_n(errors.back(), size(e.shapes.back()), error);
+}
+
+/// The error of the greatest along `dim`.
+void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
+  const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
+  std::fill_n(error, none.size(), 0.0);
+  fold_max_error(x, dim, {y.shape, none.data()}, {y.shape, error});
 }
 
 }  // namespace
@@ -226,6 +235,8 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
+bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
+
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block)
     : state_(sample * mix_step + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
              static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5) {}
@@ -242,6 +253,11 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
     const bool away = (biased ? way : bits) & 1;  // from zero
     x[i] += std::copysign(own[i] * part, away ? x[i] : -x[i]);
   }
+}
+
+void Noise::turn(double* x, const double* error, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (error[i] >= 1 && next() % 2) x[i] = 1 - x[i];
 }
 
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
@@ -265,14 +281,16 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
-    matmul(dtype, x, in[1], errors[0], repeats, threads);
+    matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(x, errors[0]);
-  } else {  // concat and split move errors as they move values
+  } else if (kind == OpKind::amax) {
+    amax_error(x, attributes.dim, out[0], errors[0]);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, dtype, in, errors[0]);
+  } else {  // concat, split and views move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;
     for (const Uncertain& part : in) from.push_back({part.at.shape, part.error});

@@ -41,6 +41,9 @@ void mean_error(const Operand& x, double count, bool root, double* error);
 /// The error behind the rounding to a storage type; `x` is not rounded yet.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
+/// Is it a comparison, whose result jumps where its operands are equal? No small error of its own moves that.
+bool jumps(OpKind);
+
 /// Errors drawn at random, no larger than a right kernel's may be. The same for the same sample, operator and block.
 class Noise {
  public:
@@ -50,6 +53,9 @@ class Noise {
   /// Moves x by half of `own` up to all of it: each element up or down, or now and then all one way, as a function's bias or
   /// an order of summing would.
   void move(double* x, const double* own, std::int64_t count);
+
+  /// Of comparisons: turns every other result over that may be either, given how far its operands may lie.
+  void turn(double* x, const double* error, std::int64_t count);
 
   /// Rounds x, now and then to the other side of a boundary that lies within its error.
   void store(DType, double* x, const double* error, std::int64_t count);

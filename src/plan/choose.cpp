@@ -23,14 +23,15 @@ std::string said(Loads loads, Copies copies, bool barrier_behind_loop) {
 /// Plans one combination after another, from the fastest to the smallest, until one fits.
 class Choice {
  public:
-  Choice(const Program& program, const target::Target& target) : program_(program), target_(target) {}
+  Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
+      : program_(program), target_(target), ways_(ways) {}
 
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
     if (const std::string why = warpgroups(grouped, program_, target_); why.empty()) {
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
-      for (Blocks blocks : {Blocks::pairs, Blocks::stay, Blocks::a_tile}) {
+      for (Blocks blocks : ways_) {
         if (blocks != Blocks::a_tile && grouped.program.grid.count() <= target_.multiprocessors) continue;
         KernelPlan ordered = grouped;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
@@ -84,12 +85,13 @@ class Choice {
 
   const Program& program_;
   const target::Target& target_;
+  const std::vector<Blocks>& ways_;
 };
 
 }  // namespace
 
-void choose(KernelPlan& plan, const Program& program, const target::Target& target) {
-  Choice choice(program, target);
+void choose(KernelPlan& plan, const Program& program, const target::Target& target, const std::vector<Blocks>& ways) {
+  Choice choice(program, target, ways);
   while (!choice.fits(plan)) {
     if (!unshare(plan.program))
       fail(

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "graph/view.hpp"
 #include "plan/identifier.hpp"
 
 namespace zellige::plan {
@@ -24,9 +25,11 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
   for (const graph::KernelOp& op : graph.ops) {
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
-      program.kernels.push_back(lower_block(graph, op, name, target));
+      program.kernels.push_back(lower_block(program, op, name, target));
     } else {
-      for (BlockProgram& kernel : lower_kernel(graph, op, name, target))
+      const bool view = graph::is_view(op.kind);
+      for (BlockProgram& kernel :
+           view ? lower_view(program, op, name, target) : lower_kernel(program, op, name, target))
         program.kernels.push_back(std::move(kernel));
     }
   }

@@ -10,9 +10,20 @@ namespace zellige::plan {
 Program lower(const graph::KernelGraph&, const target::Target&);
 
 /// A custom operator's block graph (lower_block.cpp) and one pre-defined operator (lower_kernel.cpp).
-BlockProgram lower_block(const graph::KernelGraph&, const graph::KernelOp&, const std::string& name,
-                         const target::Target&);
-std::vector<BlockProgram> lower_kernel(const graph::KernelGraph&, const graph::KernelOp&,
-                                       const std::string& name, const target::Target&);
+/// Either may add views to the program's tensors.
+BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
+                                       const target::Target&);
+
+/// The nodes of one operator that is an elementwise function, a reduction, or made of such (graph/compose.hpp): appended for
+/// operands that are there, all in one section. The result keeps the reduced dimension.
+/// `shape`, where it is given, is what a map's result is broadcast to.
+int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
+                   const Shape& shape = {});
+/// A kernel-level view: an entry among the program's views, or copying kernels where it can be none.
+std::vector<BlockProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
+                                     const target::Target&);
+/// One kernel that copies a tensor into another of the same shape.
+BlockProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
 
 }  // namespace zellige::plan

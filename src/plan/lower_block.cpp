@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <limits>
 
 #include "plan/lower.hpp"
+#include "plan/views.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -12,9 +14,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
 class BlockLowering {
  public:
-  BlockLowering(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name,
+  BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name,
                 const target::Target& target)
-      : graph_(graph),
+      : whole_(whole),
+        target_(target),
         op_(op),
         block_(*op.block),
         value_(block_.tensors.size(), -1),
@@ -25,6 +28,7 @@ class BlockLowering {
     if (block_.block.z > target.block_z)
       program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
     program_.loop = block_.loop;
+    for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
   }
 
   BlockProgram run() {
@@ -34,6 +38,16 @@ class BlockLowering {
   }
 
  private:
+  /// All tiles have the rank of the one that has most, with extents of 1 in front: so vectors meet matrices.
+  Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
+  int dim(int tensor, int d) const {
+    return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
+  }
+  std::array<int, 3> map_of(const graph::BlockOp& op, int tensor) const {
+    return {dim(tensor, op.map[0]), dim(tensor, op.map[1]), dim(tensor, op.map[2])};
+  }
+  int seen(int tensor) { return seen_as(whole_, tensor, padded_rank(whole_.shape(tensor), rank_), target_); }
+
   bool looped() const { return block_.loop > 1; }
 
   Section section_of(int tensor) const {
@@ -74,6 +88,13 @@ class BlockLowering {
     return id;
   }
 
+  /// A matmul's operand with the product's batches: one that lacks some is repeated.
+  int batched(int x, const Shape& product) {
+    Shape shape = node(x).shape;
+    for (std::size_t d = 0; d + 2 < shape.size(); ++d) shape[d] = product[d];
+    return shape == node(x).shape ? x : map(OpKind::mul_scalar, {x}, shape, node(x).section);
+  }
+
   int rounded(int x, DType dtype) {
     if (node(x).dtype == dtype && (node(x).kind == NodeKind::load || dtype == DType::f32)) return x;
     const int id = add(NodeKind::round, {x}, node(x).shape, node(x).section);
@@ -104,7 +125,7 @@ class BlockLowering {
     std::vector<int> in;
     for (int t : op.inputs) in.push_back(value_[t]);
     const int out = op.outputs.empty() ? -1 : op.outputs[0];
-    const Shape shape = out < 0 ? Shape{} : block_.tensors[out].shape;
+    const Shape shape = out < 0 ? Shape{} : tile_shape(out);
     const Section section = out < 0 ? Section::after : section_of(out);
     const int result = lower(op, in, shape, section);
     if (out >= 0 && result >= 0) {
@@ -115,41 +136,38 @@ class BlockLowering {
 
   int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
-    const auto& a = op.attributes;
+    graph::Attributes a = op.attributes;
+    if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
     switch (op.kind) {
       case OpKind::input: {
-        const int tensor = op_.inputs[op.kernel_tensor];
+        const int tensor = seen(op_.inputs[op.kernel_tensor]);
         const bool invariant = looped() && op.loop_dim < 0;
         const int id = add(NodeKind::load, {}, shape, invariant ? Section::before : section);
         Node& n = program_.nodes[id];
         n.tensor = tensor;
-        n.dtype = graph_.tensors[tensor].dtype;
-        n.splits = splits(shape, graph_.tensors[tensor].shape, op.map, op.loop_dim);
-        n.name = graph_.tensors[tensor].name;
+        n.dtype = whole_.tensors[tensor].dtype;
+        n.splits =
+            splits(shape, whole_.shape(tensor), map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+        const Shape starts = whole_.starts(tensor);
+        for (std::size_t d = 0; d < starts.size(); ++d) n.splits[d].offset = starts[d];
+        n.name = whole_.tensors[tensor].name;
         return id;
       }
       case OpKind::output: {
-        const int tensor = op_.outputs[op.kernel_tensor];
+        const int tensor = seen(op_.outputs[op.kernel_tensor]);
         const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
         Node& n = program_.nodes[id];
         n.tensor = tensor;
-        n.dtype = graph_.tensors[tensor].dtype;
-        n.splits = splits(node(in[0]).shape, graph_.tensors[tensor].shape, op.map, -1);
-        n.name = graph_.tensors[tensor].name;
+        n.dtype = whole_.tensors[tensor].dtype;
+        n.splits = splits(node(in[0]).shape, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        n.name = whole_.tensors[tensor].name;
         return -1;
       }
       case OpKind::matmul: {
-        const int x = rounded(in[0], block_.tensors[op.inputs[0]].dtype);
-        const int y = rounded(in[1], block_.tensors[op.inputs[1]].dtype);
+        const int x = rounded(batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
+        const int y = rounded(batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
         return add(NodeKind::matmul, {x, y}, shape, section);
       }
-      case OpKind::rms_norm: {
-        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape, section);
-        const int sum = reduce(OpKind::reduction, square, last, 1, section, false);
-        return map(OpKind::div, {in[0], root_mean(sum, node(in[0]).shape[last], section)}, shape, section);
-      }
-      case OpKind::reduction:
-        return reduce(OpKind::reduction, in[0], a.dim, a.to, section, false);
       case OpKind::reduction_max: {
         const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
         int running, diff;
@@ -171,7 +189,7 @@ class BlockLowering {
       case OpKind::split: {
         std::int64_t start = 0;
         for (std::size_t i = 0; i < op.outputs.size(); ++i) {
-          const Shape part = block_.tensors[op.outputs[i]].shape;
+          const Shape part = tile_shape(op.outputs[i]);
           const int id = add(NodeKind::slice, {in[0]}, part, section);
           program_.nodes[id].dim = a.dim;
           program_.nodes[id].start = start;
@@ -210,8 +228,11 @@ class BlockLowering {
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
+      case OpKind::slice:
+      case OpKind::expand:
+        return lower_operator(program_, op.kind, a, in, section, shape);
       default:
-        return map(op.kind, in, shape, section, a.scalar, a.lo, a.hi);
+        return lower_operator(program_, op.kind, a, in, section);
     }
   }
 
@@ -241,19 +262,21 @@ class BlockLowering {
     }
   }
 
-  const graph::KernelGraph& graph_;
+  Program& whole_;
+  const target::Target& target_;
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
   std::vector<int> value_;
+  std::size_t rank_ = 1;
   bool flat_;  // the grid passes what CUDA takes along y or z: its blocks are numbered along x
   BlockProgram program_;
 };
 
 }  // namespace
 
-BlockProgram lower_block(const graph::KernelGraph& graph, const graph::KernelOp& op, const std::string& name,
+BlockProgram lower_block(Program& whole, const graph::KernelOp& op, const std::string& name,
                          const target::Target& target) {
-  return BlockLowering(graph, op, name, target).run();
+  return BlockLowering(whole, op, name, target).run();
 }
 
 }  // namespace zellige::plan

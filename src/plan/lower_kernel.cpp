@@ -1,31 +1,34 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "graph/compose.hpp"
 #include "plan/lower.hpp"
+#include "plan/views.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
 
-using graph::KernelGraph;
 using graph::KernelOp;
 
 /// One pre-defined operator as block programs on a one-dimensional grid: block x is decoded into one tile index a
 /// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
 class KernelLowering {
  public:
-  KernelLowering(const KernelGraph& graph, const KernelOp& op, const std::string& name,
-                 const target::Target& target)
-      : graph_(graph), op_(op), name_(name), target_(target) {}
+  KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target)
+      : program_(program), op_(op), name_(name), target_(target) {}
+
+  BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
   std::vector<BlockProgram> run() {
     switch (op_.kind) {
       case OpKind::matmul:
         return {matmul()};
       case OpKind::reduction:
-      case OpKind::rms_norm:
-        return {rows()};
+      case OpKind::amax:
+        return {rows(op_.attributes.dim)};
       case OpKind::concat:
       case OpKind::split:
         return pieces();
@@ -34,6 +37,8 @@ class KernelLowering {
       case OpKind::output:
         fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
       default:
+        if (graph::is_composed(op_.kind))
+          return {rows(graph::composed_dim(op_.kind, op_.attributes, shape(op_.inputs[0])))};
         return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
     }
   }
@@ -43,7 +48,7 @@ class KernelLowering {
     int m, n, k, threads;
   };
 
-  const Shape& shape(int tensor) const { return graph_.tensors[tensor].shape; }
+  const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
   /// Splits of a tensor whose tile in dimension d is tile[d]; dimensions are walked from the last, which varies
   /// fastest over the grid. `steps[d]` is how many tiles the *output* has there; a tensor of extent 1 broadcasts.
@@ -67,11 +72,13 @@ class KernelLowering {
     Node n;
     n.kind = NodeKind::load;
     n.tensor = tensor;
-    n.dtype = graph_.tensors[tensor].dtype;
-    for (const Split& s : splits) n.shape.push_back(s.tile);
+    n.dtype = program_.tensors[tensor].dtype;
+    const Shape starts = program_.starts(tensor);
+    for (std::size_t d = 0; d < splits.size(); ++d)
+      n.shape.push_back(splits[d].tile), splits[d].offset += starts[d];
     n.splits = std::move(splits);
     n.section = section;
-    n.name = graph_.tensors[tensor].name;
+    n.name = program_.tensors[tensor].name;
     return p.add(std::move(n));
   }
 
@@ -80,23 +87,12 @@ class KernelLowering {
     n.kind = NodeKind::store;
     n.in = {value};
     n.tensor = tensor;
-    n.dtype = graph_.tensors[tensor].dtype;
+    n.dtype = program_.tensors[tensor].dtype;
     n.shape = p.nodes[value].shape;
     n.splits = std::move(splits);
     n.section = Section::after;
-    n.name = graph_.tensors[tensor].name;
+    n.name = program_.tensors[tensor].name;
     p.add(std::move(n));
-  }
-
-  int map(BlockProgram& p, OpKind op, std::vector<int> in, Shape shape, double scalar = 1) const {
-    Node n;
-    n.kind = NodeKind::map;
-    n.op = op;
-    n.in = std::move(in);
-    n.shape = std::move(shape);
-    n.scalar = scalar, n.lo = op_.attributes.lo, n.hi = op_.attributes.hi;
-    n.section = Section::after;
-    return p.add(std::move(n));
   }
 
   /// Tiles for products on warpgroups, where the target has them and TMA may address both operands' lines.
@@ -147,19 +143,23 @@ class KernelLowering {
   }
 
   BlockProgram matmul() const {
-    const Shape &a = shape(op_.inputs[0]), &b = shape(op_.inputs[1]);
-    const int rank = static_cast<int>(a.size());
-    const std::int64_t m = a[rank - 2], k = a[rank - 1], n = b[rank - 1];
+    const Shape out = shape(op_.outputs[0]);
+    const int rank = static_cast<int>(out.size());
+    const int left = seen_as(program_, op_.inputs[0], padded_rank(shape(op_.inputs[0]), out.size()), target_),
+              right =
+                  seen_as(program_, op_.inputs[1], padded_rank(shape(op_.inputs[1]), out.size()), target_);
+    const Shape a = shape(left), b = shape(right);
+    const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     std::int64_t batch = 1;
-    for (int d = 0; d < rank - 2; ++d) batch *= a[d];
-    MatmulTile t = choose(batch, m, n, k, graph_.tensors[op_.inputs[0]].dtype);
+    for (int d = 0; d < rank - 2; ++d) batch *= out[d];
+    MatmulTile t = choose(batch, m, n, k, program_.tensors[op_.inputs[0]].dtype);
     const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;
     p.name = name_;
     p.block = {t.threads, 1, 1};
     p.loop = ceil_div(k, tk);
-    Shape tile(rank, 1), steps(rank, 1), out = shape(op_.outputs[0]);
+    Shape tile(rank, 1), steps(rank, 1);
     for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
     tile[rank - 2] = tm, tile[rank - 1] = tn;
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
@@ -171,9 +171,10 @@ class KernelLowering {
     };
     const Section section = p.loop > 1 ? Section::inside : Section::after;
     std::vector<Split> c = cut(out, tile, steps);
-    std::vector<Split> sa = c, sb = c;
-    const int x = load(p, op_.inputs[0], looped(rank - 1, sa), section);
-    const int y = load(p, op_.inputs[1], looped(rank - 2, sb), section);
+    Shape ea = a, eb = b;  // batches of 1 stay where they are
+    ea[rank - 1] = n, eb[rank - 2] = m;
+    const int x = load(p, left, looped(rank - 1, cut(ea, tile, steps)), section);
+    const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
     Node product;
     product.kind = NodeKind::matmul;
     product.in = {x, y};
@@ -220,14 +221,14 @@ class KernelLowering {
     p.grid = {graph::size(steps), 1, 1};
     std::vector<int> in;
     for (int t : inputs) {
-      Shape e = copy ? extent : shape(t);
-      std::vector<Split> s = cut(e, tile, steps);
+      const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
+      std::vector<Split> s = cut(copy ? extent : shape(seen), tile, steps);
       if (copy) s[dim].offset = from.first;
-      in.push_back(load(p, t, std::move(s), Section::after));
+      in.push_back(load(p, seen, std::move(s), Section::after));
     }
     std::vector<Split> s = cut(extent, tile, steps);
     if (copy) s[dim].offset = from.second;
-    const int value = copy ? in[0] : map(p, op_.kind, in, tile, op_.attributes.scalar);
+    const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in, Section::after);
     store(p, value, output, std::move(s));
     return p;
   }
@@ -249,49 +250,36 @@ class KernelLowering {
     return kernels;
   }
 
-  /// reduction and rms_norm: a block holds whole lines of the reduced dimension.
-  BlockProgram rows() const {
-    const Shape& x = shape(op_.inputs[0]);
-    const int rank = static_cast<int>(x.size());
-    const bool norm = op_.kind == OpKind::rms_norm;
-    const int dim = norm ? rank - 1 : op_.attributes.dim;
+  /// What works along one dimension: a block holds whole lines of it.
+  BlockProgram rows(int dim) const {
+    const Shape x = shape(op_.inputs[0]);  // a copy: views move the tensors
     Shape extent = x;
-    extent[dim] = 1;  // what is cut into tiles; the reduced dimension stays whole
+    extent[dim] = 1;  // what is cut into tiles; the dimension itself stays whole
     const std::int64_t lines = std::max<std::int64_t>(1, 4096 / x[dim]);
-    Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
+    const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
     BlockProgram p;
     p.name = name_;
     p.block = {128, 1, 1};
     p.grid = {graph::size(steps), 1, 1};
-    const auto whole = [&](std::int64_t size) {
-      std::vector<Split> s = cut(extent, tile, steps);
-      s[dim] = {.tile = size, .extent = size};
+    const auto whole = [&](Shape size) {
+      const std::int64_t along = std::exchange(size[dim], 1);
+      std::vector<Split> s = cut(size, tile, steps);
+      s[dim] = {.tile = along, .extent = along};
       return s;
     };
-    const int in = load(p, op_.inputs[0], whole(x[dim]), Section::after);
-    const Shape in_tile = p.nodes[in].shape;
-    int value = norm ? map(p, OpKind::square, {in}, in_tile) : in;
-    Node sum;
-    sum.kind = NodeKind::reduce;
-    sum.op = OpKind::reduction;
-    sum.in = {value};
-    sum.dim = dim;
-    sum.to = norm ? 1 : op_.attributes.to;
-    sum.shape = in_tile;
-    sum.shape[dim] = sum.to;
-    sum.section = Section::after;
-    const Shape reduced = sum.shape;
-    value = p.add(std::move(sum));
-    if (norm) {
-      value = map(p, OpKind::mul_scalar, {value}, reduced, 1 / static_cast<double>(x[dim]));
-      value = map(p, OpKind::sqrt, {value}, reduced);
-      value = map(p, OpKind::div, {in, value}, in_tile);
+    std::vector<int> in;
+    for (int t : op_.inputs) {
+      const int seen = seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
+      in.push_back(load(p, seen, whole(shape(seen)), Section::after));
     }
-    store(p, value, op_.outputs[0], whole(norm ? x[dim] : op_.attributes.to));
+    const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    Shape result = x;  // where the dimension is left out, it is still there in the tile
+    result[dim] = p.nodes[value].shape[dim];
+    store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));
     return p;
   }
 
-  const KernelGraph& graph_;
+  Program& program_;
   const KernelOp& op_;
   std::string name_;
   const target::Target& target_;
@@ -299,9 +287,15 @@ class KernelLowering {
 
 }  // namespace
 
-std::vector<BlockProgram> lower_kernel(const KernelGraph& graph, const KernelOp& op, const std::string& name,
+BlockProgram lower_copy(Program& program, int from, int to, const std::string& name,
+                        const target::Target& target) {
+  const KernelOp none;
+  return KernelLowering(program, none, name, target).copy(from, to);
+}
+
+std::vector<BlockProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
                                        const target::Target& target) {
-  return KernelLowering(graph, op, name, target).run();
+  return KernelLowering(program, op, name, target).run();
 }
 
 }  // namespace zellige::plan

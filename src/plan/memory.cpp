@@ -65,7 +65,7 @@ DevicePlacement place_tensors(const Program& program) {
   for (std::size_t k = 0; k < program.kernels.size(); ++k)
     for (const Node& node : program.kernels[k].nodes) {
       if (node.tensor < 0) continue;
-      Lifetime& life = used[node.tensor];
+      Lifetime& life = used[program.memory_of(node.tensor)];
       life.begin = std::min(life.begin, static_cast<std::int64_t>(k)),
       life.end = static_cast<std::int64_t>(k) + 1;
     }
@@ -74,6 +74,7 @@ DevicePlacement place_tensors(const Program& program) {
     for (int t : *list) callers[t] = true;
   for (int t = 0; t < n; ++t) {
     const auto& tensor = program.tensors[t];
+    if (program.views.count(t)) continue;
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d)
       elements += (tensor.shape[d] - 1) * tensor.strides[d];

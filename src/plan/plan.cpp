@@ -1,7 +1,6 @@
 #include "plan/plan.hpp"
 
 #include "plan/bounds.hpp"
-#include "plan/choose.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -26,7 +25,7 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
 
 }  // namespace
 
-Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
+Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
@@ -38,7 +37,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target) {
   }
   resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
-    choose(kernel, plan.program, target);
+    choose(kernel, plan.program, target, wishes.blocks);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     verify_bounds(kernel, plan.program);
@@ -105,6 +104,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
 std::string print(const Plan& plan) {
   std::string out;
   for (const KernelPlan& kernel : plan.kernels) out += print(kernel, plan.program);
+  for (const std::string& note : plan.program.notes) out += fmt::format("note: {}\n", note);
   out += fmt::format("workspace {} bytes\n", plan.device.total);
   return out;
 }

@@ -1,5 +1,6 @@
 // The planner: every pass in order. One value in, one value out; print() shows what each pass decided.
 #pragma once
+#include "plan/choose.hpp"
 #include "plan/kernel_plan.hpp"
 #include "plan/memory.hpp"
 
@@ -12,8 +13,13 @@ struct Plan {
   std::string target;
 };
 
+/// What may be asked of the passes, for tests and measurements.
+struct Wishes {
+  std::vector<Blocks> blocks = ways_of_blocks;
+};
+
 /// Throws Error where the graph asks for what the target lacks, or where the verifier refuses a plan.
-Plan make_plan(const graph::KernelGraph&, const target::Target&);
+Plan make_plan(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
 
 std::string print(const KernelPlan&, const Program&);
 std::string print(const Plan&);

@@ -5,6 +5,7 @@
 // Every node yields one value. Shapes are those of one block's tile. Loads, and the `round` nodes in front of a
 // matmul's operands, are in the storage type; everything else is float32, as the rounding contract says.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ struct Node {
   DType dtype = DType::f32;
   Section section = Section::inside;
   double scalar = 1, lo = 0, hi = 0;  // map
+  DType to_dtype = DType::f32;        // map cast
   int dim = 0;                        // reduce, slice, concat
   std::int64_t to = 1;                // reduce
   std::int64_t start = 0;             // slice
@@ -86,6 +88,13 @@ struct BlockProgram {
   std::vector<int> consumers(int node) const;
 };
 
+/// A tensor that is the memory of another. Its entry among the tensors has strides and extents from the base's first element;
+/// what readers see has `shape` and begins at `starts`.
+struct View {
+  int base = -1;
+  Shape shape, starts;
+};
+
 /// A graph's tensors in device memory and its kernels in launch order.
 struct Program {
   std::string name;
@@ -93,6 +102,22 @@ struct Program {
       tensors;  // strides of intermediates and of open outputs filled in by place()
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
+  std::map<int, View> views;  // by index into tensors (views.hpp)
+  std::vector<std::string> notes;
+  int memory_of(int tensor) const {
+    const auto view = views.find(tensor);
+    return view == views.end() ? tensor : view->second.base;
+  }
+  /// What readers see of a tensor.
+  const Shape& shape(int tensor) const {
+    const auto view = views.find(tensor);
+    return view == views.end() ? tensors[tensor].shape : view->second.shape;
+  }
+  /// Where that starts along each dimension; empty: at 0.
+  Shape starts(int tensor) const {
+    const auto view = views.find(tensor);
+    return view == views.end() ? Shape(tensors[tensor].shape.size(), 0) : view->second.starts;
+  }
 };
 
 std::string print(const BlockProgram&, const Program&);

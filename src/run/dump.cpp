@@ -45,7 +45,7 @@ std::string FileNames::operator()(std::string_view name) {
 }
 
 void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::KernelGraph& g,
-          const graph::RandomInputs& inputs, const emit::Program* program,
+          const graph::InputChoice& inputs, const graph::Reference* reference, const emit::Program* program,
           const std::vector<Bytes>* storage) {
   create_folders(folder);
   FileNames names;
@@ -56,14 +56,15 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
       const auto at = static_cast<std::size_t>(g.inputs[i]);
       const graph::KernelTensor& t = g.tensors[at];
       outputs.put(folder / fmt::format("input_{}.npy", known[at]),
-                  npy(t.dtype, t.shape, inputs.arrays[i].values));
+                  npy(t.dtype, t.shape,
+                      graph::input_part(g, inputs, static_cast<int>(i), graph::whole(t.shape)).values));
     }
-    for (std::size_t i = 0; i < g.tensors.size(); ++i) {
+    for (std::size_t i = 0; reference && i < g.tensors.size(); ++i) {
       const graph::KernelTensor& t = g.tensors[i];
       const std::string_view role = role_of(g, static_cast<int>(i));
       if (role == "input") continue;
       outputs.put(folder / fmt::format("{}_{}.reference.npy", role, known[i]),
-                  npy(t.dtype, t.shape, inputs.reference.tensors[i].values));
+                  npy(t.dtype, t.shape, reference->tensors[i].values));
     }
     if (program) {
       const emit::Manifest& m = program->manifest;

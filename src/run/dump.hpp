@@ -28,9 +28,9 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-/// `program` and `storage` are null where only the reference ran. All files or none; fails where one cannot
-/// be written.
-void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&,
-          const graph::RandomInputs&, const emit::Program* program, const std::vector<Bytes>* storage);
+/// `reference` is null where it did not run on the whole graph, `program` and `storage` where only it ran. All files or none; fails
+/// where one cannot be written.
+void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
+          const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 
 }  // namespace zellige::run

@@ -1,5 +1,7 @@
 #include "run/result.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -32,6 +34,10 @@ Json json(const TensorResult& t) {
          {"fault", t.fault}};
   if (t.past > 0) j["past"] = t.past;
   if (t.of_error > 0) j["of_error"] = number(t.of_error);
+  if (t.tiles > 0) {
+    j["tiles"] = t.tiles, j["of_tiles"] = t.of_tiles, j["tile"] = t.tile;
+    j["from"] = t.from, j["staged"] = t.staged;
+  }
   return j;
 }
 
@@ -44,15 +50,20 @@ Json json(const KernelResult& k) {
 }
 
 TensorResult tensor(const Json& j) {
-  return {j.at("name"),
-          j.at("role") == "output",
-          j.at("dtype"),
-          j.at("shape").get<graph::Shape>(),
-          number(j.at("norm_error")),
-          number(j.at("worst")),
-          j.at("fault"),
-          j.value("past", std::int64_t{0}),
-          j.contains("of_error") ? number(j.at("of_error")) : 0};
+  TensorResult t{j.at("name"),
+                 j.at("role") == "output",
+                 j.at("dtype"),
+                 j.at("shape").get<graph::Shape>(),
+                 number(j.at("norm_error")),
+                 number(j.at("worst")),
+                 j.at("fault"),
+                 j.value("past", std::int64_t{0}),
+                 j.contains("of_error") ? number(j.at("of_error")) : 0};
+  if (j.contains("tiles")) {
+    t.tiles = j.at("tiles"), t.of_tiles = j.at("of_tiles"), t.tile = j.at("tile").get<graph::Shape>();
+    t.from = j.at("from").get<std::vector<std::string>>(), t.staged = j.at("staged");
+  }
+  return t;
 }
 
 KernelResult kernel(const Json& j) {
@@ -69,7 +80,8 @@ double worst_norm(const RunResult& r) {
 }  // namespace
 
 std::string_view name(Status s) {
-  constexpr std::string_view names[] = {"correct", "borderline", "wrong", "refused", "failed", "reference"};
+  constexpr std::string_view names[] = {"correct", "borderline", "wrong",    "refused",
+                                        "failed",  "reference",  "unchecked"};
   return names[static_cast<int>(s)];
 }
 
@@ -94,6 +106,7 @@ std::string to_json(const RunResult& r) {
          {"target", r.target},
          {"on", r.on},
          {"seed", r.seed},
+         {"check", r.check},
          {"status", name(r.status)},
          {"reason", r.reason},
          {"tensors", Json::array()},
@@ -111,6 +124,7 @@ std::string to_json(const RunResult& r) {
   j["compile_ms"] = ms(r.compile_ms);
   j["compile_cached"] = r.compile_cached;
   j["run_ms"] = ms(r.run_ms);
+  j["check_ms"] = ms(r.check_ms);
   if (!r.samples_us.empty()) {
     Json samples = Json::array();
     for (const double us : r.samples_us) samples.push_back(ms(us));
@@ -134,8 +148,9 @@ RunResult parse_result(std::string_view text) {
   r.target = j.at("target");
   r.on = j.at("on");
   r.seed = j.at("seed");
+  r.check = j.at("check");
   for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::failed,
-                         Status::reference}) {
+                         Status::reference, Status::unchecked}) {
     if (j.at("status") == name(s)) r.status = s;
   }
   r.reason = j.at("reason");
@@ -150,10 +165,18 @@ RunResult parse_result(std::string_view text) {
   r.compile_ms = j.at("compile_ms");
   r.compile_cached = j.at("compile_cached");
   r.run_ms = j.at("run_ms");
+  r.check_ms = j.at("check_ms");
   if (j.contains("time_us")) r.samples_us = j.at("time_us").at("samples").get<std::vector<double>>();
   r.kernel = j.at("kernel");
   r.device = j.value("device", "");
   return r;
+}
+
+std::string describe_sample(const RunResult& r, const TensorResult& t) {
+  const double share = static_cast<double>(t.tiles) / static_cast<double>(t.of_tiles);
+  return fmt::format("{} by sample: {} of {} tiles of {} ({:.3g}%, seed {}), {} {}", t.name, t.tiles,
+                     t.of_tiles, fmt::join(t.tile, "x"), 100 * share, r.seed,
+                     t.staged ? "stage by stage from" : "from the inputs", fmt::join(t.from, ", "));
 }
 
 std::string summary(const RunResult& r) {
@@ -167,7 +190,10 @@ std::string summary(const RunResult& r) {
     line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(r.samples_us),
                         percentile(r.samples_us, 0), percentile(r.samples_us, 0.9));
   }
+  if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;
+  for (const TensorResult& t : r.tensors)
+    if (t.tiles > 0) line += "\n    " + describe_sample(r, t);
   return line;
 }
 

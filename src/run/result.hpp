@@ -19,6 +19,7 @@ enum class Status : std::uint8_t {
   refused,     // the input or the machine is at fault; `reason` says how
   failed,      // Zellige is at fault, or something ended the process that ran it: there is nothing to compare
   reference,   // only the reference ran, as asked
+  unchecked,   // it ran and nothing was compared, as asked
 };
 std::string_view name(Status);
 
@@ -34,6 +35,11 @@ struct TensorResult {
   std::int64_t past = 0;  // elements past their bound
   double of_error =
       0;  // of those, the largest |out - ref| over what rounding alone explains: up to 1 is borderline
+  // Where it was checked by sample (graph/sample.hpp): the tiles, and the tensors that they were computed from.
+  std::int64_t tiles = 0, of_tiles = 0;
+  graph::Shape tile{};
+  std::vector<std::string> from{};
+  bool staged = false;  // these are not the inputs alone, but what the run itself made on the way
 };
 
 struct KernelResult {
@@ -48,6 +54,7 @@ struct RunResult {
   int index = 0;
   std::string graph, target, on;  // on: gpu, emulator, reference
   std::uint64_t seed = 0;
+  std::string check;  // full, sampled, none; "" where it did not come to that
   Status status = Status::refused;
   std::string reason;  // why it was refused, failed, is wrong or borderline; "" else
   std::vector<std::pair<std::string, double>> scales;  // of the inputs
@@ -57,7 +64,7 @@ struct RunResult {
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
   std::vector<std::string> findings;
   double inputs_ms = 0;  // finding inputs: the reference, as often as the search for their scales takes
-  double plan_ms = 0, compile_ms = 0, run_ms = 0;
+  double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;
   bool compile_cached = false;
   std::vector<double> samples_us;  // --time
   std::string kernel;              // the file of the emitted text
@@ -70,6 +77,9 @@ double percentile(std::vector<double>, double p);
 
 std::string to_json(const RunResult&);  // one line, without its end
 RunResult parse_result(std::string_view json);
+
+/// "Y by sample: 64 of 4096 tiles of 128x128 (1.6%, seed 1), from the inputs X, W"
+std::string describe_sample(const RunResult&, const TensorResult&);
 
 /// "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...": one line for people.
 std::string summary(const RunResult&);

@@ -13,7 +13,6 @@
 #include "emit/emit.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
-#include "graph/judge.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -49,19 +48,21 @@ class GpuLock {
 };
 
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
-                                    const std::vector<graph::Array>& inputs) {
+                                    const graph::InputChoice& choice) {
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.role != emit::Role::input) {
       storage.push_back(poisoned(t));
       continue;
     }
-    const graph::Array& values = inputs.at(static_cast<std::size_t>(t.position));
-    if (values.shape != t.shape || g.tensors[static_cast<std::size_t>(graph_tensor(g, t))].dtype != t.dtype) {
-      fault("manifest of {}: input {} is {} {}; the graph's is {}", m.name, t.name, graph::name(t.dtype),
-            graph::to_string(t.shape), graph::to_string(values.shape));
+    const graph::KernelTensor& input = g.tensors[static_cast<std::size_t>(graph_tensor(g, t))];
+    if (input.shape != t.shape || input.dtype != t.dtype) {
+      fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
+            graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
     }
-    storage.push_back(pack(t, values.values));
+    storage.push_back(pack(t, [&](std::int64_t row, double* to) {
+      graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
+    }));
   }
   return storage;
 }
@@ -84,11 +85,13 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
 
 void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
                    RunResult& r) {
+  o.say("compiling");
   const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   std::optional<GpuLock> alone;
-  if (o.time) alone.emplace(cache);
+  if (o.time) o.say("waiting for the GPU"), alone.emplace(cache);
+  o.say("running");
   const GpuRun g = run_on_gpu(p.manifest, cubin, storage, o.time);
   r.run_ms = g.run_ms;
   r.samples_us = g.samples_us;
@@ -101,39 +104,11 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-// Every output, and every intermediate that a kernel wrote, against the reference.
-void compare_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
-                 const graph::RandomInputs& inputs, RunResult& r) {
-  graph::Judge judge(g, inputs.arrays, inputs.reference);
-  std::vector<bool> seen(g.tensors.size(), false);
-  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    const emit::TensorPlace& t = m.tensors[i];
-    const int at = graph_tensor(g, t);
-    if (t.role == emit::Role::input || at < 0) continue;
-    seen[static_cast<std::size_t>(at)] = true;
-    const graph::Array found{t.shape, unpack(t, storage[i])};
-    const graph::Comparison c = judge.compare(at, found);
-    r.tensors.push_back({t.name, t.role == emit::Role::output, std::string(graph::name(t.dtype)), t.shape,
-                         c.norm_error, c.worst, c.correct ? "" : graph::to_string(c), c.wrong, c.of_error});
-    const Status status = c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
-    if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
-      continue;
-    r.status = status;
-    r.reason = fmt::format("{}: tensor {}: {}", g.name, t.name, graph::to_string(c));
-  }
-  for (const int output : g.outputs) {
-    // An output that is also an input, or given twice, has one place.
-    const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
-    if (seen[static_cast<std::size_t>(output)] || input) continue;
-    fault("manifest of {}: says nothing of the output {}", m.name,
-          g.tensors[static_cast<std::size_t>(output)].name);
-  }
-}
-
 void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, RunResult& r) {
   // Planning is cheap and refuses what cannot run; the inputs and the reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
+    o.say("planning");
     const auto start = Clock::now();
     program = emit::transpile(g, target::find(o.target));
     r.plan_ms = ms_since(start);
@@ -143,8 +118,16 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
     }
   }
-  const auto start = Clock::now();
-  const graph::RandomInputs inputs = graph::random_inputs(g, o.seed);
+  const Check check = o.on == Engine::reference ? Check::full : o.check.value_or(standard_check(g));
+  r.check = name(check);
+  o.say("finding inputs");
+  auto start = Clock::now();
+  graph::RandomInputs inputs;  // its arrays and its reference only where all is compared
+  const graph::GivenInputs given = given_inputs(g, o.inputs);
+  if (check == Check::full)
+    inputs = graph::random_inputs(g, o.seed, given);
+  else
+    static_cast<graph::InputChoice&>(inputs) = graph::choose_inputs(g, o.seed, given);
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i) {
     r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
@@ -153,8 +136,9 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
   // A dump that cannot be written says so, and takes nothing back of what the run found.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
+    o.say("writing the dump");
     try {
-      dump(*o.outputs, o.dump, g, inputs, p, bytes);
+      dump(*o.outputs, o.dump, g, inputs, check == Check::full ? &inputs.reference : nullptr, p, bytes);
     } catch (const Error& e) {
       if (r.status != Status::wrong) r.status = Status::refused;
       r.reason += fmt::format("{}--dump: {}", r.reason.empty() ? "" : "\n", e.what());
@@ -165,10 +149,17 @@ void fill(const graph::KernelGraph& g, const Options& o, const Cache& cache, Run
     keep(nullptr, nullptr);
     return;
   }
-  std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs.arrays);
-  r.status = Status::correct;
+  std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs);
+  r.status = check == Check::none ? Status::unchecked : Status::correct;
+  if (o.on == Engine::emulator) o.say("compiling and running");
   (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
-  compare_all(g, program->manifest, storage, inputs, r);
+  o.say("checking");
+  start = Clock::now();
+  if (check == Check::full)
+    check_all(g, program->manifest, storage, inputs, r);
+  else if (check == Check::sampled)
+    check_sample(g, program->manifest, storage, inputs, {.threads = o.workers, .say = o.say}, r);
+  r.check_ms = ms_since(start);
   keep(&*program, &storage);
 }
 

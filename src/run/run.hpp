@@ -5,10 +5,13 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "graph/graph.hpp"
 #include "run/cache.hpp"
+#include "run/check.hpp"
+#include "run/given.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
 
@@ -21,10 +24,13 @@ struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
   std::uint64_t seed = 1;
-  std::filesystem::path dump;  // a folder for this graph's .npy files and emitted text; "": none
-  Outputs* outputs = nullptr;  // what a dump is written through
-  bool time = false;           // GPU only
-  int workers = 0;             // of the emulator; 0: one a core
+  std::filesystem::path dump;           // a folder for this graph's .npy files and emitted text; "": none
+  Outputs* outputs = nullptr;           // what a dump is written through
+  bool time = false;                    // GPU only
+  int workers = 0;                      // of the emulator, and of a check by sample; 0: one a core
+  std::optional<Check> check;           // without: standard_check
+  InputFiles inputs;                    // the others are random
+  Say say = [](const std::string&) {};  // what it is doing, now and then
 };
 
 /// A kernel that is wrong is wrong for any inputs, and mostly not by a little. So a borderline result is tried

@@ -1,10 +1,12 @@
 #include "run/storage.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 
 #include "graph/dtype.hpp"
+#include "graph/parallel.hpp"
 
 namespace zellige::run {
 namespace {
@@ -24,6 +26,28 @@ void each(const emit::TensorPlace& t, Visit visit) {
       at[d] = 0;
     }
   }
+}
+
+std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
+std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
+
+// Calls visit(row, element offset of its first element, room for its values) for every row along the last dimension.
+template <class Visit>
+void each_row(const emit::TensorPlace& t, const Visit& visit) {
+  const std::size_t rank = t.shape.size();
+  const std::int64_t n = row_length(t), rows = graph::size(t.shape) / n;
+  const std::int64_t chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  graph::parallel_for((rows + chunk - 1) / chunk, graph::hardware_threads(), [&](std::int64_t c, int) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
+      std::int64_t rest = row, offset = 0;
+      for (std::size_t d = std::max<std::size_t>(rank, 1) - 1; d-- > 0;) {
+        offset += rest % t.shape[d] * t.strides[d];
+        rest /= t.shape[d];
+      }
+      visit(row, offset, values);
+    }
+  });
 }
 
 struct Lifetime {
@@ -85,11 +109,22 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
     fail("tensor {}: {} values given; its shape {} has {}", t.name, values.size(), graph::to_string(t.shape),
          graph::size(t.shape));
   }
+  const std::int64_t n = row_length(t);
+  return pack(t, [&](std::int64_t row, double* to) {
+    std::copy(values.data() + row * n, values.data() + (row + 1) * n, to);
+  });
+}
+
+Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
   Bytes bytes = poisoned(t);
   const int width = graph::bytes(t.dtype);
-  each(t, [&](std::int64_t i, std::int64_t offset) {
-    const std::uint32_t bits = graph::to_bits(t.dtype, values[static_cast<std::size_t>(i)]);
-    std::memcpy(bytes.data() + offset * width, &bits, static_cast<std::size_t>(width));  // little-endian
+  each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
+    row_values(row, values.data());
+    for (const double v : values) {
+      const std::uint32_t bits = graph::to_bits(t.dtype, v);
+      std::memcpy(bytes.data() + offset * width, &bits, static_cast<std::size_t>(width));  // little-endian
+      offset += row_step(t);
+    }
   });
   return bytes;
 }
@@ -107,27 +142,42 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
 }
 
 std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
-  const auto width = static_cast<std::size_t>(graph::bytes(t.dtype));
-  std::int64_t count = 0;
-  each_element(t, [&](std::size_t from, std::size_t n) {
-    for (std::size_t at = from; at < from + n; at += width) {
+  const int width = graph::bytes(t.dtype);
+  std::atomic<std::int64_t> count{0};
+  each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < values.size(); ++i, offset += row_step(t)) {
       std::uint32_t bits = ~std::uint32_t{0};
-      std::memcpy(&bits, bytes.data() + at, width);
-      count += bits == ~std::uint32_t{0};
+      std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
+      left += bits == ~std::uint32_t{0};
     }
+    if (left) count += left;
   });
   return count;
 }
 
 std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
-  std::vector<double> values(static_cast<std::size_t>(graph::size(t.shape)));
+  return unpack(t, bytes, graph::whole(t.shape)).values;
+}
+
+graph::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const graph::Region& r) {
+  graph::Array array = graph::make_array(r.extent);
   const int width = graph::bytes(t.dtype);
-  each(t, [&](std::int64_t i, std::int64_t offset) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
-    values[static_cast<std::size_t>(i)] = graph::from_bits(t.dtype, bits);
+  emit::TensorPlace part = t;
+  part.shape = r.extent;
+  std::int64_t origin = 0;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) origin += r.origin[d] * t.strides[d];
+  each_row(part, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
+    double* to = array.values.data() + row * static_cast<std::int64_t>(values.size());
+    offset += origin;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
+      to[i] = graph::from_bits(t.dtype, bits);
+      offset += row_step(t);
+    }
   });
-  return values;
+  return array;
 }
 
 int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
-#include "graph/graph.hpp"
+#include "graph/region.hpp"
 
 namespace zellige::run {
 
@@ -17,6 +17,10 @@ Bytes poisoned(const emit::TensorPlace&);
 /// The storage of row-major values, which are rounded to the tensor's dtype; padding is NaN.
 Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 
+/// The same of values that come by rows: `row_values(row, to)` writes one row, along the last dimension; in any order, in several
+/// threads.
+Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, double* to)>& row_values);
+
 /// Calls visit(byte offset, bytes) for each element; neighbours in one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
 
@@ -25,6 +29,9 @@ std::int64_t unwritten(const emit::TensorPlace&, const Bytes&);
 
 /// The row-major values of a storage.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
+
+/// A part of them.
+graph::Array unpack(const emit::TensorPlace&, const Bytes&, const graph::Region&);
 
 /// Which tensor of the graph a place of its manifest holds; -1 for a workspace that only the plan knows.
 int graph_tensor(const graph::KernelGraph&, const emit::TensorPlace&);

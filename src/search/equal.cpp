@@ -33,7 +33,7 @@ bool counts(const KernelGraph& g) {
 bool takes_roots(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph*) {
     return op.kind == OpKind::sqrt || op.kind == OpKind::rsqrt || op.kind == OpKind::abs ||
-           op.kind == OpKind::rms_norm || op.kind == OpKind::accum_red_rms;
+           op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm || op.kind == OpKind::accum_red_rms;
   });
 }
 

@@ -3,9 +3,12 @@
 #pragma once
 #include <algorithm>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
+#include "graph/evaluate.hpp"
 #include "graph/ops.hpp"
+#include "graph/view.hpp"
 #include "search/values.hpp"
 
 namespace zellige::search {
@@ -57,18 +60,16 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
 
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
-  const std::size_t r = x.shape.size();
-  if (z.shape.size() != r || !std::equal(x.shape.begin(), x.shape.end() - 2, z.shape.begin()))
-    fail("`equal` has no meaning for a matmul of {} and {}", graph::to_string(x.shape),
-         graph::to_string(z.shape));
-  const std::int64_t m = x.shape[r - 2], k = x.shape[r - 1], n = z.shape[r - 1];
-  for (std::int64_t row = 0; row < graph::size(x.shape) / k; ++row)
-    for (std::int64_t j = 0; j < n; ++j) {
-      NumberOf<A> sum = a.integer(0);
-      for (std::int64_t p = 0; p < k; ++p)
-        sum = a.add(sum, a.mul(x.at[row * k + p], z.at[(row / m * k + p) * n + j]));
-      y.at[row * n + j] = sum;
-    }
+  const std::int64_t m = y.shape[y.shape.size() - 2], k = x.shape.back(), n = y.shape.back();
+  const graph::Batches batches(x.shape, z.shape, y.shape);
+  for (std::int64_t t = 0; t < batches.count(); ++t)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        NumberOf<A> sum = a.integer(0);
+        for (std::int64_t p = 0; p < k; ++p)
+          sum = a.add(sum, a.mul(x.at[(batches.a[t] * m + i) * k + p], z.at[(batches.b[t] * k + p) * n + j]));
+        y.at[(t * m + i) * n + j] = sum;
+      }
 }
 
 /// y[..., j, ...] += f(x[..., j + k to, ...]) summed over k, along `dim`; f is the identity or the square.
@@ -97,15 +98,17 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& 
       }
 }
 
+/// The greatest along `dim`.
 template <Arithmetic A>
-void rms_norm(A& a, const Values<NumberOf<A>>& x, Values<NumberOf<A>>& y) {
-  const std::int64_t n = x.shape.back();
-  for (std::int64_t row = 0; row < graph::size(x.shape) / n; ++row) {
-    NumberOf<A> squares = a.integer(0);
-    for (std::int64_t i = row * n; i < (row + 1) * n; ++i) squares = a.add(squares, a.mul(x.at[i], x.at[i]));
-    const NumberOf<A> rms = a.sqrt(a.div(squares, a.integer(n)));
-    for (std::int64_t i = row * n; i < (row + 1) * n; ++i) y.at[i] = a.div(x.at[i], rms);
-  }
+void amax(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& y) {
+  const Around from(x.shape, dim);
+  for (std::int64_t o = 0; o < from.outer; ++o)
+    for (std::int64_t i = 0; i < from.inner; ++i) {
+      NumberOf<A>& most = y.at[o * from.inner + i];
+      most = x.at[o * from.extent * from.inner + i];
+      for (std::int64_t e = 1; e < from.extent; ++e)
+        most = a.max(most, x.at[(o * from.extent + e) * from.inner + i]);
+    }
 }
 
 /// Calls copy(index in the whole, index in the part) for each element of a part that lies at `offset` along
@@ -130,7 +133,8 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   Values<NumberOf<A>>& y = *out[0];
   // An operator that has grown since is not taken for what it was.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
-  if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()))
+  if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
+      in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)
     fail("{}: `equal` has no meaning for this operator of {} operands", graph::name(kind), in.size());
   if (graph::is_elementwise(kind)) {
     map(a, kind, attributes, in, y);
@@ -139,8 +143,30 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   } else if (kind == OpKind::reduction) {
     y.at.assign(y.at.size(), a.integer(0));
     fold(a, x, attributes.dim, false, y);
-  } else if (kind == OpKind::rms_norm) {
-    rms_norm(a, x, y);
+  } else if (kind == OpKind::amax) {
+    amax(a, x, attributes.dim, y);
+  } else if (graph::is_composed(kind)) {
+    std::vector<graph::Shape> shapes;
+    for (const auto* operand : in) shapes.push_back(operand->shape);
+    const std::vector<graph::Step> steps = graph::compose(kind, attributes, shapes);
+    std::vector<Values<NumberOf<A>>> values;
+    for (const auto* operand : in) values.push_back(*operand);
+    for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
+      values.push_back(make_values(shape, a.integer(0)));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      std::vector<const Values<NumberOf<A>>*> from;
+      for (int k : steps[i].inputs) from.push_back(&values[static_cast<std::size_t>(k)]);
+      evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
+    }
+    y.at = values.back().at;
+  } else if (graph::is_view(kind)) {
+    const graph::Viewed v = *graph::viewed(kind, attributes, x.shape, graph::row_major(x.shape), y.shape);
+    for (std::size_t i = 0; i < y.at.size(); ++i) {
+      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), y.shape);
+      std::int64_t from = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
+      y.at[i] = x.at[static_cast<std::size_t>(from)];
+    }
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {

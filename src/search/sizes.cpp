@@ -1,5 +1,7 @@
 #include "search/sizes.hpp"
 
+#include <algorithm>
+
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 
@@ -64,6 +66,11 @@ class SizesOfGraph {
 
   /// Equal but in `except`, and where one is 1 and is broadcast.
   void alike(const Extents& x, const Extents& y, int except = -1) {
+    if (except < 0 && x.size() != y.size()) {  // dimensions are counted from the last
+      const std::size_t rank = std::min(x.size(), y.size());
+      return alike({x.end() - static_cast<std::ptrdiff_t>(rank), x.end()},
+                   {y.end() - static_cast<std::ptrdiff_t>(rank), y.end()});
+    }
     if (x.size() != y.size()) fail("ranks {} and {} meet", x.size(), y.size());
     for (int d = 0; d < static_cast<int>(x.size()); ++d)
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
@@ -82,12 +89,12 @@ class SizesOfGraph {
     const int last = static_cast<int>(x.size()) - 1;
     switch (kind) {
       case OpKind::matmul:
-        if (in[1].size() != x.size()) fail("ranks {} and {} meet", x.size(), in[1].size());
-        for (int d = 0; d < last - 1; ++d) s_.same(x[d], in[1][d]), s_.same(x[d], y[d]);
-        s_.same(x[last], in[1][last - 1]);
-        s_.same(x[last - 1], y[last - 1]);
-        s_.same(in[1][last], y[last]);
-        return;
+        s_.same(x[last], in[1][in[1].size() - 2]);
+        s_.same(x[last - 1], y[y.size() - 2]);
+        s_.same(in[1].back(), y.back());
+        for (const Extents& operand : {x, in[1]})
+          alike({operand.begin(), operand.end() - 2}, {y.begin(), y.end() - 2});
+        return alike({x.begin(), x.end() - 2}, {in[1].begin(), in[1].end() - 2});
       case OpKind::reduction:
         return reduced(x, y, attributes.dim, at);
       case OpKind::accum_redtox_sum:
@@ -95,6 +102,24 @@ class SizesOfGraph {
       case OpKind::reduction_max:
         alike(x, y, attributes.dim);
         return alike(x, out[1], attributes.dim);
+      case OpKind::amax:
+      case OpKind::sum:
+      case OpKind::mean:
+      case OpKind::amin:
+      case OpKind::logsumexp: {
+        Extents rest = y;
+        if (!attributes.keepdim && x.size() > 1)
+          rest.insert(rest.begin() + attributes.dim, x[attributes.dim]);
+        return alike(x, rest, attributes.dim);
+      }
+      case OpKind::permute:
+        for (std::size_t d = 0; d < y.size(); ++d)
+          s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);
+        return;
+      case OpKind::reshape:
+      case OpKind::expand:
+      case OpKind::slice:
+        fail("{} names sizes of its own", graph::name(kind));
       case OpKind::concat:
       case OpKind::split: {
         std::vector<int> parts;
@@ -115,7 +140,9 @@ class SizesOfGraph {
           for (const Extents& other : in) alike(operand, other);
         }
         return;
-      case OpFamily::norm:
+      case OpFamily::composed:  // a norm's weight and bias
+        for (std::size_t i = 1; i < in.size(); ++i)
+          if (s_.value(in[i].back()) == s_.value(x.back())) s_.same(in[i].back(), x.back());
         return alike(x, y);
       case OpFamily::accumulator:
         if (in.size() > 1) alike(x, in[1]);  // the factor of a rescale

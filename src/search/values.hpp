@@ -27,7 +27,8 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;
-  { a.constant(c) } -> std::same_as<typename A::Number>;  // a scalar of the graph
+  { a.constant(c) } -> std::same_as<typename A::Number>;                    // a scalar of the graph
+  { a.rounded(x, graph::DType::f16) } -> std::same_as<typename A::Number>;  // as it is: rounding is ignored
   { a.neg(x) } -> std::same_as<typename A::Number>;
   { a.add(x, x) } -> std::same_as<typename A::Number>;
   { a.sub(x, x) } -> std::same_as<typename A::Number>;

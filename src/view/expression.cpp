@@ -21,6 +21,7 @@ constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "out
 bool callable(const Value& v) {
   return v.is_layout() || v.is(ValueKind::composed) || v.is(ValueKind::tensor) || v.is(ValueKind::swizzle);
 }
+Argument valued(const Value& v, std::size_t at = 0) { return {{"", v, ""}, at}; }
 bool is_middle(const Value& v) { return v.is_number() || v.is(ValueKind::flag); }
 
 class Expression : public Parser {
@@ -123,7 +124,7 @@ class Expression : public Parser {
     if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom"))
       return braces(gmma(name, given, start));
     if (!next("(")) {
-      if (recorded(name).empty() && view::named(name).empty())
+      if (view::named(name).empty())
         mistake(fmt::format("{} is neither a value nor an operation{}", name, near_operation(name)), start);
       fail("(");
     }
@@ -140,8 +141,8 @@ class Expression : public Parser {
   Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
-    std::vector<Argument> words = {
-        {name.substr(7, bar - 7)}, {name.substr(bar + 1, name.size() - 5 - bar - 1)}, type[0]};
+    const std::vector<Argument> words = {
+        {{name.substr(7, bar - 7)}}, {{name.substr(bar + 1, name.size() - 5 - bar - 1)}}, type[0]};
     return call("gmma_smem_atom", words, start);
   }
 
@@ -150,10 +151,9 @@ class Expression : public Parser {
     while (callable(v) && next("(")) {
       const std::vector<Argument> list = arguments(")");
       if (list.empty()) mistake("a call needs a coordinate", start);
-      Argument crd{.at = list[0].at};
-      crd.value = list.size() == 1 ? list[0].value : tuple_of(list);
+      const Argument crd = valued(list.size() == 1 ? list[0].value : tuple_of(list), list[0].at);
       if (list[0].is_word()) mistake(fmt::format("{} is no coordinate", list[0].text), start);
-      Argument self{.text = "", .value = v, .at = start};
+      const Argument self = valued(v, start);
       v = call(v.is(ValueKind::swizzle) ? "swizzle_apply" : "layout_call", {self, crd}, start);
     }
     return v;
@@ -167,9 +167,9 @@ class Expression : public Parser {
       return v;
     }
     while (i < links.size()) {
-      Argument a{.value = v, .at = start}, b{.value = links[i], .at = start};
+      const Argument a = valued(v, start), b = valued(links[i], start);
       if (i + 1 < links.size() && is_middle(links[i])) {
-        v = call("make_composed_layout", {a, b, {.value = links[i + 1], .at = start}}, start);
+        v = call("make_composed_layout", {a, b, valued(links[i + 1], start)}, start);
         i += 2;
       } else {
         v = call("composition", {a, b}, start);
@@ -206,7 +206,6 @@ class Expression : public Parser {
     if (!a.empty() && std::find(std::begin(partitions), std::end(partitions), name) != std::end(partitions) &&
         a[0].value.is_layout())
       a[0].value = parse_value(evaluate_record("make_coord_tensor", {to_text(a[0].value)}));
-    if (!a.empty() && !a[0].is_word() && a[0].value.is(ValueKind::tensor)) return of_tensor(name, a, start);
     return of_row(name, a, start);
   }
 
@@ -229,23 +228,14 @@ class Expression : public Parser {
     if (name == "composition" && a.size() == 2 && is(0, ValueKind::layout) && is(1, ValueKind::swizzle))
       return done(algebra::swizzle_to_the_left(t, a[0].value, a[1].value));
     if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
-      a = {a[0]}, a.push_back({.value = strides_right(a[0].value)});
+      a = {a[0]}, a.push_back(valued(strides_right(a[0].value)));
     if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor")))
       a.pop_back();
     if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutLeft")) a.pop_back();
     if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutRight")) {
       Value order = empty(ValueKind::tuple);
       for (int i = a[1].value.rank(); i-- > 0;) order.add(number(i));
-      a[2] = {.value = order};
-    }
-    if (name == "select" && a.size() > 1) {
-      std::string modes;
-      for (std::size_t i = 1; i < a.size(); ++i) {
-        if (!a[i].value.is_number()) fail_operands(fmt::format("mode {} is no number", shown(a[i])));
-        modes += (i > 1 ? "," : "") + std::to_string(a[i].value.root().s.v);
-      }
-      a.resize(2);
-      a[1] = {.text = modes, .unreadable = modes};
+      a[2] = valued(order);
     }
     return nothing();
   }
@@ -253,62 +243,26 @@ class Expression : public Parser {
     throw LayoutError(why, {Rule::not_a_layout, 0, 0});
   }
   static Value strides_right(const Value& shape) {
-    return parse_value(evaluate("t_compact_row_major", {to_text(shape)}));
-  }
-
-  // Operations of a tensor are those of its layout, or move its iterator.
-  Value of_tensor(const std::string& name, std::vector<Argument>& a, std::size_t start) {
-    using namespace algebra;
-    const Value x = a[0].value;
-    Tape t;
-    auto done = [&](const Value& v) {
-      if (t.failed()) throw LayoutError(to_text(t.refusal()), t.refusal());
-      return v;
-    };
-    auto suits = [&](const char* parameters) { return fits(Operation{"", parameters, ""}, a); };
-    if ((name == "layout_call") && suits("t x")) return done(tensor_call(t, x, a[1].value));
-    if ((name == "local_tile" || name == "inner_partition") && suits("t m x"))
-      return done(local_tile(t, x, a[1].value, a[2].value));
-    if (name == "local_tile" && suits("t m x x")) {
-      const Value tiler = dice(t, a[3].value, a[1].value), crd = dice(t, a[3].value, a[2].value);
-      done(tiler);
-      return done(local_tile(t, x, tiler, crd));
-    }
-    if (name == "outer_partition" && suits("t m x"))
-      return done(partition(t, x, a[1].value, a[2].value, false));
-    if (name == "local_partition" && suits("t p n x?"))
-      return done(local_partition(t, x, a[1].value, a[2].value, a.size() > 3 ? a[3].value : number(1)));
-    if (name == "domain_offset" && suits("t i")) {
-      const Value at = advance(t, x[0], index_of(t, a[1].value, x[1]));
-      return done(tensor(at, x[1]));
-    }
-    for (const Operation* row : view::named(name)) {
-      if (fits(*row, a)) return of_row(name, a, start);
-    }
-    a[0].value = x[1];
-    const Value r = of_row(name == "group_modes" ? "group" : name, a, start);
-    return r.is_layout() || r.is(ValueKind::composed) ? tensor(x[0], r) : r;
+    return parse_value(evaluate("compact_row_major", {to_text(shape)}));
   }
 
   Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
-    std::vector<const Operation*> rows = view::named(name);
-    if (rows.empty()) rows = recorded(name);
+    const Rows rows = view::named(name);
     if (rows.empty())
       mistake(
           fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)),
           start);
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, a); });
-    if (row == rows.end()) {
-      const Misfit m = misfit(name, rows, a);
+    const Operands operands(a.begin(), a.end());
+    if (choose_row(rows, operands).row == nullptr) {
+      const Misfit m = misfit(name, rows, operands);
       const bool placed = m.operand < a.size() && !a[m.operand].text.empty();
       if (placed) throw Mistake(m.why, a[m.operand].at, a[m.operand].at + a[m.operand].text.size());
       mistake(m.why, start);
     }
     std::vector<std::string> texts;
     for (const Argument& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
-    const std::string record = (*row)->record;
-    const std::string text = evaluate_record(record, texts);
-    if (record.starts_with("print_") || record == "ostream_tensor") {
+    const std::string text = evaluate_record(name, texts);
+    if (name.starts_with("print_") || name == "ostream_tensor") {
       drawn_ = text;
       return nothing();
     }

@@ -8,7 +8,7 @@
 //
 // A layout, tensor or swizzle followed by parentheses is called; with a `_` among the coordinates it is
 // sliced. `A o B` is composition; where the middle of `A o b o C` is a number it is CuTe's composed layout,
-// A(b + C(c)). Operations have CuTe's names or those of the corpus; template arguments stand where they do in
+// A(b + C(c)). Operations have CuTe's names; template arguments stand where they do in
 // C++ or after the first operand: `get<0>(L)` and `get(L, 0)`.
 #pragma once
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <zellige/atom/evaluate.hpp>
 
 #include "graph/json_text.hpp"
 #include "view/operation.hpp"
@@ -15,16 +14,6 @@ using json = nlohmann::ordered_json;
 constexpr long long most_printed = 1 << 16;
 constexpr std::size_t most_text = 1 << 14;
 
-Argument read(const std::string& text) {
-  Argument a{text};
-  try {
-    a.value = parse_value(text);
-  } catch (const LayoutError& e) {
-    a.unreadable = e.what();
-  }
-  return a;
-}
-
 long long elements(const Value& x) {
   const Value l = x.is(ValueKind::tensor) ? x[1] : x;
   double n = 1;
@@ -32,42 +21,27 @@ long long elements(const Value& x) {
   return n > 1e18 ? 1LL << 60 : static_cast<long long>(n);
 }
 
-// `evaluate` knows an operation under families of names; what it takes then is what it takes under its own.
-void check(std::string op, std::vector<Argument> arguments) {
-  std::vector<const Operation*> rows = recorded(op);
-  for (const std::string prefix : {"composed_", "swizzle_"}) {
-    if (!rows.empty() || !op.starts_with(prefix)) continue;
-    rows = recorded(op.substr(prefix.size()));
-    if (rows.empty()) rows = named(op.substr(prefix.size()));
-  }
-  if (rows.empty() && op.ends_with("_tensor") && !arguments.empty()) {
-    rows = recorded(op.substr(0, op.size() - 7));
-    Argument& shape = arguments[0];
-    const Operation identity{"", "i", ""};
-    if (!rows.empty() && fits(identity, {&shape, 1}))
-      shape.value = pair_up(shape.value, algebra::basis_like(shape.value));
-  }
-  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
-  if (std::any_of(rows.begin(), rows.end(), [&](const Operation* o) { return fits(*o, arguments); })) return;
-  for (const Argument& a : arguments) {
-    if (a.is_word() && std::string_view(rows[0]->parameters).find('w') == std::string_view::npos)
-      throw Unreadable(a.unreadable);
-  }
-  fail("{}", misfit(op, rows, arguments).why);
-}
-
 }  // namespace
 
 std::string evaluate_record(const std::string& op, const std::vector<std::string>& texts) {
-  std::vector<Argument> arguments;
+  const Rows rows = named(op);
+  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
+  Operands operands;
   for (const std::string& text : texts) {
     if (text.size() > most_text)
       throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), most_text));
-    arguments.push_back(read(text));
+    operands.push_back(operand(text));
   }
-  check(op, arguments);
+  const Chosen chosen = choose_row(rows, operands);
+  if (chosen.row == nullptr) {
+    for (const Operand& o : operands) {
+      if (o.is_word() && std::string_view(rows[0]->parameters).find_first_of("we") == std::string_view::npos)
+        throw Unreadable(o.unreadable);
+    }
+    fail("{}", misfit(op, rows, operands).why);
+  }
   if (op.starts_with("print_") || op == "ostream_tensor") {
-    const Argument& drawn = arguments[op == "print_tensor_values" ? 1 : 0];
+    const Operand& drawn = operands[op == "print_tensor_values" ? 1 : 0];
     const Value l = drawn.value.is(ValueKind::tensor) ? drawn.value[1] : drawn.value;
     if (elements(drawn.value) > most_printed)
       fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
@@ -78,10 +52,13 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
       fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,
            most == 2 ? "rank 2" : "a rank of 1 to 4");
   }
-  if (op == "tma_multicast_mask" && elements(arguments[0].value) > 64)
-    fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(arguments[0].value));
-  const std::optional<std::string> of_atom = evaluate_atom(op, texts);
-  return of_atom ? *of_atom : evaluate(op, texts);
+  if (op == "tma_multicast_mask" && elements(operands[0].value) > 64)
+    fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(operands[0].value));
+  try {
+    return evaluate(chosen, op, operands);
+  } catch (const std::out_of_range&) {
+    fail("{}: an operand is not what the operation reads", op);
+  }
 }
 
 namespace {

@@ -1,5 +1,4 @@
-// Records of the conformance corpus, {"op", "args"}: the arguments are texts in CuTe's notation, and so is
-// the result.
+// Records {"op", "args"}: an operation's name and its operands as texts in CuTe's notation; so is the result.
 #pragma once
 #include <string>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <zellige/atom.hpp>
+#include <zellige/atom/instruction_table.hpp>
 
 #include "emulate/engine.hpp"
 
@@ -209,7 +210,8 @@ void equals_reference(const Buffer& operands, const Buffer& out, int at,
     std::memcpy(in[t].b, elements<uint32_t>(operands) + 6 * t + 4, sizeof(in[t].b));
     std::memcpy(in[t].c, start, sizeof(in[t].c));
   }
-  reference::mma<Row>(in, expected);
+  const Instruction& row = *find_instruction(Row::name);
+  row.body(row, reference::WarpRegisters(in, expected));
   for (int t = 0; t < 32; ++t)
     EXPECT_EQ(std::memcmp(expected[t].d, elements<uint32_t>(out) + 10 * t + at, sizeof(expected[t].d)), 0)
         << t;

@@ -16,10 +16,9 @@
 #include <vector>
 #include <zellige/atom.hpp>
 #include <zellige/atom/instruction_table.hpp>
-#include <zellige/atom/ldmatrix_reference.hpp>
-#include <zellige/atom/mma_reference.hpp>
 
 #include "hardware.hpp"
+#include "sm80_rows.hpp"
 
 namespace zellige {
 namespace {
@@ -43,7 +42,7 @@ template <class Row>
 void prove_mma() {
   using T = typename Row::Element;
   using D = typename Row::Accumulator;
-  constexpr const Instruction& row = instruction(Row::name);
+  constexpr Instruction row = instruction_of(find_mma(Row::name));
   constexpr int M = row.m, N = row.n, K = row.k;
   constexpr int av = M * K / 32, bv = N * K / 32, cv = M * N / 32;
   const int trials = 4096;
@@ -65,7 +64,7 @@ void prove_mma() {
   bool holds = true;
   for (int trial = 0; trial < trials; ++trial) {
     reference::MmaResult<Row> expected[32];
-    reference::mma<Row>(&in[32 * trial], expected);
+    row.body(row, reference::WarpRegisters(&in[32 * trial], expected));
     double a[M][K], b[N][K];
     for (int t = 0; t < 32; ++t) {
       T va[av], vb[bv];
@@ -135,6 +134,7 @@ void prove_ldmatrix(const char* name) {
   struct Registers {
     uint32_t r[Matrices];
   };
+  const Instruction& row = *find_instruction(name);
   const int trials = 512;
   std::vector<uint4> memory(256 * trials);
   for (uint4& x : memory) x = make_uint4(generator(), generator(), generator(), generator());
@@ -149,10 +149,12 @@ void prove_ldmatrix(const char* name) {
   const auto out = device_out.get();
   long equal = 0;
   for (int trial = 0; trial < trials; ++trial) {
-    const void* addressed[8 * Matrices];
+    const void* addressed[32] = {};
     for (int i = 0; i < 8 * Matrices; ++i) addressed[i] = &memory[256 * trial + rows[32 * trial + i]];
     uint32_t expected[32][Matrices];
-    reference::ldmatrix<Matrices, Transposed>(addressed, expected);
+    void* registers[32];
+    for (int t = 0; t < 32; ++t) registers[t] = expected[t];
+    row.body(row, {addressed, nullptr, nullptr, registers});
     for (int t = 0; t < 32; ++t)
       equal += std::memcmp(expected[t], out[32 * trial + t].r, sizeof(expected[t])) == 0;
   }
@@ -329,11 +331,12 @@ int main() {
   prove_cp_async<8, true>("SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint64_t>");
   prove_cp_async<16, true>("SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>");
   std::size_t missing = 0;
-  for (const Instruction& row : sm80_instructions)
+  const auto rows = sm80_rows();
+  for (const Instruction& row : rows)
     if (!proved.contains(row.name)) std::printf("%s has no proof here\n", row.name), ++missing;
   prove_conversions();
   prove_elementwise();
-  std::printf("\n%zu rows of the table, %zu without a proof: %s\n", std::size(sm80_instructions), missing,
+  std::printf("\n%zu rows of the table, %zu without a proof: %s\n", rows.size(), missing,
               all_hold && missing == 0 ? "all hold" : "FAILED");
   return all_hold && missing == 0 ? 0 : 1;
 }

@@ -9,10 +9,11 @@
 // must floats where all sums are small integers. 8-bit floats are added with fewer bits: see `slack`.
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/gmma_operand.hpp>
+#include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/wgmma.hpp>
-#include <zellige/atom/wgmma_reference.hpp>
 
 #include "hardware.hpp"
+#include "wgmma_elements.hpp"
 
 namespace zellige {
 namespace {
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(128)
 enum class Fill { integers, normal, wide };
 template <class T>
 T number(Fill how) {
-  if constexpr (reference::is_integer_operand<T>) return static_cast<T>(generator());
+  if constexpr (is_integer_operand<T>) return static_cast<T>(generator());
   const int small = static_cast<int>(generator() % 9) - 4;
   if (how == Fill::integers) return T(static_cast<float>(small));
   if (how == Fill::normal) return T(std::normal_distribution<float>()(generator));
@@ -104,10 +105,11 @@ void launch(const uint4* image, const Input* in, const uint32_t (*ra)[4], const 
 
 template <class T, class U, class D, bool Saturate>
 [[gnu::noinline]] void prove(const Form<D>& form) {
-  using Number = typename reference::wgmma_number<D>::type;
+  using Number = typename wgmma_number<D>::type;
   constexpr int K = 32 / sizeof(T), per = 4 / sizeof(T);
   const int N = form.n, R = form.registers, values = N / 2;
   const std::string& name = form.name;
+  const Instruction& row = *find_instruction(name.substr(0, name.find('<')));
   const bool a_mn = form.a_mn, b_mn = form.b_mn, SS = form.from_smem;
   static Buffer<uint4> device_image(image_bytes / 16);
   std::vector<unsigned char> image(image_bytes);
@@ -124,7 +126,7 @@ template <class T, class U, class D, bool Saturate>
     fill<U>(image.data() + b_at, image_bytes - b_at, draw);
     fill<Number>(reinterpret_cast<unsigned char*>(c.data()), static_cast<unsigned>(c.size() * sizeof(D)),
                  draw);
-    if (sizeof(T) == 1 && reference::is_integer_operand<T> && how == 2)
+    if (sizeof(T) == 1 && is_integer_operand<T> && how == 2)
       for (D& x : c) x = static_cast<D>(generator() % 2 ? 0x7fffff00 : 0x80000100);  // near the ends
     fill<T>(reinterpret_cast<unsigned char*>(ra.data()), static_cast<unsigned>(ra.size() * 16), draw);
     for (int t = 0; t < trials; ++t) {
@@ -156,7 +158,7 @@ template <class T, class U, class D, bool Saturate>
         for (int i = 0; i < 128; ++i)
           for (int r = 0; r < 4; ++r)
             for (int e = 0; e < per; ++e) {
-              const auto [row, column] = reference::wgmma_operand_element(i, r, e, per);
+              const auto [row, column] = wgmma_operand_element(i, r, e, per);
               std::memcpy(static_cast<void*>(&a[row * K + column]),
                           reinterpret_cast<const unsigned char*>(&ra[t * 128 + i].r[r]) + e * sizeof(T),
                           sizeof(T));
@@ -169,7 +171,10 @@ template <class T, class U, class D, bool Saturate>
       const void* before[128];
       void* after[128];
       for (int i = 0; i < 128; ++i) before[i] = &c[(t * 128 + i) * R], after[i] = &want[i * R];
-      reference::wgmma<T, U, D, Saturate>(N, K, a.data(), b.data(), before, after, in[t].accumulate, 1, 1);
+      // The body's own reading of registers is held to the figures of wgmma_elements.hpp.
+      const void *first[128] = {a.data()}, *const second[] = {b.data()};
+      for (int i = 0; !SS && i < 128; ++i) first[i] = ra[t * 128 + i].r;
+      row.body(row, {first, second, in[t].accumulate ? before : nullptr, after});
       for (int i = 0; i < 128; ++i) {
         for (int v = 0; v < values; ++v) {
           Number got, expected, start;
@@ -178,7 +183,7 @@ template <class T, class U, class D, bool Saturate>
           std::memcpy(static_cast<void*>(&expected), reinterpret_cast<const Number*>(after[i]) + v,
                       sizeof(got));
           std::memcpy(static_cast<void*>(&start), static_cast<const Number*>(before[i]) + v, sizeof(got));
-          const auto [row, column] = reference::wgmma_element(i, v);
+          const auto [row, column] = wgmma_element(i, v);
           double addend = in[t].accumulate ? std::fabs(static_cast<double>(start)) : 0;
           for (int k = 0; k < K; ++k)
             addend = std::fmax(addend, std::fabs(static_cast<double>(a[row * K + k]) *
@@ -187,7 +192,7 @@ template <class T, class U, class D, bool Saturate>
           const double slack = sizeof(T) == 1 ? 0x1p-13 : 0x1p-22;
           double bound = (K + 1) * slack * addend;
           if (sizeof(Number) == 2) bound += 0x1p-10 * std::fabs(static_cast<double>(expected)) + 0x1p-24;
-          if (draw == Fill::integers || reference::is_integer_operand<T>) bound = 0;
+          if (draw == Fill::integers || is_integer_operand<T>) bound = 0;
           comparison.add(
               static_cast<double>(got), static_cast<double>(expected), addend, bound, sizeof(Number) == 2,
               name + " trial " + std::to_string(t) + " draw " + std::to_string(how) + " swizzle " +

@@ -4,9 +4,9 @@
 //   nvcc -std=c++20 -O1 -I include -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_warp.cu -o hardware_warp && ./hardware_warp
 #include <algorithm>
+#include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/movmatrix.hpp>
 #include <zellige/atom/stmatrix.hpp>
-#include <zellige/atom/stmatrix_reference.hpp>
 
 #include "hardware.hpp"
 #include "warp_oracle.hpp"
@@ -70,6 +70,7 @@ template <class Op>
 void prove_warp(const char* name) {
   constexpr MmaRow row = find_mma(Op::name);
   constexpr int M = row.m, N = row.n, K = row.k;
+  const Instruction& body = *find_instruction(Op::name);
   const Kind kind = oracle::warp_mma_kind(row);
   const int threads = kind.quad_pairs ? 8 : 32, values = M * N / threads;
   std::vector<Operands<Op>> in(32 * trials);
@@ -105,7 +106,7 @@ void prove_warp(const char* name) {
       const auto& mine = in[trial * 32 + t];
       a[t] = mine.a, b[t] = mine.b, c[t] = mine.c, d[t] = want[t].c;
     }
-    oracle::warp_mma<M, N, K>(kind, a, b, c, d);
+    body.body(body, {a, b, c, d});
     for (int t = 0; t < 32; ++t) {
       for (int v = 0; v < values; ++v) {
         const double got = sum_at(out[trial * 32 + t].c, kind.sum, v), expected = sum_at(d[t], kind.sum, v);
@@ -220,6 +221,7 @@ void prove_stmatrix(const char* name) {
   struct Registers {
     uint32_t r[Matrices];
   };
+  const Instruction& row = *find_instruction(name);
   std::vector<Registers> in(32 * trials);
   for (auto& x : in)
     for (uint32_t& r : x.r) r = generator();
@@ -240,9 +242,11 @@ void prove_stmatrix(const char* name) {
   long equal = 0;
   for (int t = 0; t < trials; ++t) {
     std::vector<uint4> want(64, make_uint4(0, 0, 0, 0));
-    void* to[8 * Matrices];
+    const void* registers[32];
+    void* to[32] = {};
+    for (int i = 0; i < 32; ++i) registers[i] = &in[32 * t + i];
     for (int i = 0; i < 8 * Matrices; ++i) to[i] = &want[rows[32 * t + i]];
-    reference::stmatrix<Matrices, Transposed>(reinterpret_cast<const uint32_t(*)[Matrices]>(&in[32 * t]), to);
+    row.body(row, {registers, nullptr, nullptr, to});
     equal += std::memcmp(want.data(), &out[64 * t], 1024) == 0;
   }
   report(name, trials, equal, 0, 0, equal == trials);
@@ -253,6 +257,7 @@ __global__ void movmatrix_kernel(uint32_t* memory) {
   mine = movmatrix_trans(mine);
 }
 void prove_movmatrix(const char* name) {
+  const Instruction& row = *find_instruction(name);
   std::vector<uint32_t> in(32 * trials);
   for (uint32_t& x : in) x = generator();
   const Buffer device(in);
@@ -262,7 +267,10 @@ void prove_movmatrix(const char* name) {
   long equal = 0;
   for (int t = 0; t < trials; ++t) {
     uint32_t want[32];
-    reference::movmatrix(*reinterpret_cast<const uint32_t(*)[32]>(&in[32 * t]), want);
+    const void* from[32];
+    void* to[32];
+    for (int i = 0; i < 32; ++i) from[i] = &in[32 * t + i], to[i] = want + i;
+    row.body(row, {from, nullptr, nullptr, to});
     equal += std::memcmp(want, &out[32 * t], sizeof(want)) == 0;
   }
   report(name, trials, equal, 0, 0, equal == trials);

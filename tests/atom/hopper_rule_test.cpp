@@ -13,6 +13,7 @@
 #include <zellige/layout/gmma_atoms.hpp>
 
 #include "launch.hpp"
+#include "wgmma_elements.hpp"
 
 namespace zellige {
 namespace {
@@ -88,7 +89,7 @@ __global__ void multiplies(gmem<const T> a, gmem<const U> b, gmem<D> c, Form for
     for (unsigned r = 0; r < 4; ++r) {
       T values[per];
       for (unsigned e = 0; e < per; ++e) {
-        const auto [row, column] = reference::wgmma_operand_element(int(t), int(r), int(e), int(per));
+        const auto [row, column] = wgmma_operand_element(int(t), int(r), int(e), int(per));
         values[e] = a[row * int(k) + column];
       }
       __builtin_memcpy(&ra[r], static_cast<const void*>(values), 4);
@@ -103,7 +104,7 @@ __global__ void multiplies(gmem<const T> a, gmem<const U> b, gmem<D> c, Form for
 }
 template <class T, class U, class D, int R, Major A = Major::K, Major B = Major::K>
 void check_wgmma(const char* what) {
-  using Number = typename reference::wgmma_number<D>::type;
+  using Number = typename wgmma_number<D>::type;
   constexpr int n = 2 * R * wgmma_type<T, U, D>::packed, k = 32 / sizeof(T);
   std::mt19937 random(5);
   const auto draw = [&](std::size_t) {
@@ -125,7 +126,7 @@ void check_wgmma(const char* what) {
     ASSERT_EQ(text(emulate::run(entry<multiplies<T, U, D, R, A, B>>, config)), "") << what << how;
     for (int t = 0; t < 128; ++t) {
       for (int v = 0; v < n / 2; ++v) {
-        const auto [row, column] = reference::wgmma_element(t, v);
+        const auto [row, column] = wgmma_element(t, v);
         double sum = form.accumulate ? static_cast<double>(elements<Number>(before)[t * n / 2 + v]) : 0;
         for (int i = 0; i < k; ++i)
           sum += static_cast<double>(elements<T>(a)[row * k + i]) *

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
-#include <zellige/atom/ldmatrix_reference.hpp>
+#include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/matrix_move_reference.hpp>
 #include <zellige/atom/mma.hpp>
+#include <zellige/atom/mma_coordinates.hpp>
 #include <zellige/atom/mma_reference.hpp>
 
 namespace zellige {
@@ -40,7 +43,7 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
   using Row = TypeParam;
   using T = typename Row::Element;
   using D = typename Row::Accumulator;
-  constexpr const Instruction& row = instruction(Row::name);
+  constexpr Instruction row = instruction_of(find_mma(Row::name));
   constexpr int K = row.k, per_register = 4 / sizeof(T);
   constexpr int av = 16 * K / 32, bv = 8 * K / 32, cv = 16 * 8 / 32;
   std::mt19937 random(K);
@@ -75,7 +78,7 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
       __builtin_memcpy(in[lane].b, vb, sizeof(vb));
       __builtin_memcpy(in[lane].c, vc, sizeof(vc));
     }
-    reference::mma<Row>(in, out);
+    row.body(row, reference::WarpRegisters(in, out));
     for (int lane = 0; lane < 32; ++lane) {
       D vd[cv];
       __builtin_memcpy(vd, out[lane].d, sizeof(vd));
@@ -104,13 +107,13 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
 TYPED_TEST(Mma, PassesNaNAndInfinityToTheirOwnElementsOnly) {
   using Row = TypeParam;
   using T = typename Row::Element;
-  constexpr const Instruction& row = instruction(Row::name);
+  constexpr Instruction row = instruction_of(find_mma(Row::name));
   reference::MmaOperands<Row> in[32] = {};
   reference::MmaResult<Row> out[32];
   T va[row.a.layout.value_count()] = {};
   va[0] = T(NAN);  // lane 5, value 0: row 1
   __builtin_memcpy(in[5].a, va, sizeof(va));
-  reference::mma<Row>(in, out);
+  row.body(row, reference::WarpRegisters(in, out));
   for (int lane = 0; lane < 32; ++lane) {
     typename Row::Accumulator vd[4];
     __builtin_memcpy(vd, out[lane].d, sizeof(vd));
@@ -124,6 +127,27 @@ TYPED_TEST(Mma, PassesNaNAndInfinityToTheirOwnElementsOnly) {
   }
 }
 
+// Coordinates mode by mode against PTX ISA's figures above.
+TYPED_TEST(Mma, CoordinatesAreThoseOfTheFigures) {
+  using Row = TypeParam;
+  constexpr int per_register = 4 / sizeof(typename Row::Element);
+  using A = MmaCoordinates<Row, MmaPart::a>;
+  using B = MmaCoordinates<Row, MmaPart::b>;
+  using C = MmaCoordinates<Row, MmaPart::c>;
+  const auto expect = [](ElementAt got, Coordinate want, int lane, int v) {
+    EXPECT_EQ(got.row, want.row) << "lane " << lane << " value " << v;
+    EXPECT_EQ(got.column, want.column) << "lane " << lane << " value " << v;
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int v = 0; v < A::values; ++v) expect(A::at(lane, v), a_of(lane, v, per_register), lane, v);
+    for (int v = 0; v < B::values; ++v) {
+      const auto [k, n] = b_of(lane, v, per_register);
+      expect(B::at(lane, v), {n, k}, lane, v);
+    }
+    for (int v = 0; v < C::values; ++v) expect(C::at(lane, v), c_of(lane, v), lane, v);
+  }
+}
+
 // A sum that lies just past the middle of two f16 numbers, by less than a float tells, must still round up.
 TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
   const double middle = 1.0 + 0x1p-11;
@@ -134,34 +158,57 @@ TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
   EXPECT_EQ(half_t(static_cast<float>(middle + 0x1p-40)).bits, 0x3c00);  // what rounding twice would give
 }
 
-template <int Matrices, bool Transposed>
-void ldmatrix_deals_as_its_row_says(const char* name) {
-  constexpr int bits_a_row = 128;
-  const ThreadValue& layout = instruction(name).c.layout;
-  uint16_t memory[8 * Matrices][8];
-  const void* rows[8 * Matrices];
-  for (int r = 0; r < 8 * Matrices; ++r) {
-    rows[r] = memory[r];
-    for (int c = 0; c < 8; ++c) memory[r][c] = static_cast<uint16_t>(8 * r + c);
-  }
-  uint32_t registers[32][Matrices];
-  reference::ldmatrix<Matrices, Transposed>(rows, registers);
-  ASSERT_EQ(layout.thread_count(), 32);
-  ASSERT_EQ(layout.value_count(), 32 * Matrices);
-  for (int t = 0; t < 32; ++t)
-    for (int bit = 0; bit < 32 * Matrices; ++bit) {
-      const int source = layout(t, bit);  // the bit of the matrices in memory order
-      const unsigned expected = memory[source / bits_a_row][source % bits_a_row / 16] >> source % 16 & 1;
-      ASSERT_EQ(registers[t][bit / 32] >> bit % 32 & 1, expected) << "thread " << t << " bit " << bit;
-    }
+// PTX ISA, "ldmatrix": lane t's register i holds elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with .trans, of its
+// column t / 4. What stmatrix stores lies the same way, and movmatrix makes the one of the other.
+uint32_t register_of(const uint16_t (*rows)[8], int matrix, int t, bool transposed) {
+  const int line = t / 4, first = 2 * (t % 4);
+  const uint16_t low = transposed ? rows[8 * matrix + first][line] : rows[8 * matrix + line][first];
+  const uint16_t high = transposed ? rows[8 * matrix + first + 1][line] : rows[8 * matrix + line][first + 1];
+  return low | static_cast<uint32_t>(high) << 16;
 }
-TEST(Ldmatrix, DealsAsItsRowSays) {
-  ldmatrix_deals_as_its_row_says<1, false>("SM75_U32x1_LDSM_N");
-  ldmatrix_deals_as_its_row_says<2, false>("SM75_U32x2_LDSM_N");
-  ldmatrix_deals_as_its_row_says<4, false>("SM75_U32x4_LDSM_N");
-  ldmatrix_deals_as_its_row_says<1, true>("SM75_U16x2_LDSM_T");
-  ldmatrix_deals_as_its_row_says<2, true>("SM75_U16x4_LDSM_T");
-  ldmatrix_deals_as_its_row_says<4, true>("SM75_U16x8_LDSM_T");
+struct Matrices {
+  uint16_t rows[32][8];
+  uint32_t registers[32][4] = {};
+  const void* from_rows[32] = {};
+  const void* from_registers[32];
+  void* to_rows[32] = {};
+  void* to_registers[32];
+  explicit Matrices(int matrices) {
+    for (int r = 0; r < 32; ++r) {
+      if (r < 8 * matrices) from_rows[r] = to_rows[r] = rows[r];
+      from_registers[r] = to_registers[r] = registers[r];
+      for (int c = 0; c < 8; ++c) rows[r][c] = static_cast<uint16_t>(257 * (8 * r + c) + 1);
+    }
+  }
+};
+void moves_as_ptx_says(const char* load, const char* store, int matrices, bool transposed) {
+  const Instruction &loads = *find_instruction(load), &stores = *find_instruction(store);
+  Matrices m(matrices);
+  loads.body(loads, {m.from_rows, nullptr, nullptr, m.to_registers});
+  for (int t = 0; t < 32; ++t)
+    for (int i = 0; i < matrices; ++i)
+      ASSERT_EQ(m.registers[t][i], register_of(m.rows, i, t, transposed)) << load << " thread " << t;
+  Matrices back(matrices);
+  std::memcpy(back.registers, m.registers, sizeof(m.registers));
+  for (auto& row : back.rows)
+    for (uint16_t& x : row) x = 0;
+  stores.body(stores, {back.from_registers, nullptr, nullptr, back.to_rows});
+  EXPECT_EQ(std::memcmp(back.rows, m.rows, static_cast<std::size_t>(128 * matrices)), 0) << store;
+}
+TEST(MatrixMoves, AreWhatPtxSays) {
+  moves_as_ptx_says("SM75_U32x1_LDSM_N", "SM90_U32x1_STSM_N", 1, false);
+  moves_as_ptx_says("SM75_U32x2_LDSM_N", "SM90_U32x2_STSM_N", 2, false);
+  moves_as_ptx_says("SM75_U32x4_LDSM_N", "SM90_U32x4_STSM_N", 4, false);
+  moves_as_ptx_says("SM75_U16x2_LDSM_T", "SM90_U16x2_STSM_T", 1, true);
+  moves_as_ptx_says("SM75_U16x4_LDSM_T", "SM90_U16x4_STSM_T", 2, true);
+  moves_as_ptx_says("SM75_U16x8_LDSM_T", "SM90_U16x8_STSM_T", 4, true);
+}
+TEST(MatrixMoves, MovmatrixTransposes) {
+  const Instruction& row = *find_instruction("SM75_U32x1_MOVM_T");
+  Matrices m(1), out(1);
+  for (int t = 0; t < 32; ++t) m.registers[t][0] = register_of(m.rows, 0, t, false);
+  row.body(row, {m.from_registers, nullptr, nullptr, out.to_registers});
+  for (int t = 0; t < 32; ++t) EXPECT_EQ(out.registers[t][0], register_of(m.rows, 0, t, true)) << t;
 }
 
 }  // namespace

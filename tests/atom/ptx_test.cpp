@@ -11,6 +11,8 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm90.hpp>
 
+#include "sm80_rows.hpp"
+
 namespace zellige {
 namespace {
 
@@ -39,7 +41,7 @@ class PtxOf : public testing::TestWithParam<const char*> {};
 TEST_P(PtxOf, HasEveryRowsMnemonic) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
   const std::string ptx = ptx_for(GetParam());
-  for (const Instruction& row : sm80_instructions) {
+  for (const Instruction& row : sm80_rows()) {
     const std::string mnemonic = std::string(row.ptx) + " ";
     bool found = false;
     for (auto at = ptx.find(mnemonic); at != std::string::npos && !found; at = ptx.find(mnemonic, at + 1)) {

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <zellige/atom/instruction_table.hpp>
 
+#include "sm80_rows.hpp"
+
 namespace zellige {
 namespace {
 
@@ -74,7 +76,7 @@ TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
       if (record["args"].size() != 1) continue;  // Copy_Atom<Op, T>, recast to T
       const Instruction* row = find_instruction(record["args"][0].get<std::string>());
       const auto by_hand = [&](const Instruction& mine) { return std::string_view(mine.name) == row->name; };
-      if (!row || std::ranges::none_of(sm80_instructions, by_hand)) continue;
+      if (!row || std::ranges::none_of(sm80_rows(), by_hand)) continue;
       EXPECT_EQ(traits(*row), record["result"].get<std::string>()) << row->name;
       met.insert(row->name);
     }
@@ -87,11 +89,11 @@ TEST(InstructionTable, IsDocumentedAndProvedRowByRow) {
   for (const char* file : {"docs/instructions.md", "tests/atom/hardware.cu"}) {
     std::ostringstream text;
     text << std::ifstream(std::string(ZELLIGE_SOURCE_DIR "/") + file).rdbuf();
-    for (const Instruction& row : sm80_instructions) {
+    for (const Instruction& row : sm80_rows()) {
       EXPECT_NE(text.str().find(row.name), std::string::npos) << row.name << " is missing from " << file;
       if (std::string(file) == "docs/instructions.md") {
         EXPECT_NE(text.str().find("| `" + std::string(row.name) + "` | `" + row.ptx + "` | sm_" +
-                                  std::to_string(row.compute_capability) + " | `" + row.call + "` |"),
+                                  std::to_string(row.compute_capability) + " | `" + row.call),
                   std::string::npos)
             << row.name;
       }
@@ -113,7 +115,7 @@ void each_coordinate_once(const Instruction::Operand& operand, int size, const c
 
 TEST(InstructionTable, FragmentsHoldEachElementOnce) {
   std::set<std::string> names;
-  for (const Instruction& row : sm80_instructions) {
+  for (const Instruction& row : sm80_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " twice";
     const auto once = [&](int count) { ASSERT_EQ(count, 1) << row.name; };
     if (row.kind == Instruction::Kind::mma) {
@@ -139,6 +141,32 @@ TEST(InstructionTable, FragmentsHoldEachElementOnce) {
     EXPECT_GE(row.cycles, 1);
   }
   EXPECT_EQ(names.size(), 20u);
+}
+
+// A row has the latency that is listed for it, and no other.
+TEST(InstructionTable, LatenciesAreTheMeasuredOnes) {
+  std::map<std::string, int> listed;
+  for (const MeasuredLatency& m : measured_latencies) {
+    ASSERT_NE(find_instruction(m.name), nullptr) << m.name;
+    EXPECT_TRUE(listed.emplace(m.name, m.cycles).second) << m.name << " twice";
+  }
+  for (const Instruction& row : instructions()) {
+    const auto at = listed.find(row.name);
+    ASSERT_EQ(row.latency.has_value(), at != listed.end()) << row.name;
+    if (row.latency) EXPECT_EQ(*row.latency, at->second) << row.name;
+  }
+}
+
+// The emulator has a body to run for what a warp or a warpgroup computes together: all but complex products, which are made of
+// others.
+TEST(InstructionTable, BodiesAreThere) {
+  using Kind = Instruction::Kind;
+  for (const Instruction& row : instructions()) {
+    const bool computes =
+        row.kind == Kind::mma || row.kind == Kind::matrix_load || row.kind == Kind::matrix_store;
+    const bool complex = row.a.number == Number::c64;
+    EXPECT_EQ(row.body != nullptr, computes && !complex) << row.name;
+  }
 }
 
 }  // namespace

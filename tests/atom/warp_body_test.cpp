@@ -5,7 +5,8 @@
 #include <random>
 #include <set>
 #include <zellige/atom/convert.hpp>
-#include <zellige/atom/mma_body.hpp>
+#include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
 
 #include "warp_oracle.hpp"
 #include "warp_rows.hpp"
@@ -19,8 +20,8 @@ void check_warp_row(const char* name) {
   const oracle::WarpMmaKind kind = oracle::warp_mma_kind(row);
   using Number = oracle::WarpMmaKind::Number;
   std::mt19937 random(9);
-  reference::MmaIn<Op> in[32];
-  reference::MmaOut<Op> out[32], want[32];
+  reference::MmaOperands<Op> in[32];
+  reference::MmaResult<Op> out[32], want[32];
   const auto fill = [&](auto& registers, Number n) {
     auto* bytes = reinterpret_cast<unsigned char*>(registers);
     for (unsigned i = 0; i < sizeof(registers);) {
@@ -57,7 +58,8 @@ void check_warp_row(const char* name) {
       }
       a[t] = in[t].a, b[t] = in[t].b, c[t] = in[t].c, d[t] = want[t].d;
     }
-    reference::mma_body<Op>(in, out);
+    const Instruction& body = *find_instruction(Op::name);
+    body.body(body, reference::WarpRegisters(in, out));
     oracle::warp_mma<row.m, row.n, row.k>(kind, a, b, c, d);
     for (int t = 0; t < 32; ++t)
       ASSERT_EQ(std::memcmp(out[t].d, want[t].d, sizeof(out[t].d)), 0) << name << " " << t;

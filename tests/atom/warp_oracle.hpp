@@ -1,4 +1,4 @@
-// A second definition of the warp's matrix instructions, for comparison with the bodies (mma_body.hpp) and
+// A second definition of the warp's matrix instructions, for comparison with the bodies (mma_reference.hpp) and
 // with hardware: fragments by PTX ISA's rule written out, sums by plain loops. A register holds neighbours
 // along K, four threads lie along K and eight along the rows, further registers go 8 rows down, then along K.
 #pragma once

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "command.hpp"
 #include "graphs.hpp"
@@ -169,6 +170,13 @@ TEST_F(RunWithCompiler, AFullDiskIsNot) {
   EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::refused);
 }
 
+// After two seconds a line says what keeps us; a shorter run has none.
+TEST_F(RunWithCompiler, WhatTakesLongSaysWhatItIs) {
+  const auto f = with("sleep 3; echo 'scaled.cu:1:1: error: late'; exit 1");
+  EXPECT_TRUE(f.output.starts_with("[0/1] 0:02  scaled: compiling and running\n")) << f.output;
+  EXPECT_EQ(with("echo 'scaled.cu:1:1: error: early'; exit 1").output.find("[0/1]"), f.output.npos);
+}
+
 // The compiler's parent is the process that runs the graph.
 TEST_F(RunWithCompiler, AWorkerKilledFromOutsideFailed) {
   for (const std::string signal : {"KILL", "TERM", "HUP", "INT"}) {
@@ -258,6 +266,103 @@ TEST_F(Run, AnUnwritableCacheIsARefusalThatSaysWhere) {
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find(path("file/cache")), std::string::npos) << f.output;
   EXPECT_NE(f.output.find("Not a directory"), std::string::npos) << f.output;
+}
+
+TEST_F(Run, ASampleSaysWhatItTook) {
+  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "sampled",
+                      "--seed", "4", "--json", path("out.jsonl"), "--dump", path("dump")});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_NE(f.output.find("\n    Y by sample: 1 of 1 tiles of 16x8 (100%, seed 4), from the inputs A, B\n"),
+            f.output.npos)
+      << f.output;
+  const RunResult r = results(path("out.jsonl")).at(0);
+  EXPECT_EQ(r.status, Status::correct) << r.reason;
+  EXPECT_EQ(r.check, "sampled");
+  EXPECT_TRUE(std::filesystem::exists(path("dump/product/output_Y.npy")));
+  EXPECT_FALSE(std::filesystem::exists(path("dump/product/output_Y.reference.npy")))
+      << "nothing computed all of it";
+}
+
+TEST_F(Run, WithoutACheckNothingIsCalledCorrect) {
+  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "none",
+                      "--json", path("out.jsonl")});
+  EXPECT_EQ(f.status, 0) << f.output;
+  const RunResult r = results(path("out.jsonl")).at(0);
+  EXPECT_EQ(r.status, Status::unchecked);
+  EXPECT_EQ(r.check, "none");
+  EXPECT_TRUE(r.tensors.empty());
+  expect({"run", path("three.json"), "--on", "reference", "--check", "none"}, 2,
+         "zellige: --check none: --on reference runs the reference alone, so there is nothing to check\n");
+  expect({"run", path("three.json"), "--check", "half"}, 2,
+         "zellige: --check: expected one of full, sampled, none, found half (zellige run --help tells how it "
+         "is used)\n");
+}
+
+// A mask of -inf among the inputs: what is given is what the run sees, and NaN where all is masked agrees with NaN.
+TEST_F(Run, InputsComeFromFiles) {
+  write_whole(path("masked.json"), R"({"zellige_graph": 1, "name": "masked",
+   "inputs": [{"name": "X", "dtype": "f16", "shape": [16, 32]}, {"name": "M", "dtype": "f16", "shape": [16, 32]},
+              {"name": "B", "dtype": "bf16", "shape": [4]}],
+   "operators": [{"op": "add", "inputs": ["X", "M"], "outputs": ["S"]}, {"op": "exp", "inputs": ["S"], "outputs": ["E"]},
+                 {"op": "reduction", "inputs": ["E"], "dim": 1, "outputs": ["T"]},
+                 {"op": "div", "inputs": ["E", "T"], "outputs": ["P"]}, {"op": "relu", "inputs": ["B"], "outputs": ["R"]}],
+   "outputs": ["P", "R"]})");
+  std::vector<double> mask(16 * 32);
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = i % 32 > i / 32 || i / 32 == 9 ? -INFINITY : 0;
+  write_whole(path("m=1.npy"), run::npy(graph::DType::f16, {16, 32}, mask));
+  write_whole(path("b.npy"), run::npy(graph::DType::f32, {4}, {-1, 1, 1.00390625, 3}));
+  for (const std::string check : {"full", "sampled"}) {
+    const auto f =
+        run({"run", path("masked.json"), "--on", "emulator", "--input", "M=" + path("m=1.npy"), "--input",
+             "B=" + path("b.npy"), "--check", check, "--dump", path("dump"), "--json", path("out.jsonl")});
+    EXPECT_EQ(f.status, 0) << f.output;
+    EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::correct)
+        << results(path("out.jsonl")).at(0).reason;
+    const auto load = [&](const std::string& name) {
+      return run::parse_npy(read_whole(path("dump/masked/" + name + ".npy")), name).values;
+    };
+    EXPECT_EQ(load("input_M"), mask);
+    EXPECT_EQ(load("input_B"), (std::vector<double>{-1, 1, 1, 3})) << "rounded to bf16";
+    const std::vector<double> p = load("output_P");
+    EXPECT_TRUE(std::isnan(p[9 * 32 + 1]));
+    EXPECT_EQ(p[5 * 32 + 6], 0);
+    double sum = 0;
+    for (int i = 0; i < 32; ++i) sum += p[5 * 32 + i];
+    EXPECT_NEAR(sum, 1, 1e-2);
+  }
+}
+
+TEST_F(Run, AnInputThatDoesNotFitIsRefused) {
+  write_whole(path("half.npy"), run::npy(graph::DType::f16, {16, 8}, std::vector<double>(128)));
+  write_whole(path("wide.npy"), run::npy(graph::DType::f32, {16, 16}, std::vector<double>(256)));
+  write_whole(path("text.npy"), "hello");
+  const auto with = [&](const std::vector<std::string>& inputs) {
+    std::vector<std::string> words{"run", path("three.json"), "--index", "1", "--on", "emulator"};
+    for (const std::string& i : inputs) words.push_back("--input"), words.push_back(i);
+    return words;
+  };
+  const auto refused = [](const std::string& why) {
+    return "three[1]               refused   emulator sm_80\n    " + why + "\n";
+  };
+  expect(with({"A=" + path("half.npy")}), 2,
+         refused(path("half.npy") + ": input A of graph product is f16 (16, 16), found f16 (16, 8)"));
+  expect(with({"A=" + path("wide.npy")}), 2,
+         refused(path("wide.npy") + ": input A of graph product is f16 (16, 16), found f32 (16, 16)"));
+  expect(with({"A=" + path("text.npy")}), 2, refused(path("text.npy") + ": is no .npy file of version 1.0"));
+  expect(with({"A=" + path("none.npy")}), 2,
+         refused(path("none.npy") + ": cannot be read: No such file or directory"));
+  expect(
+      with({"Y=" + path("half.npy")}), 2,
+      refused("graph product has no input Y, which --input gives; known inputs are A, B; did you mean A?"));
+  expect(with({"A"}), 2, "zellige: --input: expected NAME=FILE.npy, found A\n");
+  expect(with({"=" + path("half.npy")}), 2,
+         "zellige: --input: expected NAME=FILE.npy, found =" + path("half.npy") + "\n");
+  expect(with({"A=x.npy", "A=y.npy"}), 2, "zellige: --input: A is given twice, as x.npy and as y.npy\n");
+  std::vector<std::string> over = with({"A=" + path("half.npy")});
+  over.insert(over.end(), {"--json", path("half.npy"), "--force"});
+  expect(over, 2,
+         "zellige: " + path("half.npy") + ": is an input of this command (" + path("half.npy") +
+             "), which is never written over; name another output\n");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(Fuzz, AnyOperationOnAnyOperandsAnswers) {
   int results = 0;
   for (const Operation& o : operations()) {
     for (int i = 0; i < 40; ++i) {
-      nlohmann::json record = {{"id", i}, {"op", o.record}, {"args", nlohmann::json::array()}};
+      nlohmann::json record = {{"id", i}, {"op", o.id}, {"args", nlohmann::json::array()}};
       for (std::size_t n = m.below(5); n > 0; --n)
         record["args"].push_back(operands[m.below(std::size(operands))]);
       SCOPED_TRACE(record.dump());

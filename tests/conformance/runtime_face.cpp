@@ -1,6 +1,7 @@
 // Reads lines of "op<TAB>arg<TAB>arg..." and answers each with "=result" or "!refusal", newlines as \n.
 #include <iostream>
-#include <zellige/atom/evaluate.hpp>
+
+#include "records.hpp"
 
 int main() {
   std::ios::sync_with_stdio(false);
@@ -16,8 +17,7 @@ int main() {
     fields.erase(fields.begin());
     std::string answer;
     try {
-      std::optional<std::string> const of_atoms = zellige::evaluate_atom(op, fields);
-      answer = "=" + (of_atoms ? *of_atoms : zellige::evaluate(op, fields));
+      answer = "=" + conformance::evaluate_record(op, fields);
     } catch (std::exception const& e) {
       answer = std::string("!") + e.what();
     }

@@ -46,7 +46,8 @@ const std::map<OpKind, One> ones = {
     {OpKind::rsqrt, [](long double x) { return 1 / std::sqrt(x); }},
     {OpKind::tanh, [](long double x) { return std::tanh(x); }},
     {OpKind::sin, [](long double x) { return std::sin(x); }},
-    {OpKind::cos, [](long double x) { return std::cos(x); }}};
+    {OpKind::cos, [](long double x) { return std::cos(x); }},
+    {OpKind::cast, [](long double x) { return static_cast<float>(x); }}};
 
 const std::map<OpKind, Two> twos = {
     {OpKind::add, [](long double x, long double y) { return x + y; }},

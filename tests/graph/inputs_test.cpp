@@ -148,5 +148,69 @@ TEST(Inputs, BlockOperandsCount) {
   EXPECT_GT(in.reference.operands[0].magnitude.greatest, magnitude_limit / 4);
 }
 
+// Scales found on tiles are those found on the whole, or one step below.
+TEST(Inputs, AreChosenOnPartsAsOnTheWhole) {
+  Builder chain("chain");
+  {
+    const Tensor A = chain.input("A", {300, 400}), B = chain.input("B", {400, 400}),
+                 C = chain.input("C", {400, 200});
+    chain.output(matmul(A, matmul(B, C)));
+  }
+  for (const KernelGraph& g : {softmax_without_maximum(64), chain.build()}) {
+    const RandomInputs all = random_inputs(g, 3);
+    const InputChoice part = choose_inputs(g, 3);
+    EXPECT_EQ(part.positive, all.positive);
+    int lower = 0;
+    for (std::size_t i = 0; i < all.exponents.size(); ++i) {
+      EXPECT_LE(part.exponents[i], all.exponents[i]);
+      lower += all.exponents[i] - part.exponents[i];
+    }
+    EXPECT_LE(lower, 1) << describe_scales(g, part) << ", not " << describe_scales(g, all);
+    const Array some = input_part(g, all, 1, {{3, 7}, {20, 30}});
+    EXPECT_EQ(some.values, graph::part(all.arrays[1], {{3, 7}, {20, 30}}).values);
+  }
+}
+
+// Where a tile needs the whole program, each operator is tried on its own, on operands like those it will have.
+TEST(Inputs, AreChosenOperatorByOperatorWhereATileNeedsTooMuch) {
+  Builder b("deep");
+  const Tensor A = b.input("A", {1024, 1024}), B = b.input("B", {1024, 1024}), C = b.input("C", {1024, 1024});
+  const Tensor inner = matmul(B, C), left = matmul(A, inner), top = matmul(left, inner);
+  b.output(matmul(top, left), "Y");
+  const KernelGraph g = b.build();
+  const InputChoice part = choose_inputs(g, 1);
+  ReferenceOptions options;
+  options.limit = std::numeric_limits<double>::infinity();
+  std::vector<Array> arrays;
+  for (int i = 0; i < 3; ++i) arrays.push_back(input_part(g, part, i, whole(g.tensors[g.inputs[i]].shape)));
+  const Reference r = run(g, arrays, options);
+  double greatest = 0;
+  for (const Magnitude& m : r.magnitudes) greatest = std::max(greatest, m.greatest);
+  EXPECT_TRUE(r.within(65504)) << describe_scales(g, part) << " " << greatest;
+  EXPECT_GT(greatest, 64) << "scaled no further than need be";
+}
+
+TEST(Inputs, ThatAreGivenStayAsTheyAre) {
+  const KernelGraph g = softmax_without_maximum(64);
+  auto Q = std::make_shared<Array>(make_array({16, 64}));
+  for (std::size_t i = 0; i < Q->values.size(); ++i) Q->values[i] = static_cast<double>(i % 5) / 4;
+  for (const bool parts : {false, true}) {
+    const GivenInputs given{Q, nullptr, nullptr};
+    const InputChoice c = parts ? choose_inputs(g, 1, given) : random_inputs(g, 1, given);
+    EXPECT_EQ(c.exponents[0], 0);
+    EXPECT_LT(c.exponents[1], 0) << "the other factor of exp's argument is scaled";
+    EXPECT_EQ(input_part(g, c, 0, {{2, 0}, {1, 64}}).values, graph::part(*Q, {{2, 0}, {1, 64}}).values);
+    EXPECT_EQ(describe_scales(g, c), fmt::format("Q given, K x 2^{}, V x 1", c.exponents[1]));
+  }
+  // All of them, whatever comes of it: here 0/0.
+  auto zero = std::make_shared<Array>(make_array({8, 8}));
+  Builder b("g");
+  const Tensor X = b.input("X", {8, 8});
+  b.output(X / X, "Y");
+  const RandomInputs in = random_inputs(b.build(), 1, {zero});
+  EXPECT_EQ(in.trials, 1);
+  EXPECT_TRUE(std::isnan(in.reference.tensors[1].values[0]));
+}
+
 }  // namespace
 }  // namespace zellige::graph

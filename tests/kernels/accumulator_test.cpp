@@ -1,8 +1,11 @@
-// Coordinates of accumulators, which come from the instructions' layouts, against what the emulator computes by.
+// Coordinates of accumulators, which come from the instructions' layouts, against PTX ISA's figures.
 #include <gtest/gtest.h>
 
-#include <zellige/atom/wgmma_reference.hpp>
-#include <zellige/block/accumulator.hpp>
+#include <vector>
+#include <zellige/block/slab.hpp>
+#include <zellige/block/tile_scheduler.hpp>
+
+#include "../atom/wgmma_elements.hpp"
 
 namespace zellige {
 namespace {
@@ -14,7 +17,7 @@ void check_warpgroup() {
   for (int t = 0; t < 128; ++t) {
     for (int i = 0; i < D::registers; ++i) {
       const auto [row, column] = D::at(i, t);
-      const auto e = reference::wgmma_element(t, i);
+      const auto e = wgmma_element(t, i);
       ASSERT_EQ(row, e.row) << "thread " << t << ", register " << i;
       ASSERT_EQ(column, e.column) << "thread " << t << ", register " << i;
       ASSERT_EQ(D::row(D::half(i), t), row) << "thread " << t << ", register " << i;
@@ -39,6 +42,54 @@ TEST(Accumulator, OfAWarp) {
       ASSERT_EQ(D::row(D::half(i), t), row) << "lane " << t << ", register " << i;
     }
   }
+}
+
+// PTX ISA, "stmatrix": lane 8 i + j addresses row j of matrix i, of which thread 4 j holds the first element in register i;
+// with .trans a row is a column of what the threads hold.
+template <int Matrices, bool Transposed>
+void check_addresses() {
+  using Instruction = WgmmaOf<half_t, 64>;
+  for (int t = 0; t < 128; ++t) {
+    const int lane = t % 32, matrix = lane / 8 % Matrices, j = lane % 8;
+    const auto at = addressed_element<half_t, StoreMatrix<Matrices, Transposed>, Instruction>(t);
+    const int row = t / 32 * 16 + matrix % 2 * 8, column = matrix / 2 * 8;
+    ASSERT_EQ(at.row, Transposed ? row : row + j) << Matrices << " matrices, thread " << t;
+    ASSERT_EQ(at.column, Transposed ? column + j : column) << Matrices << " matrices, thread " << t;
+  }
+}
+TEST(Accumulator, IsAddressedAsStmatrixDoes) {
+  check_addresses<2, false>();
+  check_addresses<4, false>();
+  check_addresses<2, true>();
+  check_addresses<4, true>();
+}
+// The rows of a quad: what the online softmax sums over neighbouring lanes.
+TEST(Accumulator, RowsAreSharedByNeighbours) {
+  using D = Accumulator<WgmmaOf<half_t, 64>>;
+  for (int t = 0; t < 128; ++t)
+    for (int u = 0; u < 128; ++u)
+      ASSERT_EQ(D::at(0, t).row == D::at(0, u).row, t / D::lanes_of_row == u / D::lanes_of_row)
+          << t << " " << u;
+}
+
+template <bool Causal>
+void check_head_order(int tiles, int heads, int blocks) {
+  const HeadOrder<Causal> order{tiles, heads};
+  std::vector<int> taken(static_cast<std::size_t>(tiles * heads));
+  for (int block = 0; block < blocks; ++block)
+    for (int turn = 0; turn < order.turns(blocks); ++turn) {
+      const auto [tile, head] = order(turn, block, blocks);
+      if (tile >= 0) ++taken.at(static_cast<std::size_t>(head * tiles + tile));
+    }
+  for (int n : taken) ASSERT_EQ(n, 1) << tiles << " tiles, " << heads << " heads, " << blocks << " blocks";
+}
+TEST(HeadOrder, TakesEachTileOnce) {
+  for (int tiles = 1; tiles < 8; ++tiles)
+    for (int heads = 1; heads < 5; ++heads)
+      for (int blocks : {1, 2, 3, 7, 32}) {
+        check_head_order<false>(tiles, heads, blocks);
+        check_head_order<true>(tiles, heads, blocks);
+      }
 }
 
 }  // namespace

@@ -22,17 +22,19 @@ import sites
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KERNELS = {
-    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp", "block/slab.hpp",
-                  "block/tile_scheduler.hpp", "block/epilogue.hpp", "kernels/descriptors.hpp:GemmTensors"],
-    "attention_sm90": ["kernels/attention_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
-                       "block/slab.hpp", "block/online_softmax.hpp",
-                       "kernels/descriptors.hpp:AttentionTensors"],
-    "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
-                    "kernels/descriptors.hpp:LinearTensors"],
-    "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/ring.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
-                         "kernels/descriptors.hpp:RowsTensors"],
+    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                  "block/slab.hpp", "block/store_matrix.hpp", "block/tile_scheduler.hpp:TileOrder", "block/epilogue.hpp",
+                  "block/apply_epilogue.hpp:apply_pairs", "kernels/descriptors.hpp:GemmTensors"],
+    "attention_sm90": ["kernels/attention_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp",
+                       "block/multiply_wgmma.hpp", "block/store_matrix.hpp", "block/online_softmax.hpp",
+                       "block/tile_scheduler.hpp:HeadOrder", "kernels/descriptors.hpp:AttentionTensors"],
+    "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+                    "block/store_matrix.hpp", "kernels/descriptors.hpp:LinearTensors"],
+    "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp",
+                         "block/multiply_wgmma.hpp", "block/slab.hpp", "block/store_matrix.hpp",
+                         "block/apply_epilogue.hpp:apply_transposed", "kernels/descriptors.hpp:RowsTensors"],
     "decode_attention": ["kernels/decode_attention.hpp", "block/reduce.hpp"],
-    "gemm_sm80": ["kernels/gemm_sm80.hpp", "block/multiply.hpp", "block/fragment.hpp", "block/tile.hpp"],
+    "gemm_sm80": ["kernels/gemm_sm80.hpp", "block/store_fragment.hpp", "block/multiply.hpp", "block/fragment.hpp", "block/tile.hpp"],
     "gemm_ragged": ["kernels/gemm_ragged.hpp", "block/ragged.hpp"],
     "norm": ["kernels/norm.hpp", "block/row.hpp"],
     "softmax": ["kernels/softmax.hpp", "block/row.hpp"],
@@ -60,9 +62,10 @@ def generate(kernel, folder, swaps):
         name, _, part = name.partition(":")
         text = source_of(name).read_text()
         if part:
-            start = text.index("struct " + part)
+            struct = "struct " + part in text
+            start = text.index("struct " + part) if struct else text.index(" " + part + "(")
             head, text = text[:start], text[start:]
-            end = text.index("\n};") + 3
+            end = text.index("\n};" if struct else "\n}\n") + 3
             text = head + program.switch_part(text[:end], name, swaps, head.count("\n")) + text[end:]
         else:
             text = program.switch(text, name, swaps)

@@ -15,7 +15,7 @@ TEST(Lower, WritesEveryOutputOnce) {
       for (const Node& n : k.nodes) {
         if (n.kind != NodeKind::store) continue;
         const Shape& whole = p.tensors[n.tensor].shape;
-        auto& count = written[n.tensor];
+        auto& count = written[p.memory_of(n.tensor)];
         count.resize(static_cast<std::size_t>(graph::size(whole)));
         if (graph::size(whole) > 400'000)
           count.assign(count.size(), 1);

@@ -65,7 +65,7 @@ class Body {
     graph::Split split;
     Shape whole = tile;
     std::vector<int> dims;
-    for (int d = 0; d < rank_; ++d) dims.push_back(d);
+    for (int d = 0; d < static_cast<int>(tile.size()); ++d) dims.push_back(d);
     rng_.shuffle(dims);
     int* axes[] = {&split.x, &split.y, &split.z};
     for (int axis = 0; axis < 3; ++axis)
@@ -75,7 +75,7 @@ class Body {
         dims.pop_back();
       }
     if (may_vary && rng_.chance(70)) {
-      split.loop = static_cast<int>(rng_.below(rank_));
+      split.loop = static_cast<int>(rng_.below(static_cast<std::int64_t>(tile.size())));
       whole[split.loop] *= launch_.loop;
     }
     BlockValue v;
@@ -126,6 +126,7 @@ class Body {
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
       if (rng_.chance(30)) e = 1;
+    while (shape.size() > 1 && rng_.chance(20)) shape.erase(shape.begin());
     return load(shape, may_vary);
   }
 
@@ -167,11 +168,21 @@ class Body {
     keep(v);
   }
 
-  void norm(BlockValue x) {
-    if (x.vanishes) x = positive(rng_, x);
-    BlockValue v = derived(x, graph::rms_norm(x.at));
-    v.positive = false, v.degree = 0;
-    keep(v);
+  void line(BlockValue x) {
+    keep(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), true));
+  }
+
+  void view(BlockValue x) {
+    const Shape shape = x.shape();
+    if (rng_.chance(50)) {
+      const int dim = static_cast<int>(rng_.below(rank_));
+      const std::int64_t start = rng_.below(shape[dim]);
+      return keep(derived(x, graph::slice(x.at, dim, start, rng_.between(start + 1, shape[dim]))));
+    }
+    Shape to = shape;
+    for (std::int64_t& e : to)
+      if (e == 1) e = rng_.between(1, 6);
+    if (graph::size(to) < most_tile()) keep(derived(x, graph::expand(x.at, to)));
   }
 
   void concat(BlockValue x) {
@@ -224,12 +235,19 @@ class Body {
   void step(bool after = false) {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
-    const std::int64_t which = rng_.below(29);
+    const std::int64_t which = rng_.below(35);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));
     if (which < 20 && rank_ >= 2) return matmul(x);
     if (which < 22) return reduce(x);
-    if (which < 23) return norm(x);
+    if (which < 23)
+      return keep(norm(rng_, x, [&] {
+        Shape weight(rng_.chance(50) ? x.shape().size() : 1, 1);
+        weight.back() = x.shape().back();
+        return load(weight, false);
+      }));
+    if (which >= 33) return view(x);
+    if (which >= 29) return line(x);
     if (which < 25) return concat(x);
     if (which < 27) return split(x);
     if (!after) return maximum(x);

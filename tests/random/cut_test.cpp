@@ -12,6 +12,7 @@
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
 #include "graph/reference.hpp"
+#include "graph/regroup.hpp"
 
 namespace zellige::random_graphs {
 namespace {
@@ -142,6 +143,55 @@ TEST_F(Cuts, AlongEveryDimension) {
   b.output(parts.at(1) * 2.0);
   b.output(rms_norm(parts.at(2)));
   check(b.build(), 12);
+}
+
+// Those made of others: along every dimension, which is kept or left out, and norms with weights of their own rank.
+TEST_F(Cuts, OfComposedOperators) {
+  Builder b("g");
+  const Tensor X = b.input("X", {6, 8, 10}), V = b.input("V", {7}), w = b.input("w", {10}),
+               c = b.input("c", {1, 10});
+  for (int dim = 0; dim < 3; ++dim) {
+    for (const bool keep : {false, true}) {
+      b.output(amax(X, dim, keep));
+      b.output(mean(X, dim, keep));
+      b.output(logsumexp(X, dim, keep) * 0.5);
+    }
+    b.output(softmax(X, dim));
+    b.output(log_softmax(X, dim));
+  }
+  b.output(sum(V, 0));
+  b.output(rms_norm(X, w, 1e-5));
+  b.output(layer_norm(X, w, c, 1e-5));
+  b.output(where(X, X + w, -1.0));
+  check(b.build(), 8);
+  EXPECT_GT(smaller, checked / 2);
+}
+
+// Views, and products whose batches broadcast.
+TEST_F(Cuts, OfViewsAndBatches) {
+  Builder b("g");
+  const Tensor X = b.input("X", {6, 8, 20}), W = b.input("W", {20, 7}), H = b.input("H", {5, 1, 7, 9});
+  b.output(permute(X, {2, 0, 1}) * 2.0);
+  b.output(slice(X, 1, 3, 7) * 2.0);
+  b.output(expand(slice(X, 0, 2, 3), {4, 8, 20}) * 2.0);
+  for (const Shape& shape :
+       {Shape{48, 20}, {6, 160}, {960}, {6, 4, 2, 5, 4}, {2, 3, 160}, {16, 60}, {6, 1, 8, 20}, {40, 24}})
+    b.output(reshape(X, shape) * 2.0);
+  const Tensor product = matmul(X, W);
+  b.output(product);
+  b.output(matmul(product, H));
+  check(b.build(), 12);
+}
+
+TEST_F(Cuts, OfAReshapeTakeTheBoxAround) {
+  const Regrouped heads = regroup({{0, 1, 0}, {8, 2, 128}}, {8, 32, 128}, {8, 4096});
+  EXPECT_EQ(heads.seen, (Region{{0, 1, 0}, {8, 2, 128}}));
+  EXPECT_EQ(heads.from, (Region{{0, 128}, {8, 256}}));
+  const Regrouped columns = regroup({{3, 200}, {2, 100}}, {8, 4096}, {8, 32, 128});
+  EXPECT_EQ(columns.seen, (Region{{3, 128}, {2, 256}}));
+  EXPECT_EQ(columns.from, (Region{{3, 1, 0}, {2, 2, 128}}));
+  const Regrouped apart = regroup({{5, 1}, {1, 1}}, {6, 4}, {4, 6});  // nothing in common but the one element
+  EXPECT_EQ(apart.from, (Region{{3, 3}, {1, 1}}));
 }
 
 }  // namespace

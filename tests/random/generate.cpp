@@ -16,6 +16,8 @@ class KernelStep {
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
                                              OpKind::concat, OpKind::split};
+    if (rng_.chance(20)) return line(operand());
+    if (rng_.chance(14)) return view(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -38,12 +40,54 @@ class KernelStep {
   }
   void push(KernelValue v) { m_.pool.push_back(v); }
 
+  void view(const KernelValue& x) {
+    const Shape shape = x.shape();
+    const int rank = static_cast<int>(shape.size()), dim = static_cast<int>(rng_.below(rank));
+    switch (rng_.below(4)) {
+      case 0: {
+        std::vector<std::int64_t> dims;
+        for (int d = 0; d < rank; ++d) dims.push_back(d);
+        rng_.shuffle(dims);
+        return push(derived(x, graph::permute(x.at, dims)));
+      }
+      case 1: {  // the same factors in other dimensions
+        Shape to;
+        std::int64_t left = graph::size(shape);
+        for (std::int64_t p = 2; left > 1; ++p)
+          for (; left % p == 0; left /= p)
+            if (to.empty() || (static_cast<int>(to.size()) < 4 && rng_.chance(40)))
+              to.push_back(p);
+            else
+              to.back() *= p;
+        if (to.empty()) to = {1};
+        return push(derived(x, graph::reshape(x.at, to)));
+      }
+      case 2: {
+        Shape to = shape;
+        for (std::int64_t& e : to)
+          if (e == 1) e = rng_.between(1, 5);
+        if (rank < 4 && graph::size(to) < 3000 && rng_.chance(50)) to.insert(to.begin(), rng_.between(1, 3));
+        return push(derived(x, graph::size(to) > most_elements ? -x.at : graph::expand(x.at, to)));
+      }
+      default: {
+        const std::int64_t start = rng_.below(shape[dim]);
+        return push(derived(x, graph::slice(x.at, dim, start, rng_.between(start + 1, shape[dim]))));
+      }
+    }
+  }
+
+  void line(const KernelValue& x) {
+    const int rank = static_cast<int>(x.shape().size());
+    push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
+  }
+
   KernelValue partner(const KernelValue& x) {
     for (const KernelValue& v : m_.pool)
       if (v.at.index != x.at.index && v.shape() == x.shape() && rng_.chance(50)) return v;
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
       if (rng_.chance(30)) e = 1;
+    while (shape.size() > 1 && rng_.chance(20)) shape.erase(shape.begin());
     return m_.input(shape);
   }
 
@@ -63,6 +107,9 @@ class KernelStep {
         other[r - 1] = m_.extent(std::max<std::int64_t>(
             1, std::min<std::int64_t>(100, most_elements / std::max(graph::size(shape) / shape[r - 1],
                                                                     graph::size(shape) / shape[r - 2]))));
+        for (std::size_t d = 0; d + 2 < r; ++d)
+          if (rng_.chance(20)) other[d] = 1;
+        while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
         KernelValue v = derived(x, graph::matmul(x.at, m_.input(other).at));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
@@ -76,10 +123,7 @@ class KernelStep {
         return push(v);
       }
       case OpKind::rms_norm: {
-        if (x.vanishes) x = positive(rng_, x);
-        KernelValue v = derived(x, graph::rms_norm(x.at));
-        v.positive = false, v.degree = 0;
-        return push(v);
+        return push(norm(rng_, x, [&] { return m_.input({shape.back()}); }));
       }
       case OpKind::concat: {
         std::vector<graph::Tensor> parts = {x.at};

@@ -140,6 +140,11 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
       return v;
     case OpKind::abs:
       return derived(x, graph::abs(x.at));
+    case OpKind::cast: {  // there and back: all else is of one dtype
+      const graph::DType own = x.at.dtype(), other = rng.pick(std::vector<graph::DType>{
+                                                 graph::DType::f16, graph::DType::bf16, graph::DType::f32});
+      return derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other), own));
+    }
     default:  // neg, tanh, sin, cos, and what is new: of both signs
       v.at = graph::append<L>(kind, {x.at})[0];
       v.varies = x.varies, v.after = x.after, v.degree = x.degree, v.bounded = x.bounded;
@@ -209,6 +214,49 @@ Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
   v.varies = x.varies || y.varies, v.after = x.after || y.after;
   v.positive = x.positive && y.positive, v.bounded = x.bounded && y.bounded;
   v.vanishes = x.vanishes || y.vanishes, v.degree = std::max(x.degree, y.degree);
+  return v;
+}
+
+/// What works along one dimension; but `reduction`, whose result may be longer than 1.
+inline const std::vector<OpKind>& line_operators() {
+  static const std::vector<OpKind> all = {OpKind::sum,      OpKind::mean,    OpKind::amax,
+                                          OpKind::amin,     OpKind::softmax, OpKind::log_softmax,
+                                          OpKind::logsumexp};
+  return all;
+}
+
+template <class L>
+Value<L> along(Rng& rng, OpKind kind, Value<L> x, int dim, bool keepdim) {
+  const bool exponential =
+      kind == OpKind::softmax || kind == OpKind::log_softmax || kind == OpKind::logsumexp;
+  if (exponential) x = tamed(rng, x, 1);
+  Value<L> v = derived(x, graph::append<L>(kind, {x.at}, {.dim = dim, .keepdim = keepdim})[0]);
+  if (kind == OpKind::sum) v.bounded = false, v.degree = std::max(2, v.degree);
+  if (exponential) v.positive = false, v.bounded = kind == OpKind::softmax, v.vanishes = true, v.degree = 1;
+  return v;
+}
+
+/// `weight` makes a tensor of the last dimension. A variance may vanish, so layer_norm has an eps that counts.
+template <class L, class Weight>
+Value<L> norm(Rng& rng, Value<L> x, const Weight& weight) {
+  std::vector<Handle<L>> in;
+  Value<L> v = x;
+  double eps = rng.chance(50) ? 0 : 0.25;
+  const bool layer = rng.chance(50);
+  if (layer)
+    x = tamed(rng, x, 1), eps = rng.chance(50) ? 0.25 : 1;
+  else if (x.vanishes)
+    x = positive(rng, x);
+  in.push_back(x.at);
+  v = x;
+  for (int left = rng.chance(50) ? 0 : layer ? 2 : 1; left > 0; --left) {
+    const Value<L> w = weight();
+    in.push_back(w.at);
+    v.varies = v.varies || w.varies;
+  }
+  v.at = graph::append<L>(layer ? OpKind::layer_norm : OpKind::rms_norm, in, {.eps = eps})[0];
+  v.positive = v.bounded = false, v.degree = in.size() > 1 ? 1 : 0;
+  v.vanishes = layer || in.size() > 1;
   return v;
 }
 

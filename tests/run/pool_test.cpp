@@ -7,6 +7,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "run/phase.hpp"
+
 namespace zellige::run {
 namespace {
 
@@ -74,6 +76,32 @@ TEST(Pool, JobsOverlap) {
   });
   EXPECT_EQ(ends.at(0).result, "x");
   EXPECT_EQ(ends.at(1).result, "x");
+}
+
+TEST(Phases, TellTheParentWhatAJobDoes) {
+  Phases phases(2);
+  EXPECT_EQ(phases.at(0), "");
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  bool seen = false;
+  run_jobs(
+      1, 1,
+      [&](int) {
+        phases.say(1, "compiling");
+        char byte = 0;
+        EXPECT_EQ(read(go[0], &byte, 1), 1);  // until the parent has seen it
+        phases.say(1, std::string(500, 'x'));
+        return std::string();
+      },
+      [](int, const JobEnd&) {},
+      [&] {
+        if (seen || phases.at(1) != "compiling") return;
+        seen = true;
+        EXPECT_EQ(write(go[1], "x", 1), 1);
+      });
+  EXPECT_TRUE(seen);
+  EXPECT_EQ(phases.at(0), "");
+  EXPECT_EQ(phases.at(1), std::string(123, 'x')) << "cut to its slot";
 }
 
 }  // namespace

@@ -53,9 +53,29 @@ TEST(Result, SurvivesItsJson) {
 
 TEST(Result, EveryStatusSurvives) {
   for (const Status s : {Status::correct, Status::borderline, Status::wrong, Status::refused, Status::failed,
-                         Status::reference}) {
+                         Status::reference, Status::unchecked}) {
     EXPECT_EQ(parse_result(to_json(RunResult{.status = s})).status, s);
   }
+}
+
+TEST(Result, ASampleSurvivesAndIsToldInWords) {
+  RunResult r{.file = "dir/large.json",
+              .index = 2,
+              .target = "sm_90a",
+              .on = "gpu",
+              .seed = 5,
+              .check = "sampled",
+              .status = Status::correct};
+  r.tensors.push_back({.name = "Y", .output = true, .dtype = "f16", .shape = {8192, 8192}});
+  TensorResult& t = r.tensors[0];
+  t.tiles = 149, t.of_tiles = 4096, t.tile = {128, 128}, t.from = {"X", "t3"}, t.staged = true;
+  r.check_ms = 1234;
+  const RunResult back = parse_result(to_json(r));
+  EXPECT_EQ(to_json(back), to_json(r));
+  EXPECT_EQ(back.check, "sampled");
+  EXPECT_EQ(summary(back),
+            "large[2]               correct   gpu sm_90a  error 0.0e+00  check 1.2 s\n"
+            "    Y by sample: 149 of 4096 tiles of 128x128 (3.64%, seed 5), stage by stage from X, t3");
 }
 
 TEST(Result, TextThatIsNotUtf8IsReplaced) {

@@ -82,17 +82,56 @@ TEST(Faces, PartialSumsAreNotCopied) {
             ": the threads along K hold partial sums of the same elements; add them first");
 }
 TEST(Faces, ComposedOperandsWhereTheyCannotBe) {
-  EXPECT_EQ(answer("composed_logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),
-            "composed_logical_product: operand 2 of 2 is a composed layout, and the operation takes plain "
+  EXPECT_EQ(answer("logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),
+            "logical_product: operand 2 of 2 is a composed layout, and the operation takes plain "
             "layouts there");
 }
-TEST(Faces, TooFewArguments) {
-  EXPECT_EQ(answer("composition", {"_4:_1"}), "composition: 1 arguments are too few");
-  EXPECT_EQ(answer("coalesce", {}), "coalesce: 0 arguments are too few");
-  EXPECT_EQ(answer("take", {"_4:_1", "0"}), "take: 2 arguments are too few");
-  EXPECT_EQ(answer("local_tile", {"256"}), "local_tile: 1 arguments are too few");
-  EXPECT_EQ(answer("tma_copy", {"SM90_TMA_LOAD"}), "tma_copy: 1 arguments are too few");
+TEST(Faces, OperandsThatDoNotFit) {
+  EXPECT_EQ(
+      answer("composition", {"_4:_1"}),
+      "composition takes (layout, tiler), (swizzle, swizzle) or (swizzle, plain layout); 1 operand is given");
+  EXPECT_EQ(answer("coalesce", {}),
+            "coalesce takes (layout), (numbers) or (layout, numbers); 0 operands are given");
+  EXPECT_EQ(answer("take", {"_4:_1", "0"}),
+            "take takes (layout, mode or count, mode or count) or (numbers, mode or count, mode or count); 2 "
+            "operands "
+            "are given");
+  EXPECT_EQ(answer("local_tile", {"256"}),
+            "local_tile takes (tensor or shape, tiler, coordinate) or (tensor or shape, tiler, coordinate, "
+            "coordinate); "
+            "1 operand is given");
+  EXPECT_EQ(answer("size", {"Sw<3,3,3>"}),
+            "size takes (layout, mode or count, ...) or (numbers); its operand 1 is a swizzle");
+  EXPECT_EQ(answer("tma_copy", {"SM90_TMA_LOAD"}), "tma_copy: 1 operands are too few");
   EXPECT_EQ(answer("cotile", {"_4:_1"}), "operation cotile is unknown");
+}
+// An operation is a row: every one that the table has is called by its id and by each of its names, and takes the
+// first kind of operands that it says it takes.
+TEST(Faces, EveryRowIsCalledByItsNames) {
+  int rows = 0;
+  for (Operation const& o : layout_operations) {
+    EXPECT_FALSE(named(layout_operations, o.id).empty()) << o.id;
+    std::string const names = o.names, first = names.substr(0, names.find(' '));
+    Rows const found = named(layout_operations, first);
+    EXPECT_TRUE(std::find(found.begin(), found.end(), &o) != found.end()) << o.id;
+    ++rows;
+  }
+  EXPECT_EQ(rows, int(Op::count));
+  // Two rows of one name that both take the same operands: the first would hide the other.
+  std::vector<std::string> const operands = {
+      "(4,8)", "(_4,_8):(_8,_1)", "Sw<2,3,3> o _0 o (_8,_8):(_8,_1)", "Sw<2,3,3>", "7", "(_,3)", "_"};
+  for (Operation const& o : layout_operations) {
+    std::string const names = o.names;
+    Rows const found = named(layout_operations, names.substr(0, names.find(' ')));
+    for (std::string const& a : operands) {
+      for (std::string const& b : operands) {
+        Operands const two = {operand(a), operand(b)};
+        int taken = 0;
+        for (Operation const* row : found) taken += fits(*row, two);
+        EXPECT_LE(taken, 1) << names << " " << a << " " << b;
+      }
+    }
+  }
 }
 
 }  // namespace

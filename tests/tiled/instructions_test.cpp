@@ -124,9 +124,9 @@ TEST(Instructions, HopperDoubles) {
 TEST(Instructions, SaturationStopsAtTheLargestSum) {
   using Op = SM80_16x8x32_S32S8S8S32_TN_SATURATE;
   using Wraps = SM80_16x8x32_S32S8S8S32_TN;
-  EXPECT_EQ((reference::rounded<int, long long>(3000000000LL, true)), 2147483647);
-  EXPECT_EQ((reference::rounded<int, long long>(-3000000000LL, true)), -2147483647 - 1);
-  EXPECT_EQ((reference::rounded<int, long long>(3000000000LL, false)), -1294967296);
+  EXPECT_EQ(reference::cut(3e9, true), 2147483647);
+  EXPECT_EQ(reference::cut(-3e9, true), -2147483647 - 1);
+  EXPECT_EQ(reference::cut(3e9, false), -1294967296);
   static_assert(detail::mma_row_of<Op>::value.ending == MmaRow::Ending::saturate &&
                 detail::mma_row_of<Wraps>::value.ending == MmaRow::Ending::none);
 }

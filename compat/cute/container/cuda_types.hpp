@@ -2,7 +2,8 @@
 #pragma once
 #include <cute/util/type_traits.hpp>
 
-#if defined(__CUDACC__) || __has_include(<cuda_runtime_api.h>)
+// The emulator has its own dim3, in the place of CUDA's header.
+#if !defined(ZELLIGE_EMULATE) && (defined(__CUDACC__) || __has_include(<cuda_runtime_api.h>))
 
 namespace zellige {
 

@@ -3,7 +3,7 @@
 #include <cute/config.hpp>
 #include <zellige/tensor/debug.hpp>
 
-#if !defined(__CUDACC_RTC__) && !defined(__CUDACC__)
+#if !defined(__CUDACC_RTC__) && !defined(__CUDACC__) && !defined(ZELLIGE_EMULATE)
 #if __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
 #endif

@@ -4,7 +4,7 @@
 //   write.index(), write.phase()                                   ++write; read.advance(2);
 #pragma once
 #include <cutlass/detail/helper_macros.hpp>
-#include <zellige/atom/config.hpp>
+#include <zellige/block/ring_stage.hpp>
 
 namespace cutlass {
 
@@ -36,42 +36,38 @@ struct ConsumerToken : ArrivalToken {
 template <uint32_t Stages_>
 struct PipelineState {
   static constexpr uint32_t Stages = Stages_;
-  int index_ = 0;
-  uint32_t phase_ = 0;
-  uint32_t count_ = 0;
+  using Stage = zellige::RingStage<int(Stages)>;
 
   PipelineState() = default;
   CUTLASS_HOST_DEVICE PipelineState(int index, uint32_t phase, uint32_t count)
-      : index_(index), phase_(phase), count_(count) {}
-  CUTLASS_HOST_DEVICE int index() const { return index_; }
-  CUTLASS_HOST_DEVICE uint32_t phase() const { return phase_; }
+      : stage_{index, phase}, count_(count) {}
+  CUTLASS_HOST_DEVICE int index() const { return stage_.index; }
+  CUTLASS_HOST_DEVICE uint32_t phase() const { return stage_.phase; }
   CUTLASS_HOST_DEVICE uint32_t count() const { return count_; }
+  CUTLASS_HOST_DEVICE Stage const& stage() const { return stage_; }
 
   CUTLASS_HOST_DEVICE PipelineState& operator++() {
-    if constexpr (Stages > 0) {
-      ++count_;
-      if (++index_ == int(Stages)) index_ = 0, phase_ ^= 1;
-    }
+    if constexpr (Stages > 0) ++stage_, ++count_;
     return *this;
   }
   CUTLASS_HOST_DEVICE PipelineState& advance(uint32_t steps) {
-    if constexpr (Stages > 0) {
-      uint32_t const at = uint32_t(index_) + steps;
-      phase_ ^= at / Stages & 1;
-      index_ = int(at % Stages);
-      count_ += steps;
-    }
+    if constexpr (Stages > 0) stage_.advance(steps), count_ += steps;
     return *this;
   }
   CUTLASS_HOST_DEVICE PipelineState& operator+=(uint32_t steps) { return advance(steps); }
   CUTLASS_HOST_DEVICE static PipelineState make_pipeline_state(PipelineState start, uint32_t steps) {
     return start.advance(steps);
   }
+
+ private:
+  Stage stage_;
+  uint32_t count_ = 0;
 };
 /// A producer's: every stage is empty, as if a phase had just ended.
 template <class Pipeline>
 CUTLASS_DEVICE PipelineState<Pipeline::Stages> make_producer_start_state() {
-  return {0, 1, 0};
+  auto const start = PipelineState<Pipeline::Stages>::Stage::first_empty();
+  return {start.index, start.phase, 0};
 }
 
 }  // namespace cutlass

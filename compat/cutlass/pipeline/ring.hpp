@@ -1,8 +1,10 @@
-// What the pipelines have in common: two barriers for each stage, and the waits on them.
+// What the pipelines have in common: the two barriers of each stage, as a ring of the block room has them, and who may wait
+// on them.
 #pragma once
 #include <cutlass/arch/barrier.h>
 
 #include <cutlass/pipeline/pipeline_state.hpp>
+#include <zellige/block/ring.hpp>
 
 #if defined(__CUDACC__)
 namespace cutlass::detail {
@@ -26,36 +28,38 @@ class PipelineRing {
 
   CUTLASS_DEVICE ProducerToken producer_try_acquire(PipelineState s, uint32_t skip_wait = false) {
     check_producer();
-    return status(skip_wait || empty_[s.index()].try_wait(s.phase()));
+    return status(skip_wait || empty(s).try_wait(s.phase()));
   }
   CUTLASS_DEVICE ConsumerToken consumer_try_wait(PipelineState s, uint32_t skip_wait = false) {
     check_consumer();
-    return status(skip_wait || full_[s.index()].try_wait(s.phase()));
+    return status(skip_wait || full(s).try_wait(s.phase()));
   }
   CUTLASS_DEVICE ConsumerToken consumer_test_wait(PipelineState s, uint32_t skip_wait = false) {
     check_consumer();
-    return status(skip_wait || full_[s.index()].test_wait(s.phase()));
+    return status(skip_wait || full(s).test_wait(s.phase()));
   }
   CUTLASS_DEVICE void consumer_wait(PipelineState s, ConsumerToken token = BarrierStatus::WaitAgain) {
     check_consumer();
-    if (token == BarrierStatus::WaitAgain) full_[s.index()].wait(s.phase());
+    if (token == BarrierStatus::WaitAgain) ring_.wait(s.stage());
   }
   /// What copies into the stage complete on.
   CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState s) {
     return producer_get_barrier(uint32_t(s.index()));
   }
   CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(uint32_t stage) {
-    return reinterpret_cast<ProducerBarrierType*>(full_ + stage);
+    return reinterpret_cast<ProducerBarrierType*>(ring_.full + stage);
   }
   /// Before a producer leaves: the last stages have been released, so nobody will arrive here any more.
   CUTLASS_DEVICE void producer_tail(PipelineState s) {
     check_producer();
-    for (uint32_t i = 0; i < Stages; ++i, ++s) empty_[s.index()].wait(s.phase());
+    ring_.drain(s.stage());
   }
 
  protected:
   CUTLASS_DEVICE PipelineRing(SharedStorage& storage, ThreadCategory role)
-      : full_(storage.full_barrier_), empty_(storage.empty_barrier_), role_(role) {}
+      : ring_{reinterpret_cast<uint64_t*>(storage.full_barrier_),
+              reinterpret_cast<uint64_t*>(storage.empty_barrier_)},
+        role_(role) {}
 
   /// By all threads; the given warp does it.
   CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, int warp, uint32_t producers,
@@ -65,9 +69,15 @@ class PipelineRing {
           &storage.full_barrier_[0], &storage.empty_barrier_[0], int(producers), int(consumers));
     arch::fence_barrier_init();
   }
+  CUTLASS_DEVICE Full& full(PipelineState s) const {
+    return reinterpret_cast<Full&>(*ring_.full_barrier(s.stage()));
+  }
+  CUTLASS_DEVICE Empty& empty(PipelineState s) const {
+    return reinterpret_cast<Empty&>(*ring_.empty_barrier(s.stage()));
+  }
   CUTLASS_DEVICE void wait_empty(PipelineState s, ProducerToken token) {
     check_producer();
-    if (token == BarrierStatus::WaitAgain) empty_[s.index()].wait(s.phase());
+    if (token == BarrierStatus::WaitAgain) ring_.wait_empty(s.stage());
   }
   CUTLASS_DEVICE void check_producer() const { check(ThreadCategory::Producer); }
   CUTLASS_DEVICE void check_consumer() const { check(ThreadCategory::Consumer); }
@@ -89,8 +99,7 @@ class PipelineRing {
     return done ? BarrierStatus::WaitDone : BarrierStatus::WaitAgain;
   }
 
-  FullBarrier* full_;
-  EmptyBarrier* empty_;
+  zellige::RingBarriers<stages> ring_;
   ThreadCategory role_;
 };
 

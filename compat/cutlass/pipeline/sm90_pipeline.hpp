@@ -76,11 +76,11 @@ class PipelineTmaAsync
 
   CUTLASS_DEVICE void producer_acquire(PipelineState s, ProducerToken token = BarrierStatus::WaitAgain) {
     this->wait_empty(s, token);
-    if (params_.is_leader) this->full_[s.index()].arrive_and_expect_tx(params_.transaction_bytes);
+    if (params_.is_leader) this->full(s).arrive_and_expect_tx(params_.transaction_bytes);
   }
   CUTLASS_DEVICE void producer_expect_transaction(PipelineState s, uint32_t bytes) {
     this->check_producer();
-    if (params_.is_leader) this->full_[s.index()].expect_transaction(bytes);
+    if (params_.is_leader) this->full(s).expect_transaction(bytes);
   }
   /// TMA itself commits.
   CUTLASS_DEVICE void producer_commit(PipelineState, uint32_t /*bytes*/) {}
@@ -93,9 +93,9 @@ class PipelineTmaAsync
     this->check_consumer();
     if (!signals_ || skip) return;
     if (alone_)
-      this->empty_[s.index()].arrive();
+      this->empty(s).arrive();
     else  // what was read has arrived, nothing was written: no release at the scope of the cluster is needed
-      zellige::mbarrier_arrive_remote_relaxed(reinterpret_cast<uint64_t*>(this->empty_ + s.index()), target_);
+      zellige::mbarrier_arrive_remote_relaxed(this->ring_.empty_barrier(s.stage()), target_);
   }
 
  private:
@@ -155,15 +155,15 @@ class PipelineTransactionAsync
   }
   CUTLASS_DEVICE void producer_expect_transaction(PipelineState s) {
     this->check_producer();
-    this->full_[s.index()].expect_transaction(params_.transaction_bytes);
+    this->full(s).expect_transaction(params_.transaction_bytes);
   }
   CUTLASS_DEVICE void producer_commit(PipelineState s) {
     this->check_producer();
-    this->arrive_at(this->full_[s.index()], params_.dst_blockid);
+    this->arrive_at(this->full(s), params_.dst_blockid);
   }
   CUTLASS_DEVICE void consumer_release(PipelineState s) {
     this->check_consumer();
-    this->arrive_at(this->empty_[s.index()], params_.dst_blockid);
+    this->arrive_at(this->empty(s), params_.dst_blockid);
   }
 
  private:
@@ -201,7 +201,7 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
   }
   CUTLASS_DEVICE void producer_commit(PipelineState s) {
     this->check_producer();
-    this->full_[s.index()].arrive();
+    this->full(s).arrive();
   }
   /// After an arrival of the user's own, such as that of a cp.async.
   template <class Arrive>
@@ -211,7 +211,7 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
   }
   CUTLASS_DEVICE void consumer_release(PipelineState s) {
     this->check_consumer();
-    this->arrive_at(this->empty_[s.index()], params_.dst_blockid);
+    this->arrive_at(this->empty(s), params_.dst_blockid);
   }
 
  private:

@@ -15,6 +15,10 @@ namespace detail {
 
 using Args = std::vector<std::string>;
 
+[[noreturn]] inline void too_few_operands(std::string_view name, std::size_t given) {
+  throw LayoutError(std::string(name) + ": " + std::to_string(given) + " operands are too few",
+                    {Rule::not_a_layout, 0, 0});
+}
 [[noreturn]] inline void unknown_instruction(std::string_view name) {
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
@@ -292,44 +296,90 @@ inline std::string evaluate_multicast(Tape& t, Args const& a) {
   return std::to_string((mask << both[1].root().s.v) & 0xffffu);
 }
 
+inline std::string evaluate_mma_traits(Tape&, Args const& a) {
+  NamedMma const m = named_mma(a.at(0));
+  return mma_traits_text(m.atom, m.bits);
+}
+inline std::string evaluate_copy_traits(Tape&, Args const& a) {
+  CopyRow row = named_copy(a.at(0));
+  row.wrong_for = 0;
+  auto part = [&](CopyPart p) { return algebra::copy_layout(row, p); };
+  return copy_traits_text({part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination),
+                           part(CopyPart::reference), 1});
+}
+inline std::string evaluate_copy_atom_print(Tape& t, Args const& a) {
+  CopyAtomValue const c = copy_atom(t, a.at(0), a.at(1));
+  return t.failed() ? "" : copy_atom_text(c);
+}
+inline Args texts_of(Operands const& operands) {
+  Args texts;
+  for (Operand const& o : operands) texts.push_back(o.text);
+  return texts;
+}
+
+inline constexpr Operation atom_operations[] = {
+    {"mma_traits", "mma_traits", "w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_mma_traits(t, texts_of(o)); }},
+    {"copy_traits", "copy_traits", "w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_copy_traits(t, texts_of(o)); }},
+    {"copy_atom_print", "copy_atom_print", "w w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_copy_atom_print(t, texts_of(o)); }},
+    {"tiled_mma_print", "tiled_mma_print", "w q 3", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_print", texts_of(o)); }},
+    {"tiled_mma_tile_shape", "tiled_mma_tile_shape", "w q 3", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_tile_shape", texts_of(o)); }},
+    {"tiled_mma_layout_tv", "tiled_mma_layout_tv", "w q 3 w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_layout_tv", texts_of(o)); }},
+    {"tiled_mma_partition_shape", "tiled_mma_partition_shape", "w q 3 w y", Op::count,
+     [](Tape& t, Operands const& o) {
+       return evaluate_tiled_mma(t, "tiled_mma_partition_shape", texts_of(o));
+     }},
+    {"tiled_mma_thrfrg", "tiled_mma_thrfrg", "w q 3 w y", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_thrfrg", texts_of(o)); }},
+    {"tiled_mma_partition", "tiled_mma_partition", "w q 3 w y n", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_partition", texts_of(o)); }},
+    {"cotiled_copy", "cotiled_copy", "w w p p", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "cotiled_copy", texts_of(o)); }},
+    {"tiled_copy_print", "tiled_copy_print", "w w p p", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_print", texts_of(o)); }},
+    {"tiled_copy_layout_tv", "tiled_copy_layout_tv", "w w p p w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_layout_tv", texts_of(o)); }},
+    {"tiled_copy_tidfrg", "tiled_copy_tidfrg", "w w p p w i", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_tidfrg", texts_of(o)); }},
+    {"tiled_copy_partition", "tiled_copy_partition", "w w p p w i n", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_partition", texts_of(o)); }},
+    {"tiled_copy_mma_print", "tiled_copy_mma_print", "w w w q 3 w", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_mma_print", texts_of(o)); }},
+    {"tiled_copy_mma_partition", "tiled_copy_mma_partition", "w w w q 3 w w y n", Op::count,
+     [](Tape& t, Operands const& o) {
+       return evaluate_tiled_copy(t, "tiled_copy_mma_partition", texts_of(o));
+     }},
+    {"tiled_copy_mma_retile", "tiled_copy_mma_retile", "w w w q 3 w y", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_mma_retile", texts_of(o)); }},
+    {"tma_copy", "tma_copy", "w w p w m n", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tma(t, "tma_copy", texts_of(o)); }},
+    {"tma_copy_partition", "tma_copy_partition", "w w p w m n x n", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tma(t, "tma_copy_partition", texts_of(o)); }},
+    {"tma_atom_partition", "tma_atom_partition", "w w p w m n x n", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_tma(t, "tma_atom_partition", texts_of(o)); }},
+    {"tma_multicast_mask", "tma_multicast_mask", "p w i", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_multicast(t, texts_of(o)); }},
+    {"gmma_desc", "gmma_desc", "w w w y", Op::count,
+     [](Tape& t, Operands const& o) { return evaluate_gmma_descriptor(t, texts_of(o)); }},
+};
 }  // namespace detail
 
 /// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is
 /// refused.
-inline std::optional<std::string> evaluate_atom(std::string_view op,
-                                                std::vector<std::string> const& args) try {
-  using namespace detail;
-  Tape t;
-  std::string text;
-  if (op == "mma_traits") {
-    NamedMma const m = named_mma(args.at(0));
-    text = mma_traits_text(m.atom, m.bits);
-  } else if (op == "copy_traits") {
-    CopyRow row = named_copy(args.at(0));
-    row.wrong_for = 0;
-    auto part = [&](CopyPart p) { return algebra::copy_layout(row, p); };
-    text = copy_traits_text({part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination),
-                             part(CopyPart::reference), 1});
-  } else if (op == "copy_atom_print") {
-    CopyAtomValue const c = copy_atom(t, args.at(0), args.at(1));
-    if (!t.failed()) text = copy_atom_text(c);
-  } else if (op.starts_with("tiled_mma_")) {
-    text = evaluate_tiled_mma(t, op, args);
-  } else if (op.starts_with("tiled_copy_") || op == "cotiled_copy") {
-    text = evaluate_tiled_copy(t, op, args);
-  } else if (op == "tma_multicast_mask") {
-    text = evaluate_multicast(t, args);
-  } else if (op.starts_with("tma_")) {
-    text = evaluate_tma(t, op, args);
-  } else if (op == "gmma_desc") {
-    text = evaluate_gmma_descriptor(t, args);
-  } else {
-    return std::nullopt;
-  }
-  if (t.failed()) throw LayoutError(std::string(op) + ": " + to_text(t.refusal()), t.refusal());
-  return text;
+inline std::optional<std::string> evaluate_atom(std::string_view name,
+                                                std::vector<std::string> const& texts) try {
+  Rows const rows = named(detail::atom_operations, name);
+  if (rows.empty()) return std::nullopt;
+  Operands operands;
+  for (std::string const& text : texts) operands.push_back(operand(text));
+  return evaluate(Chosen{rows[0]}, name, operands);
 } catch (std::out_of_range const&) {
-  detail::too_few_arguments(op, args.size());
+  detail::too_few_operands(name, texts.size());
 }
 
 }  // namespace zellige

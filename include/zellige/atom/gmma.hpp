@@ -9,6 +9,7 @@
 
 #include <zellige/atom/gmma_descriptor_word.hpp>
 #include <zellige/atom/mma_traits/table.hpp>
+#include <zellige/atom/number_type.hpp>
 
 namespace zellige::SM90::GMMA {
 

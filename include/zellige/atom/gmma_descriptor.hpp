@@ -78,7 +78,7 @@ ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
                                        major == Major::K, sizeof_bits<typename X::value_type>::value>;
   GmmaDescriptor d;
   if constexpr (Strides::rule() != Rule::none)
-    zellige::detail::refuse<Op::identity, Strides::rule(), Strides::x(), Strides::y()>();
+    zellige::detail::refuse<TiledOp::gmma_descriptor, Strides::rule(), Strides::x(), Strides::y()>();
   else
     d.desc_ = Strides::word() | (zellige::detail::shared_address(x.data()) >> 4 & 0x3fff);
 #if defined(ZELLIGE_EMULATE)

@@ -4,11 +4,13 @@
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= target.compute_capability) ...
 //
 // A row says what the instruction is; the function that issues it (mma.hpp, ldmatrix.hpp, cp_async.hpp)
-// carries the same PTX, and its reference body (mma_reference.hpp, ldmatrix_reference.hpp) computes from the
+// carries the same PTX, and its reference body (mma_reference.hpp, matrix_move_reference.hpp) computes from the
 // layouts of this row. Host code only.
 #pragma once
 
-#include <zellige/atom/thread_value.hpp>
+#include <optional>
+#include <zellige/atom/body.hpp>
+#include <zellige/atom/mma_traits/row.hpp>
 
 namespace zellige {
 
@@ -35,8 +37,9 @@ struct Instruction {
   enum class Space : unsigned char { none, gmem, smem, rmem, dsmem };
 
   struct Operand {
-    const char* type = "";  // f16, bf16, tf32, f32, b16, b32, b64, b128
-    int bits = 0;           // of one element
+    const char* type = "";         // f16, bf16, tf32, f32, b16, b32, b64, b128
+    int bits = 0;                  // of one element
+    Number number = Number::none;  // of a matrix instruction: what it holds
     Space space = Space::none;
     ThreadValue layout{};  // where the operand is in registers or is addressed by threads
     int registers = 0;     // 32-bit registers a thread, 0 for memory
@@ -60,8 +63,14 @@ struct Instruction {
   // without conflicts: a warp's MMA one of the four tensor pipes, a warpgroup's all of them, a copy the port
   // of shared memory. 32 threads issue a cp.async.
   int cycles = 1;
+  // From its issue until another may use the result, or the data lie there, in cycles, where that was measured: latency.hpp.
+  std::optional<int> latency{};
+  // What it computes. Without: what moves data beside the threads or orders them is the emulator's engine (src/emulate), a
+  // complex product is made of others.
+  Body body = nullptr;
+  MmaEnding ending = MmaEnding::none;
   bool only_of_its_architecture = false;  // sm_90a, not sm_90 or what comes after it
-  const char* call = "";                  // as a kernel writes it; "": of mma_traits/names.hpp, by its name
+  const char* call = "";                  // as a kernel writes it; "": a warpgroup's, wgmma.hpp
 };
 
 }  // namespace zellige

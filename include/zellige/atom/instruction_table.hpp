@@ -13,7 +13,7 @@
 
 namespace zellige {
 
-/// SM80's of sm80.hpp first, then what else mma_traits/table.hpp and sm90.hpp have.
+/// Those of sm80.hpp, of mma_traits/table.hpp and of sm90.hpp.
 inline std::span<const Instruction> instructions() { return detail::instruction_rows().rows; }
 
 /// nullptr where there is none of that name.

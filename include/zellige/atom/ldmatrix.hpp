@@ -11,51 +11,58 @@
 
 #include <zellige/atom/pointer.hpp>
 #if defined(ZELLIGE_EMULATE)
-#include <zellige/atom/ldmatrix_reference.hpp>
+#include <zellige/atom/emulated_body.hpp>
 #endif
 
 namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-template <int Matrices, bool Transposed>
+template <int Matrices, const char* Row>
 ZELLIGE_CALL void ldmatrix(uint32_t (&r)[Matrices], emulate::Place row, const char* name) {
   struct Out {
     uint32_t r[Matrices];
   };
   const auto compute = [](const emulate::Place* in, Out* out) {
     emulate::count(emulate::Counter::ldmatrix);
-    const void* safe[8 * Matrices];
+    const void* safe[32] = {};
     emulate::read_rows(in, Matrices, safe);
-    reference::ldmatrix<Matrices, Transposed>(safe, reinterpret_cast<uint32_t(*)[Matrices]>(out));
+    void* registers[32];
+    for (int t = 0; t < 32; ++t) registers[t] = out[t].r;
+    run_body<Row>({safe, nullptr, nullptr, registers});
   };
   const Out result = emulate::meet<emulate::Place, Out>(row, compute, name);
   for (int i = 0; i < Matrices; ++i) r[i] = result.r[i];
 }
+namespace ldmatrix_rows {
+inline constexpr char x1[] = "SM75_U32x1_LDSM_N", x2[] = "SM75_U32x2_LDSM_N", x4[] = "SM75_U32x4_LDSM_N",
+                      x1_trans[] = "SM75_U16x2_LDSM_T", x2_trans[] = "SM75_U16x4_LDSM_T",
+                      x4_trans[] = "SM75_U16x8_LDSM_T";
+}
 
 template <class T>
 ZELLIGE_CALL void ldmatrix_x1(uint32_t (&r)[1], emulate::pointer<T> row) {
-  ldmatrix<1, false>(r, row, "ldmatrix_x1");
+  ldmatrix<1, ldmatrix_rows::x1>(r, row, "ldmatrix_x1");
 }
 template <class T>
 ZELLIGE_CALL void ldmatrix_x2(uint32_t (&r)[2], emulate::pointer<T> row) {
-  ldmatrix<2, false>(r, row, "ldmatrix_x2");
+  ldmatrix<2, ldmatrix_rows::x2>(r, row, "ldmatrix_x2");
 }
 template <class T>
 ZELLIGE_CALL void ldmatrix_x4(uint32_t (&r)[4], emulate::pointer<T> row) {
-  ldmatrix<4, false>(r, row, "ldmatrix_x4");
+  ldmatrix<4, ldmatrix_rows::x4>(r, row, "ldmatrix_x4");
 }
 template <class T>
 ZELLIGE_CALL void ldmatrix_x1_trans(uint32_t (&r)[1], emulate::pointer<T> row) {
-  ldmatrix<1, true>(r, row, "ldmatrix_x1_trans");
+  ldmatrix<1, ldmatrix_rows::x1_trans>(r, row, "ldmatrix_x1_trans");
 }
 template <class T>
 ZELLIGE_CALL void ldmatrix_x2_trans(uint32_t (&r)[2], emulate::pointer<T> row) {
-  ldmatrix<2, true>(r, row, "ldmatrix_x2_trans");
+  ldmatrix<2, ldmatrix_rows::x2_trans>(r, row, "ldmatrix_x2_trans");
 }
 template <class T>
 ZELLIGE_CALL void ldmatrix_x4_trans(uint32_t (&r)[4], emulate::pointer<T> row) {
-  ldmatrix<4, true>(r, row, "ldmatrix_x4_trans");
+  ldmatrix<4, ldmatrix_rows::x4_trans>(r, row, "ldmatrix_x4_trans");
 }
 
 #else

@@ -4,8 +4,8 @@
 //   uint32_t a[4], b[2];                        // fragments as ldmatrix leaves them
 //   mma_m16n8k16<half_t>(d, a, b);              // or bfloat16_t; uint32_t d[2] accumulates in f16
 //
-// Each struct is a row of sm80.hpp, under CuTe's name, with its PTX. On the emulator the warp meets instead
-// and runs the reference body (mma_reference.hpp) once.
+// Each struct is a row of mma_traits/table.hpp, under CuTe's name, with its PTX. On the emulator the warp meets instead
+// and its row's reference body runs once.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -208,12 +208,21 @@ struct mma_row<tfloat32_t, 4, float> {
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
-/// d += a b by the instruction Row.
+#if defined(ZELLIGE_EMULATE)
+/// How many bytes its numbers have, where registers may be found unwritten; 0: integers.
+template <class Op>
+struct MmaNumbers {
+  static constexpr int operand = emulate::number_bytes<typename Op::Element>,
+                       sum = emulate::number_bytes<typename Op::Accumulator>;
+};
+#endif
+
+/// d += a b by the instruction Row, of this file or of mma_traits/names.hpp.
 template <class Row>
 ZELLIGE_CALL void mma(typename Row::DRegisters& d, const typename Row::ARegisters& a,
                       const typename Row::BRegisters& b) {
 #if defined(ZELLIGE_EMULATE)
-  mma_emulated<Row>(d, a, b);
+  mma_met<Row, MmaNumbers<Row>::operand, MmaNumbers<Row>::sum>(d, a, b);
 #else
   Row::call(d, a, b);
 #endif

@@ -10,6 +10,7 @@
 
 #include <zellige/atom/gmma.hpp>
 #include <zellige/atom/mma_traits/universal.hpp>
+#include <zellige/atom/number_type.hpp>
 #include <zellige/atom/tiled_plan.hpp>
 #include <zellige/tensor.hpp>
 #if !defined( \

@@ -30,7 +30,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
   load_registers(ra, a);
   load_registers(rb, b);
   load_registers(rd, c);
-  detail::mma_in_registers<Op>(rd, ra, rb);
+  mma<Op>(rd, ra, rb);
   store_registers(d, rd);
 }
 #endif

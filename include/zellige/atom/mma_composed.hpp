@@ -5,7 +5,10 @@
 //   DP4A, DP2A         one thread's dot product of four bytes, of two halfwords
 #pragma once
 
-#include <zellige/atom/mma_in_registers.hpp>
+#include <zellige/atom/fragment_registers.hpp>
+#include <zellige/atom/mma_atom.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/number_type.hpp>
 
 namespace zellige {
 namespace detail {
@@ -66,14 +69,14 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
       x[i] = v.real(), y[i] = v.imag();
     }
   }
-  detail::mma_in_registers<Real>(x, ar, br);
+  mma<Real>(x, ar, br);
   if constexpr (gauss) {
-    detail::mma_in_registers<Real>(y, ai, bi);
-    detail::mma_in_registers<Real>(z, more_a, more_b);
+    mma<Real>(y, ai, bi);
+    mma<Real>(z, more_a, more_b);
   } else {
-    detail::mma_in_registers<Real>(x, more_a, bi);
-    detail::mma_in_registers<Real>(y, ar, bi);
-    detail::mma_in_registers<Real>(y, ai, br);
+    mma<Real>(x, more_a, bi);
+    mma<Real>(y, ar, bi);
+    mma<Real>(y, ai, br);
   }
   ZELLIGE_UNROLL
   for (int i = 0; i < nd; ++i) {

@@ -1,64 +1,23 @@
-// What a warp MMA computes, as a pure function of the operands of its 32 threads: the definition that the
-// emulator runs, the tests examine and the hardware is compared with. Fragments are decoded by the row's
-// layouts. Host code only.
+// What a matrix instruction computes, from its row alone: d = a b + c, for warps, quad pairs and warpgroups.
+// Host code only.
+//
+//   floats       products are exact; they are added to c in double, k ascending, and rounded once, to nearest even,
+//                to the accumulator's type
+//   double       one fused multiply-add after another, k ascending
+//   integers     exact, then cut to 32 bits, or to the nearest of them (saturating)
+//   single bits  how many of a xor b, or of a and b, are set
+//
+// The hardware aligns the addends of floats and cuts off low bits instead, in an order it does not tell: within (K + 1) *
+// 2^-22 of the largest addend for f32, one f16 rounding more for f16; of 8-bit floats it keeps 13 bits.
 #pragma once
 
-#include <zellige/atom/config.hpp>
-#include <zellige/atom/sm80.hpp>
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/float8.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/instruction.hpp>
+#include <zellige/atom/tfloat32.hpp>
 
-namespace zellige {
-
-/// The row of that name; asking for one that does not exist is an error of compilation where the name is a
-/// constant.
-constexpr const Instruction& instruction(const char* name) {
-  for (const Instruction& row : sm80_instructions) {
-    int i = 0;
-    while (name[i] != 0 && name[i] == row.name[i]) ++i;
-    if (name[i] == row.name[i]) return row;
-  }
-  throw "there is no instruction of this name";
-}
-
-namespace reference {
-
-/// Coordinates of a whole fragment, evaluated once: index[thread][value].
-template <int Threads, int Values>
-struct Decoded {
-  uint16_t index[Threads][Values];
-};
-template <int Threads, int Values>
-constexpr Decoded<Threads, Values> decode(const ThreadValue& layout) {
-  Decoded<Threads, Values> result{};
-  for (int t = 0; t < Threads; ++t)
-    for (int v = 0; v < Values; ++v) result.index[t][v] = static_cast<uint16_t>(layout(t, v));
-  return result;
-}
-
-/// Colexicographic coordinates of (M, N) counted row by row instead.
-template <int M, int N, int Threads, int Values>
-constexpr Decoded<Threads, Values> row_major(Decoded<Threads, Values> decoded) {
-  for (auto& thread : decoded.index)
-    for (uint16_t& at : thread) at = static_cast<uint16_t>(at % M * N + at / M);
-  return decoded;
-}
-
-/// What one thread brings to an MMA, and what it takes away.
-template <class Row>
-struct MmaOperands {
-  typename Row::ARegisters a;
-  typename Row::BRegisters b;
-  typename Row::DRegisters c;
-};
-template <class Row>
-struct MmaResult {
-  typename Row::DRegisters d;
-};
-
-template <class T, int N, class Registers>
-void values_of(const Registers& registers, T (&values)[N]) {
-  static_assert(sizeof(values) == sizeof(registers));
-  __builtin_memcpy(values, registers, sizeof(values));
-}
+namespace zellige::reference {
 
 /// The float nearest to x, or, where x lies between two, the one whose last bit is 1: rounding that to fewer
 /// bits gives what rounding x at once would.
@@ -69,69 +28,162 @@ inline float round_to_odd(double x) {
   const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(x);
   return __builtin_bit_cast(float, above ? bits - 1 : bits + 1);
 }
+/// A whole number as 32 bits hold it.
+inline int32_t cut(double x, bool saturate) {
+  if (saturate) x = x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x1p31 : x;
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(x)));
+}
 
-/// Two columns at once, spelt out: emulated kernels are compiled at a level that vectorises nothing by
-/// itself.
+/// Every coordinate of some modes, in the order of their index.
+template <int Most>
+struct Offsets {
+  int count = 1, at[Most] = {0};
+  explicit Offsets(const ThreadValue::Mode (&modes)[ThreadValue::max_modes]) {
+    for (const ThreadValue::Mode& m : modes) {
+      for (int i = 1; i < m.shape; ++i)
+        for (int j = 0; j < count; ++j) at[i * count + j] = at[j] + i * m.stride;
+      if (m.shape > 0) count *= m.shape;
+    }
+  }
+};
+
+/// Value v of what `from` points to.
+template <class T>
+double value_at(const void* from, int v) {
+  T x;
+  __builtin_memcpy(static_cast<void*>(&x), static_cast<const T*>(from) + v, sizeof(T));
+  if constexpr (requires { typename T::narrow_float_tag; })
+    return static_cast<float>(x);
+  else
+    return static_cast<double>(x);
+}
+template <int Bits, bool Signed>
+double bits_at(const void* from, int v) {
+  const unsigned raw =
+      static_cast<const unsigned char*>(from)[v * Bits / 8] >> (v * Bits % 8) & ((1u << Bits) - 1);
+  return static_cast<int>(raw) - (Signed && raw >> (Bits - 1) ? 1 << Bits : 0);
+}
+
+/// An operand of (rows, depth) as numbers in colexicographic order. lane(t): which of `from` is thread t's.
+template <class Lane, class At>
+void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
+            double* to, At at) {
+  if (o.space == Instruction::Space::smem) {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < depth; ++c) to[r + rows * c] = at(from[0], r * depth + c);
+    return;
+  }
+  const Offsets<128> threads(o.layout.threads), values(o.layout.values);
+  for (int t = 0; t < threads.count; ++t)
+    for (int v = 0; v < values.count; ++v) to[threads.at[t] + values.at[v]] = at(from[lane(t)], v);
+}
+template <class Lane>
+void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
+            double* to) {
+  const auto take = [&](auto at) { gather(o, rows, depth, from, lane, to, at); };
+  switch (o.number) {
+    case Number::f16:
+      return take(value_at<half_t>);
+    case Number::bf16:
+      return take(value_at<bfloat16_t>);
+    case Number::tf32:
+      return take(value_at<tfloat32_t>);
+    case Number::f32:
+      return take(value_at<float>);
+    case Number::f64:
+      return take(value_at<double>);
+    case Number::e4m3:
+      return take(value_at<float_e4m3_t>);
+    case Number::e5m2:
+      return take(value_at<float_e5m2_t>);
+    case Number::s32:
+      return take(value_at<int32_t>);
+    case Number::s8:
+      return take(value_at<int8_t>);
+    case Number::u8:
+      return take(value_at<uint8_t>);
+    case Number::s4:
+      return take(bits_at<4, true>);
+    case Number::u4:
+      return take(bits_at<4, false>);
+    case Number::u1:
+      return take(bits_at<1, false>);
+    default:
+      throw "no operand of a matrix instruction holds such numbers";
+  }
+}
+/// The way back.
+template <class T, class Lane, class Round>
+void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
+  const Offsets<128> threads(o.layout.threads), values(o.layout.values);
+  for (int t = 0; t < threads.count; ++t)
+    for (int v = 0; v < values.count; ++v) {
+      const T x = round(from[threads.at[t] + values.at[v]]);
+      __builtin_memcpy(static_cast<T*>(to[lane(t)]) + v, static_cast<const void*>(&x), sizeof(T));
+    }
+}
+
+/// Two rows at once.
 using Pair = double __attribute__((vector_size(16), may_alias));
 
-/// d = a b + c. Products are exact; they are added to c in double, k ascending, and rounded once, to nearest
-/// even, to the accumulator's type. The hardware aligns the addends and cuts off low bits instead, in an
-/// order it does not tell: within (K + 1) * 2^-22 of the largest addend for f32, one f16 rounding more for
-/// f16.
-template <class Row>
-[[gnu::noinline]] void mma(const MmaOperands<Row>* in, MmaResult<Row>* out) {
-  using T = typename Row::Element;
-  using D = typename Row::Accumulator;
-  constexpr const Instruction& row = instruction(Row::name);
-  constexpr int M = row.m, N = row.n, K = row.k;
-  constexpr int av = row.a.layout.value_count(), bv = row.b.layout.value_count(),
-                cv = row.c.layout.value_count();
-  static constexpr auto at_a = decode<32, av>(row.a.layout);
-  static constexpr auto at_b = decode<32, bv>(row.b.layout);
-  static constexpr auto at_c = row_major<M, N>(decode<32, cv>(row.c.layout));
-  static_assert(N == 8);
+/// sums of (m, n), to which f adds a(m, k) and b(n, k), k ascending; m in multiples of 8.
+template <class F>
+void add_products(int m, int n, int k, const double* a, const double* b, double* sums, F f) {
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; i += 8) {
+      Pair* const to = reinterpret_cast<Pair*>(sums + i + m * j);
+      Pair s0 = to[0], s1 = to[1], s2 = to[2], s3 = to[3];
+      for (int l = 0; l < k; ++l) {
+        const Pair* const x = reinterpret_cast<const Pair*>(a + i + m * l);
+        const double y = b[j + n * l];
+        s0 = f(s0, x[0], y), s1 = f(s1, x[1], y), s2 = f(s2, x[2], y), s3 = f(s3, x[3], y);
+      }
+      to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;
+    }
+}
 
-  double a[K * M];  // colexicographic in (M, K), as the layout counts
-  alignas(16) double b[K * N];
-  alignas(16) double d[M * N];  // row by row
-  for (int t = 0; t < 32; ++t) {
-    T va[av], vb[bv];
-    D vc[cv];
-    values_of(in[t].a, va);
-    values_of(in[t].b, vb);
-    values_of(in[t].c, vc);
-    for (int v = 0; v < av; ++v) a[at_a.index[t][v]] = static_cast<float>(va[v]);
-    for (int v = 0; v < bv; ++v) b[at_b.index[t][v]] = static_cast<float>(vb[v]);
-    for (int v = 0; v < cv; ++v) d[at_c.index[t][v]] = static_cast<float>(vc[v]);
-  }
-  for (int m = 0; m < M; ++m) {
-    Pair* const line = reinterpret_cast<Pair*>(d + m * N);
-    Pair sum0 = line[0], sum1 = line[1], sum2 = line[2], sum3 = line[3];
-    for (int k = 0; k < K; ++k) {
-      const Pair* const factor = reinterpret_cast<const Pair*>(b + k * N);
-      const double x = a[k * M + m];
-      sum0 += factor[0] * x;
-      sum1 += factor[1] * x;
-      sum2 += factor[2] * x;
-      sum3 += factor[3] * x;
+/// The body of every matrix instruction that is one: `row` says the rest.
+inline void mma(const Instruction& row, const BodyOperands& operands) {
+  const int m = row.m, n = row.n, k = row.k;
+  alignas(16) static thread_local double a[16 * 256], b[256 * 32], d[64 * 256];
+  const Offsets<128> issuers(issuing_threads(row.issuers == 8     ? Issuer::quad_pair
+                                             : row.issuers == 128 ? Issuer::warpgroup
+                                                                  : Issuer::warp)
+                                 .threads);
+  for (int group = 0; group < (row.issuers == 8 ? 4 : 1); ++group) {
+    const auto lane = [&](int t) { return issuers.at[t] + 4 * group; };
+    gather(row.a, m, k, operands.a, lane, a);
+    gather(row.b, n, k, operands.b, lane, b);
+    if (operands.sign < 0)
+      for (int i = 0; i < n * k; ++i) b[i] = -b[i];
+    if (operands.c)
+      gather(row.c, m, n, operands.c, lane, d);
+    else
+      for (int i = 0; i < m * n; ++i) d[i] = 0;
+    if (row.ending == MmaEnding::xor_popc)
+      add_products(m, n, k, a, b, d, [](Pair s, Pair x, double y) { return s + (x - y) * (x - y); });
+    else if (row.c.number == Number::f64)
+      add_products(m, n, k, a, b, d, [](Pair s, Pair x, double y) {
+        return Pair{__builtin_fma(x[0], y, s[0]), __builtin_fma(x[1], y, s[1])};
+      });
+    else
+      add_products(m, n, k, a, b, d, [](Pair s, Pair x, double y) { return s + x * y; });
+    const auto same = [](double x) { return x; };
+    const bool saturate = row.ending == MmaEnding::saturate;
+    switch (row.c.number) {
+      case Number::f16:
+        deal<half_t>(row.c, d, operands.d, lane, [](double x) { return half_t(round_to_odd(x)); });
+        break;
+      case Number::f32:
+        deal<float>(row.c, d, operands.d, lane, same);
+        break;
+      case Number::f64:
+        deal<double>(row.c, d, operands.d, lane, same);
+        break;
+      default:
+        deal<int32_t>(row.c, d, operands.d, lane, [&](double x) { return cut(x, saturate); });
     }
-    line[0] = sum0;
-    line[1] = sum1;
-    line[2] = sum2;
-    line[3] = sum3;
-  }
-  for (int t = 0; t < 32; ++t) {
-    D vd[cv];
-    for (int v = 0; v < cv; ++v) {
-      const double sum = d[at_c.index[t][v]];
-      if constexpr (sizeof(D) == 4)
-        vd[v] = static_cast<float>(sum);
-      else
-        vd[v] = D(round_to_odd(sum));
-    }
-    __builtin_memcpy(out[t].d, vd, sizeof(vd));
   }
 }
 
-}  // namespace reference
-}  // namespace zellige
+}  // namespace zellige::reference

@@ -6,19 +6,22 @@
 
 #include <zellige/atom/pointer.hpp>
 #if defined(ZELLIGE_EMULATE)
-#include <zellige/atom/stmatrix_reference.hpp>
+#include <zellige/atom/emulated_body.hpp>
 #endif
 
 namespace zellige {
 
 ZELLIGE_CALL uint32_t movmatrix_trans(uint32_t r) {
 #if defined(ZELLIGE_EMULATE)
+  static constexpr char row[] = "SM75_U32x1_MOVM_T";
   return emulate::meet<uint32_t, uint32_t>(
       r,
       [](const uint32_t* in, uint32_t* out) {
         emulate::count(emulate::Counter::shuffle);
-        reference::movmatrix(*reinterpret_cast<const uint32_t(*)[32]>(in),
-                             *reinterpret_cast<uint32_t(*)[32]>(out));
+        const void* from[32];
+        void* to[32];
+        for (int t = 0; t < 32; ++t) from[t] = in + t, to[t] = out + t;
+        run_body<row>({from, nullptr, nullptr, to});
       },
       "movmatrix_trans");
 #else

@@ -9,7 +9,8 @@
 #pragma once
 
 #include <string_view>
-#include <zellige/atom/instruction.hpp>
+#include <zellige/atom/matrix_layouts.hpp>
+#include <zellige/atom/matrix_move_reference.hpp>
 
 namespace zellige {
 
@@ -53,6 +54,27 @@ constexpr Instruction tma_multicast(const char* name, const char* ptx, const cha
 }
 constexpr Instruction tma_store(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::smem, Space::gmem, 128, Completion::bulk_group, call);
+}
+
+/// A warp's 8x8 matrices from registers to rows that its threads address.
+constexpr Instruction stmatrix(const char* name, const char* ptx, int matrices, const ThreadValue& registers,
+                               const ThreadValue& rows, const char* call) {
+  Instruction i =
+      row(name, ptx, Kind::matrix_store, 32, Space::rmem, Space::smem, 16, Completion::at_once, call);
+  i.a = {.type = "b16", .bits = 16, .space = Space::rmem, .layout = registers, .registers = matrices};
+  i.c = {.type = "b16", .bits = 16, .space = Space::smem, .layout = rows, .alignment = 16};
+  i.cycles = matrices;
+  i.body = reference::move_bits;
+  return i;
+}
+constexpr Instruction movmatrix(const char* name, const char* ptx, const char* call) {
+  using namespace matrix_layouts;
+  Instruction i =
+      row(name, ptx, Kind::matrix_store, 32, Space::rmem, Space::rmem, 0, Completion::at_once, call);
+  i.a = {.type = "b16", .bits = 16, .space = Space::rmem, .layout = matrix_x1, .registers = 1};
+  i.c = {.type = "b16", .bits = 16, .space = Space::rmem, .layout = matrix_x1_trans, .registers = 1};
+  i.body = reference::move_bits;
+  return i;
 }
 
 inline constexpr Instruction movement_rows[] = {
@@ -347,20 +369,19 @@ inline constexpr Instruction movement_rows[] = {
         Space::none, 0, Completion::at_once, "wgmma_commit()"),
     row("SM90_WGMMA_WAIT_GROUP", "wgmma.wait_group.sync.aligned", Kind::control, 32, Space::none, Space::none,
         0, Completion::at_once, "wgmma_wait<N>()"),
-    row("SM90_U32x1_STSM_N", "stmatrix.sync.aligned.m8n8.x1.shared.b16", Kind::matrix_store, 32, Space::rmem,
-        Space::smem, 16, Completion::at_once, "stmatrix_x1(row, r)"),
-    row("SM90_U16x2_STSM_T", "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", Kind::matrix_store, 32,
-        Space::rmem, Space::smem, 16, Completion::at_once, "stmatrix_x1_trans(row, r)"),
-    row("SM90_U32x2_STSM_N", "stmatrix.sync.aligned.m8n8.x2.shared.b16", Kind::matrix_store, 32, Space::rmem,
-        Space::smem, 16, Completion::at_once, "stmatrix_x2(row, r)"),
-    row("SM90_U16x4_STSM_T", "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16", Kind::matrix_store, 32,
-        Space::rmem, Space::smem, 16, Completion::at_once, "stmatrix_x2_trans(row, r)"),
-    row("SM90_U32x4_STSM_N", "stmatrix.sync.aligned.m8n8.x4.shared.b16", Kind::matrix_store, 32, Space::rmem,
-        Space::smem, 16, Completion::at_once, "stmatrix_x4(row, r)"),
-    row("SM90_U16x8_STSM_T", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", Kind::matrix_store, 32,
-        Space::rmem, Space::smem, 16, Completion::at_once, "stmatrix_x4_trans(row, r)"),
-    row("SM75_U32x1_MOVM_T", "movmatrix.sync.aligned.m8n8.trans.b16", Kind::matrix_store, 32, Space::rmem,
-        Space::rmem, 0, Completion::at_once, "movmatrix_trans(r)"),
+    stmatrix("SM90_U32x1_STSM_N", "stmatrix.sync.aligned.m8n8.x1.shared.b16", 1, matrix_layouts::matrix_x1,
+             matrix_layouts::rows_x1, "stmatrix_x1(row, r)"),
+    stmatrix("SM90_U16x2_STSM_T", "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", 1,
+             matrix_layouts::matrix_x1_trans, matrix_layouts::rows_x1, "stmatrix_x1_trans(row, r)"),
+    stmatrix("SM90_U32x2_STSM_N", "stmatrix.sync.aligned.m8n8.x2.shared.b16", 2, matrix_layouts::matrix_x2,
+             matrix_layouts::rows_x2, "stmatrix_x2(row, r)"),
+    stmatrix("SM90_U16x4_STSM_T", "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16", 2,
+             matrix_layouts::matrix_x2_trans, matrix_layouts::rows_x2, "stmatrix_x2_trans(row, r)"),
+    stmatrix("SM90_U32x4_STSM_N", "stmatrix.sync.aligned.m8n8.x4.shared.b16", 4, matrix_layouts::matrix_x4,
+             matrix_layouts::rows_x4, "stmatrix_x4(row, r)"),
+    stmatrix("SM90_U16x8_STSM_T", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 4,
+             matrix_layouts::matrix_x4_trans, matrix_layouts::rows_x4, "stmatrix_x4_trans(row, r)"),
+    movmatrix("SM75_U32x1_MOVM_T", "movmatrix.sync.aligned.m8n8.trans.b16", "movmatrix_trans(r)"),
 };
 
 }  // namespace sm90

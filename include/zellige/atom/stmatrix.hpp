@@ -10,14 +10,14 @@
 
 #include <zellige/atom/pointer.hpp>
 #if defined(ZELLIGE_EMULATE)
-#include <zellige/atom/stmatrix_reference.hpp>
+#include <zellige/atom/emulated_body.hpp>
 #endif
 
 namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-template <int Matrices, bool Transposed>
+template <int Matrices, const char* Row>
 ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], const char* name) {
   struct In {
     emulate::Place row;
@@ -27,14 +27,11 @@ ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], co
   const auto compute = [](const In* in, Out*) {
     emulate::count(emulate::Counter::stmatrix);
     emulate::Place rows[32];
-    uint32_t registers[32][Matrices];
-    for (int t = 0; t < 32; ++t) {
-      rows[t] = in[t].row;
-      for (int i = 0; i < Matrices; ++i) registers[t][i] = in[t].r[i];
-    }
-    void* safe[8 * Matrices];
+    const void* registers[32];
+    for (int t = 0; t < 32; ++t) rows[t] = in[t].row, registers[t] = in[t].r;
+    void* safe[32] = {};
     emulate::write_rows(rows, Matrices, safe);
-    reference::stmatrix<Matrices, Transposed>(registers, safe);
+    run_body<Row>({registers, nullptr, nullptr, safe});
   };
   In mine{row, {}};
   for (int i = 0; i < Matrices; ++i) {
@@ -44,23 +41,29 @@ ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], co
   emulate::meet<In, Out>(mine, compute, name);
 }
 
+namespace stmatrix_rows {
+inline constexpr char x1[] = "SM90_U32x1_STSM_N", x2[] = "SM90_U32x2_STSM_N", x4[] = "SM90_U32x4_STSM_N",
+                      x1_trans[] = "SM90_U16x2_STSM_T", x2_trans[] = "SM90_U16x4_STSM_T",
+                      x4_trans[] = "SM90_U16x8_STSM_T";
+}
+
 ZELLIGE_CALL void stmatrix_x1(any_pointer row, const uint32_t (&r)[1]) {
-  stmatrix<1, false>(row, r, "stmatrix_x1");
+  stmatrix<1, stmatrix_rows::x1>(row, r, "stmatrix_x1");
 }
 ZELLIGE_CALL void stmatrix_x2(any_pointer row, const uint32_t (&r)[2]) {
-  stmatrix<2, false>(row, r, "stmatrix_x2");
+  stmatrix<2, stmatrix_rows::x2>(row, r, "stmatrix_x2");
 }
 ZELLIGE_CALL void stmatrix_x4(any_pointer row, const uint32_t (&r)[4]) {
-  stmatrix<4, false>(row, r, "stmatrix_x4");
+  stmatrix<4, stmatrix_rows::x4>(row, r, "stmatrix_x4");
 }
 ZELLIGE_CALL void stmatrix_x1_trans(any_pointer row, const uint32_t (&r)[1]) {
-  stmatrix<1, true>(row, r, "stmatrix_x1_trans");
+  stmatrix<1, stmatrix_rows::x1_trans>(row, r, "stmatrix_x1_trans");
 }
 ZELLIGE_CALL void stmatrix_x2_trans(any_pointer row, const uint32_t (&r)[2]) {
-  stmatrix<2, true>(row, r, "stmatrix_x2_trans");
+  stmatrix<2, stmatrix_rows::x2_trans>(row, r, "stmatrix_x2_trans");
 }
 ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
-  stmatrix<4, true>(row, r, "stmatrix_x4_trans");
+  stmatrix<4, stmatrix_rows::x4_trans>(row, r, "stmatrix_x4_trans");
 }
 
 #else

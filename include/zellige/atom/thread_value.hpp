@@ -8,6 +8,8 @@
 // Host code only: device code has the same facts built into its instructions.
 #pragma once
 
+#include <zellige/layout/config.hpp>
+
 namespace zellige {
 
 struct ThreadValue {
@@ -20,12 +22,14 @@ struct ThreadValue {
   Mode values[max_modes];
 
   bool operator==(const ThreadValue&) const = default;
-  constexpr int operator()(int thread, int value) const { return at(threads, thread) + at(values, value); }
-  constexpr int thread_count() const { return count(threads); }
-  constexpr int value_count() const { return count(values); }
+  ZELLIGE_ALGEBRA constexpr int operator()(int thread, int value) const {
+    return at(threads, thread) + at(values, value);
+  }
+  ZELLIGE_ALGEBRA constexpr int thread_count() const { return count(threads); }
+  ZELLIGE_ALGEBRA constexpr int value_count() const { return count(values); }
 
  private:
-  static constexpr int at(const Mode (&modes)[max_modes], int index) {
+  ZELLIGE_ALGEBRA static constexpr int at(const Mode (&modes)[max_modes], int index) {
     int result = 0;
     for (const Mode& mode : modes) {
       if (mode.shape == 0) break;
@@ -34,7 +38,7 @@ struct ThreadValue {
     }
     return result;
   }
-  static constexpr int count(const Mode (&modes)[max_modes]) {
+  ZELLIGE_ALGEBRA static constexpr int count(const Mode (&modes)[max_modes]) {
     int result = 1;
     for (const Mode& mode : modes) result *= mode.shape == 0 ? 1 : mode.shape;
     return result;

@@ -28,6 +28,7 @@ enum class TiledOp : short {
   tma_stride,
   tma_tiling,
   tma_partition,
+  gmma_descriptor,
 };
 
 namespace algebra {

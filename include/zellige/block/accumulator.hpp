@@ -12,7 +12,7 @@
 // is computed once, the register's is a constant.
 #pragma once
 #include <zellige/atom/mma_atom.hpp>
-#include <zellige/atom/number.hpp>
+#include <zellige/atom/number_type.hpp>
 
 namespace zellige {
 
@@ -36,9 +36,12 @@ struct Accumulator {
   ZELLIGE_CALL float& operator[](int i) { return d[i]; }
   ZELLIGE_CALL float operator[](int i) const { return d[i]; }
 
+  /// (thread, register) -> (row, column).
+  ZELLIGE_CALL static constexpr auto coordinates() {
+    return composition(make_identity_layout(Shape<Int<rows>, Int<columns>>{}), typename Traits::CLayout{});
+  }
   ZELLIGE_CALL static constexpr AccumulatorAt at(int i, int thread) {
-    const auto c = composition(make_identity_layout(Shape<Int<rows>, Int<columns>>{}),
-                               typename Traits::CLayout{})(thread, i);
+    const auto c = coordinates()(thread, i);
     return {static_cast<int>(get<0>(c)), static_cast<int>(get<1>(c))};
   }
   /// Which of the thread's two rows register i lies in, and where row h is.
@@ -48,6 +51,8 @@ struct Accumulator {
     while (half(i) != h) ++i;
     return at(i, thread).row;
   }
+  /// How many neighbouring lanes share the thread's rows.
+  static constexpr int lanes_of_row = decltype(size<0, 0>(typename Traits::CLayout{}))::value;
 #if defined(ZELLIGE_EMULATE)
   [[no_unique_address]] emulate::Registers<Accumulator> unwritten{d, registers};
 #endif

@@ -7,11 +7,12 @@
 //     d.pair(i)[0] += 1, d.pair(i)[1] += 1;
 //   }
 //
-// Warps take 16-row tiles and, where N has two, pairs of 8-column tiles in turn: warp w holds units w, w + WN, ... of
-// 16 columns. That makes the accumulators of a product, rounded, the A fragment of a next one whose K runs over the
-// same columns: Operand.
+// Sizes and coordinates are those of the instruction's row: tiles of m x n, m16n8k16's where none is named. Warps take tiles of
+// m rows and, where N has several, units of k columns (two tiles) in turn: warp w holds units w, w + WN, ... That makes the
+// accumulators of a product, rounded, the A fragment of a next one whose K runs over the same columns: Operand.
 #pragma once
 #include <zellige/atom.hpp>
+#include <zellige/atom/mma_coordinates.hpp>
 
 namespace zellige {
 
@@ -19,26 +20,33 @@ struct FragmentAt {
   int b, m, n;
 };
 
-template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1>
+template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1,
+          class Product = SM80_16x8x16_F32F16F16F32_TN>
 struct Fragment {
+  using Row = MmaRowOf<Product>;
+  using Coordinates = MmaCoordinates<Product, MmaPart::c>;
   static constexpr int batch = Batch, rows = M, columns = N;
   static constexpr int warps_b = WB, warps_m = WM, warps_n = WN, warps_k = WK;
-  static constexpr int m_tiles = (M + 15) / 16, n_tiles = (N + 7) / 8;
-  static constexpr int width = n_tiles > 1 ? 2 : 1;  // 8-column tiles a unit
+  static constexpr int m_tiles = (M + Row::m - 1) / Row::m, n_tiles = (N + Row::n - 1) / Row::n;
+  static constexpr int width = n_tiles > 1 ? Row::k / Row::n : 1;  // tiles a unit
   static constexpr int units = (n_tiles + width - 1) / width;
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
                        my_n = (units + WN - 1) / WN;
-  static constexpr int tiles = my_b * my_m * my_n * width, pairs = tiles * 2;
-  static constexpr int lines = my_b * my_m * 2;  // rows that a thread has elements of
+  static constexpr int held = Coordinates::values,
+                       tile_pairs = held / 2;  // of a tile, by a thread; a pair lies in a row
+  static constexpr int tiles = my_b * my_m * my_n * width, pairs = tiles * tile_pairs;
+  static constexpr int lines = my_b * my_m * tile_pairs;  // rows that a thread has elements of
 
-  float d[tiles][4];
+  float d[tiles][held];
 
   ZELLIGE_CALL void clear() { fill(0); }
   ZELLIGE_CALL void fill(float x) {
 #pragma unroll
-    for (int i = 0; i < tiles; ++i) d[i][0] = d[i][1] = d[i][2] = d[i][3] = x;
+    for (int i = 0; i < tiles; ++i)
+#pragma unroll
+      for (int v = 0; v < held; ++v) d[i][v] = x;
   }
-  ZELLIGE_CALL float* pair(int i) { return &d[i / 2][i % 2 * 2]; }
+  ZELLIGE_CALL float* pair(int i) { return &d[i / tile_pairs][i % tile_pairs * 2]; }
 
   // Along N and along K last: the warps along N of one product are the warps along K of a next one (Operand).
   ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
@@ -48,19 +56,23 @@ struct Fragment {
 
   /// The first element of pair i. Beyond the matrix where M, N or Batch do not divide.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
-    const int tile = i / 2, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
+    const int tile = i / tile_pairs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
-    return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * 16 + i % 2 * 8 + lane / 4,
-            ((unit * WN + warp_n(warp)) * width + tile % width) * 8 + lane % 4 * 2};
+    const ElementAt e = Coordinates::at(lane, i % tile_pairs * 2);
+    return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
+            ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
   /// Which of the thread's lines pair i lies in, and where line r is: column 0 of it.
-  ZELLIGE_CALL static constexpr int line(int i) { return i / (2 * width * my_n) * 2 + i % 2; }
+  ZELLIGE_CALL static constexpr int line(int i) {
+    return i / (tile_pairs * width * my_n) * tile_pairs + i % tile_pairs;
+  }
   ZELLIGE_CALL static FragmentAt line_at(int r, int warp, int lane) {
-    const int mi = r / 2 % my_m, bi = r / 2 / my_m;
-    return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * 16 + r % 2 * 8 + lane / 4, 0};
+    const int mi = r / tile_pairs % my_m, bi = r / tile_pairs / my_m;
+    return {bi * WB + warp_b(warp),
+            (mi * WM + warp_m(warp)) * Row::m + Coordinates::at(lane, r % tile_pairs * 2).row, 0};
   }
 #if defined(ZELLIGE_EMULATE)
-  [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles * 4};
+  [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles* held};
 #endif
 };
 
@@ -70,14 +82,15 @@ struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];
 
   ZELLIGE_CALL void put(int i, float x, float y) {
-    static_assert(F::width == 2, "Operand: the producer needs whole units of 16 columns");
+    static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)
     emulate::look_for_unwritten(x, emulate::Use::rounds),
         emulate::look_for_unwritten(y, emulate::Use::rounds);
 #endif
-    const int tile = i / 2, unit = tile / 2 % F::my_n, mi = tile / (2 * F::my_n) % F::my_m,
-              bi = tile / (2 * F::my_n * F::my_m);
-    a[bi][mi][unit][tile % 2 * 2 + i % 2] = pack<T>(x, y);
+    constexpr int pairs = F::tile_pairs, width = F::width;
+    const int tile = i / pairs, unit = tile / width % F::my_n, mi = tile / (width * F::my_n) % F::my_m,
+              bi = tile / (width * F::my_n * F::my_m);
+    a[bi][mi][unit][tile % width * pairs + i % pairs] = pack<T>(x, y);
   }
 #if defined(ZELLIGE_EMULATE)
   unsigned declared = emulate::leave_unwritten_pairs(&a[0][0][0][0], F::my_b* F::my_m* F::my_n * 4);

@@ -12,66 +12,70 @@
 
 namespace zellige {
 
-/// A fragment of the 16 rows from `m` and the 16 (or 8) columns from `k`.
-template <int Steps, bool AlongK, int M, class A>
+/// Lanes address rows of 8 elements, eight lanes a matrix; a register holds two elements of one matrix.
+inline constexpr int matrix_rows = 8, register_values = 2;
+
+/// Op's fragment of A from (m, k) on. Register i holds matrix i: its corner is what lane 0 holds there.
+template <class Op, bool AlongK, int M, class A>
 ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
+  using Coordinates = MmaCoordinates<Op, MmaPart::a>;
+  constexpr int matrices = Coordinates::values / register_values;
+  const int in_matrix = lane % matrix_rows;
+  const ElementAt corner = Coordinates::at(0, lane / matrix_rows % matrices * register_values);
+  int row = m + corner.row;
+  const int column = k + corner.column;
+  auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
   if constexpr (AlongK) {
-    int row = m + lane % 16;
-    if constexpr (M % 16 != 0) row = row < M ? row : M - 1;
-    if constexpr (Steps == 16)
-      ldmatrix_x4(r, a(b, row, k + lane / 16 * 8));
+    row += in_matrix;
+    if constexpr (M % MmaRowOf<Op>::m != 0) row = row < M ? row : M - 1;
+    if constexpr (matrices == 4)
+      ldmatrix_x4(r, a(b, row, column));
     else
-      ldmatrix_x2(reinterpret_cast<uint32_t(&)[2]>(r), a(b, row, k));
+      ldmatrix_x2(two, a(b, row, column));
   } else {
-    int row = m + lane / 8 % 2 * 8;
-    if constexpr (M % 16 != 0) row = row < M ? row : m;
-    if constexpr (Steps == 16)
-      ldmatrix_x4_trans(r, a(b, row, k + lane / 16 * 8 + lane % 8));
+    if constexpr (M % MmaRowOf<Op>::m != 0) row = row < M ? row : m;
+    if constexpr (matrices == 4)
+      ldmatrix_x4_trans(r, a(b, row, column + in_matrix));
     else
-      ldmatrix_x2_trans(reinterpret_cast<uint32_t(&)[2]>(r), a(b, row, k + lane % 8));
+      ldmatrix_x2_trans(two, a(b, row, column + in_matrix));
   }
 }
 
-/// B fragments of `Width` 8-column tiles from `n` and the 16 (or 8) rows from `k`: r[2 * tile], r[2 * tile + 1].
-template <int Steps, bool AlongK, int N, int Width, class B>
+/// Op's fragments of B for `Width` tiles from `n` and Op's K from `k`: r[2 * tile], r[2 * tile + 1].
+template <class Op, bool AlongK, int N, int Width, class B>
 ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
-  const int matrix = lane / 8;
-  // Matrices in the order in which r wants them: K first with 16 steps, else one a tile.
-  int tile = Steps == 16 ? matrix / 2 : matrix;
-  const int half = Steps == 16 ? matrix % 2 : 0;
-  if constexpr (Width == 1) tile = 0;
-  tile = tile % 2;
-  const int row = k + half * 8;
-  int column = n + tile * 8;
+  using Coordinates = MmaCoordinates<Op, MmaPart::b>;
+  constexpr int each = Coordinates::values / register_values, matrices = each * Width;  // of a tile; of all
+  // Matrices in the order in which r wants them: a tile's along K, then the next tile's.
+  const int matrix = lane / matrix_rows % matrices, in_matrix = lane % matrix_rows;
+  const ElementAt corner = Coordinates::at(0, matrix % each * register_values);
+  const int row = k + corner.column;
+  int column = n + corner.row + matrix / each * MmaRowOf<Op>::n;
+  auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
+  auto& one = reinterpret_cast<uint32_t(&)[1]>(r);
   if constexpr (AlongK) {
-    column += lane % 8;
-    if constexpr (N % 16 != 0) column = column < N ? column : N - 1;
-  } else {
-    if constexpr (N % 16 != 0) column = column < N ? column : n;
-  }
-  if constexpr (Steps == 16 && Width == 2) {
-    if constexpr (AlongK)
+    column += in_matrix;
+    if constexpr (N % (2 * MmaRowOf<Op>::n) != 0) column = column < N ? column : N - 1;
+    if constexpr (matrices == 4)
       ldmatrix_x4(r, b_tile(b, row, column));
-    else
-      ldmatrix_x4_trans(r, b_tile(b, row + lane % 8, column));
-  } else if constexpr (Steps == 16 || Width == 2) {
-    auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
-    if constexpr (AlongK)
+    else if constexpr (matrices == 2)
       ldmatrix_x2(two, b_tile(b, row, column));
     else
-      ldmatrix_x2_trans(two, b_tile(b, row + lane % 8, column));
-    if constexpr (Steps == 8) r[2] = r[1];  // one register a tile
-  } else {
-    auto& one = reinterpret_cast<uint32_t(&)[1]>(r);
-    if constexpr (AlongK)
       ldmatrix_x1(one, b_tile(b, row, column));
+  } else {
+    if constexpr (N % (2 * MmaRowOf<Op>::n) != 0) column = column < N ? column : n;
+    if constexpr (matrices == 4)
+      ldmatrix_x4_trans(r, b_tile(b, row + in_matrix, column));
+    else if constexpr (matrices == 2)
+      ldmatrix_x2_trans(two, b_tile(b, row + in_matrix, column));
     else
-      ldmatrix_x1_trans(one, b_tile(b, row + lane % 8, column));
+      ldmatrix_x1_trans(one, b_tile(b, row + in_matrix, column));
   }
+  if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register a tile
 }
 
 /// One step over K for one batch: A by `fetch(mi, registers)`.
-template <class T, int Steps, bool AlongK, class F, class B, class Fetch>
+template <class Op, bool AlongK, class F, class B, class Fetch>
 ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
                                 Fetch fetch) {
   uint32_t rb[F::my_n][4];
@@ -79,14 +83,14 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
   for (int ni = 0; ni < F::my_n; ++ni) {
     const int unit = ni * F::warps_n + F::warp_n(warp);
     if (F::units % F::warps_n == 0 || unit < F::units)
-      load_b<Steps, AlongK, F::columns, F::width>(rb[ni], b_tile, b, k, unit * F::width * 8, lane);
+      load_b<Op, AlongK, F::columns, F::width>(rb[ni], b_tile, b, k, unit * F::width * F::Row::n, lane);
   }
 #pragma unroll
   for (int mi = 0; mi < F::my_m; ++mi) {
     const int m_tile = mi * F::warps_m + F::warp_m(warp);
     if (F::m_tiles % F::warps_m != 0 && m_tile >= F::m_tiles) continue;
     uint32_t ra[4];
-    fetch(mi, m_tile * 16, ra);
+    fetch(mi, m_tile * F::Row::m, ra);
 #pragma unroll
     for (int ni = 0; ni < F::my_n; ++ni) {
       const int unit = ni * F::warps_n + F::warp_n(warp);
@@ -95,12 +99,12 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
       for (int t = 0; t < F::width; ++t) {
         if (F::n_tiles % F::width != 0 && unit * F::width + t >= F::n_tiles) continue;
         auto& out = d.d[((bi * F::my_m + mi) * F::my_n + ni) * F::width + t];
-        if constexpr (Steps == 16) {
+        if constexpr (sizeof(typename Op::ARegisters) == sizeof(ra)) {
           const uint32_t two[2] = {rb[ni][2 * t], rb[ni][2 * t + 1]};
-          mma_m16n8k16<T>(out, ra, two);
+          mma<Op>(out, ra, two);
         } else {
           const uint32_t left[2] = {ra[0], ra[1]}, one[1] = {rb[ni][2 * t]};
-          mma_m16n8k8<T>(out, left, one);
+          mma<Op>(out, left, one);
         }
       }
     }
@@ -109,8 +113,11 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
 
 template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
-  constexpr int k_tiles = (K + 15) / 16, mine = (k_tiles + F::warps_k - 1) / F::warps_k;
-  constexpr bool short_tail = K % 16 != 0 && K % 16 <= 8;
+  using Whole = typename mma_row<T, F::Row::k, float>::type;
+  using Half = typename mma_row<T, F::Row::k / 2, float>::type;
+  constexpr int slice = F::Row::k, k_tiles = (K + slice - 1) / slice,
+                mine = (k_tiles + F::warps_k - 1) / F::warps_k;
+  constexpr bool short_tail = K % slice != 0 && K % slice <= MmaRowOf<Half>::k;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {
     const int b = bi * F::warps_b + F::warp_b(warp);
@@ -120,13 +127,15 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       if (short_tail && kt == k_tiles - 1)
-        multiply_step<T, 8, AlongK_B>(
-            d, b_tile, b, bi, kt * 16, warp, lane,
-            [&](int, int m, uint32_t(&r)[4]) { load_a<8, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane); });
+        multiply_step<Half, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
+                                      [&](int, int m, uint32_t(&r)[4]) {
+                                        load_a<Half, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
+                                      });
       else
-        multiply_step<T, 16, AlongK_B>(
-            d, b_tile, b, bi, kt * 16, warp, lane,
-            [&](int, int m, uint32_t(&r)[4]) { load_a<16, AlongK_A, F::rows>(r, a, b, m, kt * 16, lane); });
+        multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
+                                       [&](int, int m, uint32_t(&r)[4]) {
+                                         load_a<Whole, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
+                                       });
     }
   }
 }
@@ -134,8 +143,9 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
 /// A in registers: slice ki of K is unit ki of the producer's columns.
 template <class T, int K, bool AlongK_B, class F, class P, class B>
 ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int warp, int lane) {
-  static_assert(K % 16 == 0, "multiply: an operand in registers has whole slices of 16");
-  constexpr int k_tiles = K / 16;
+  using Whole = typename mma_row<T, F::Row::k, float>::type;
+  constexpr int slice = F::Row::k, k_tiles = K / slice;
+  static_assert(K % slice == 0, "multiply: an operand in registers has whole slices of the instruction's K");
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {
     const int b = bi * F::warps_b + F::warp_b(warp);
@@ -144,7 +154,7 @@ ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int wa
     for (int ki = 0; ki < P::my_n; ++ki) {
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
-      multiply_step<T, 16, AlongK_B>(d, b_tile, b, bi, kt * 16, warp, lane,
+      multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
                                      [&](int mi, int, uint32_t(&r)[4]) {
 #pragma unroll
                                        for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);

@@ -1,40 +1,46 @@
 // The running softmax of rows that come piece by piece: each step makes exponentials of a piece's scores and says
 // by what earlier sums and products are to be multiplied.
 //
-//   OnlineSoftmax<64> softmax;                            // 64 scores a thread: 64 x 128 keys of a warpgroup
+//   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores
+//   OnlineSoftmax<decltype(s)> softmax;
 //   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
 //   softmax.finish(factor);                               // o *= factor: divided by the sums
 //
-// Rows are those of MMA accumulators: a thread has two, 8 apart, s[i] belonging to row i / 2 % 2; the four lanes of a
-// quad share them.
+// Rows are those of the accumulator: a thread has two, of which half(i) says to which s[i] belongs, and neighbouring lanes
+// share them.
 #pragma once
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/shuffle.hpp>
+#include <zellige/block/accumulator.hpp>
 
 namespace zellige {
 
-template <int N>
+template <class Scores>
 struct OnlineSoftmax {
+  static_assert(Scores::at(1, 0).row == Scores::at(0, 0).row && Scores::registers % 2 == 0,
+                "OnlineSoftmax: registers lie in pairs along a row");
   float max[2] = {-__builtin_inff(), -__builtin_inff()}, sum[2] = {0, 0};  // sum: of this thread's columns
 
   /// s = exp2(scale * (s - max)), max being the largest score so far. Where whole rows may be -inf up to here, because
   /// they are masked, say so: their exponentials are then zeros.
   template <bool Masked = false>
-  ZELLIGE_CALL void step(float (&s)[N], float scale, float (&factor)[2]) {
+  ZELLIGE_CALL void step(Scores& s, float scale, float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float m = max[h];
 #pragma unroll
-      for (int i = 2 * h; i < N; i += 4) m = fmax_fast(m, fmax_fast(s[i], s[i + 1]));
-      m = fmax_fast(m, shfl_xor(m, 1));
-      m = fmax_fast(m, shfl_xor(m, 2));
+      for (int i = 0; i < Scores::registers; i += 2)
+        if (Scores::half(i) == h) m = fmax_fast(m, fmax_fast(s[i], s[i + 1]));
+#pragma unroll
+      for (int lanes = 1; lanes < Scores::lanes_of_row; lanes *= 2) m = fmax_fast(m, shfl_xor(m, lanes));
       const float top = Masked && m == -__builtin_inff() ? 0.0f : m;
       factor[h] = zellige::exp2((max[h] - top) * scale);
       max[h] = m;
       sum[h] *= factor[h];
       const float shift = top * scale;
 #pragma unroll
-      for (int i = 2 * h; i < N; i += 4) {
+      for (int i = 0; i < Scores::registers; i += 2) {
+        if (Scores::half(i) != h) continue;
         s[i] = zellige::exp2(zellige::fma(s[i], scale, -shift));
         s[i + 1] = zellige::exp2(zellige::fma(s[i + 1], scale, -shift));
         sum[h] += s[i] + s[i + 1];
@@ -46,8 +52,8 @@ struct OnlineSoftmax {
   ZELLIGE_CALL void finish(float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      sum[h] += shfl_xor(sum[h], 1);
-      sum[h] += shfl_xor(sum[h], 2);
+#pragma unroll
+      for (int lanes = 1; lanes < Scores::lanes_of_row; lanes *= 2) sum[h] += shfl_xor(sum[h], lanes);
       factor[h] = 1.0f / sum[h];
     }
   }

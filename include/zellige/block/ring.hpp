@@ -22,25 +22,30 @@
 // have released it: each releases it at every block.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
+#include <zellige/block/ring_stage.hpp>
 
 namespace zellige {
 
-/// Which stage of a ring, and the parity of its phase.
+/// The two barriers of each stage.
 template <int Stages>
-struct RingStage {
-  int index = 0;
-  unsigned phase = 0;
-  ZELLIGE_CALL RingStage& operator++() {
-    if (++index == Stages) {
-      index = 0;
-      phase ^= 1;
+struct RingBarriers {
+  using Stage = RingStage<Stages>;
+  smem<uint64_t> full, empty;
+
+  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
+  ZELLIGE_CALL void init_barriers(unsigned producers, unsigned consumers) const {
+    for (int i = 0; i < Stages; ++i) {
+      mbarrier_init(full + i, producers);
+      mbarrier_init(empty + i, consumers);
     }
-    return *this;
   }
-  ZELLIGE_CALL RingStage operator++(int) {
-    const RingStage before = *this;
-    ++*this;
-    return before;
+  ZELLIGE_CALL smem<uint64_t> full_barrier(const Stage& s) const { return full + s.index; }
+  ZELLIGE_CALL smem<uint64_t> empty_barrier(const Stage& s) const { return empty + s.index; }
+  ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
+  ZELLIGE_CALL void wait_empty(const Stage& s) const { mbarrier_wait(empty + s.index, s.phase); }
+  /// Before the producer leaves: all its stages have been released, so nobody will arrive here any more.
+  ZELLIGE_CALL void drain(Stage s) const {
+    for (int i = 0; i < Stages; ++i, ++s) wait_empty(s);
   }
 };
 
@@ -55,12 +60,12 @@ struct Tiles {
 };
 
 template <int Stages, class Tiles, int Ranks = 1>
-struct Ring {
-  using Stage = RingStage<Stages>;
+struct Ring : RingBarriers<Stages> {
+  using typename RingBarriers<Stages>::Stage;
+  using RingBarriers<Stages>::full, RingBarriers<Stages>::empty;
   static constexpr int stage_bytes = Tiles::bytes, tiles_bytes = Stages * stage_bytes,
                        barriers_bytes = 16 * Stages;
   smem<unsigned char> tiles[Tiles::count];
-  smem<uint64_t> full, empty;
 
   /// The names are for the emulator's reports.
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
@@ -86,33 +91,21 @@ struct Ring {
     ring.empty = shared<uint64_t>(empty, barriers_offset + 8 * Stages, Stages);
     return ring;
   }
-  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
-  ZELLIGE_CALL void init(unsigned consumers) const {
-    for (int i = 0; i < Stages; ++i) {
-      mbarrier_init(full + i, 1);
-      mbarrier_init(empty + i, consumers * Ranks);
-    }
-  }
+  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it. One thread fills.
+  ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
-  ZELLIGE_CALL smem<uint64_t> full_barrier(const Stage& s) const { return full + s.index; }
-
-  /// Where a consumer starts; and a producer: all stages are empty, as if a phase had just ended.
-  ZELLIGE_CALL static Stage first() { return {}; }
-  ZELLIGE_CALL static Stage first_empty() { return {0, 1}; }
+  /// Where a consumer starts, and a producer.
+  ZELLIGE_CALL static Stage first() { return Stage::first(); }
+  ZELLIGE_CALL static Stage first_empty() { return Stage::first_empty(); }
 
   /// Waits until the stage is empty and announces its bytes. They complete on the barrier returned.
   ZELLIGE_CALL smem<uint64_t> acquire(const Stage& s) const {
-    mbarrier_wait(empty + s.index, s.phase);
+    this->wait_empty(s);
     mbarrier_arrive_expect_tx(full + s.index, stage_bytes);
-    return full_barrier(s);
+    return this->full_barrier(s);
   }
-  /// Before the producer leaves: all its stages have been released, so nobody will arrive here any more.
-  ZELLIGE_CALL void drain(Stage s) const {
-    for (int i = 0; i < Stages; ++i, ++s) mbarrier_wait(empty + s.index, s.phase);
-  }
-  ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
   /// By a warp: its first lane arrives, or a lane for each rank, at that rank's block.
   ZELLIGE_CALL void release(const Stage& s) const {
     const int lane = threadIdx.x % 32;

@@ -1,44 +1,64 @@
-// Slabs: pieces of a warpgroup's 64-row accumulator on their way to global memory. Each is written by stmatrix
-// without bank conflicts and left by TMA: 64 columns with the 128-byte swizzle, or 40 columns, whose pitch of 80
-// bytes needs none.
+// Slabs: pieces of a warpgroup's accumulator on their way to global memory. Each is written by stmatrix without bank
+// conflicts and left by TMA: 64 columns with the 128-byte swizzle, or 40 columns, whose pitch of 80 bytes needs none.
 //
-//   write_slab<half_t, 64>(slab, d + 32 * j);             // by the warpgroup: columns 64 j to 64 j + 63
-//   fence_proxy_async_shared();
-//   named_barrier_sync(1 + warpgroup, 128);
-//   if (first) tma_store_2d(map, slab, column, row), tma_store_commit();
+//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);     // two of them, in turn
+//   slabs.store(d, j, thread, [&](smem<half_t> slab) { tma_store_2d(map, slab, column + j, row); });
+//   slabs.drain(thread);                                  // before the kernel's end
+//
+// Transposed: a slab has a row for each of d's columns, of 64 elements.
 #pragma once
-#include <zellige/atom/convert.hpp>
-#include <zellige/atom/stmatrix.hpp>
+#include <zellige/atom/fence.hpp>
+#include <zellige/atom/named_barrier.hpp>
+#include <zellige/atom/tma_store.hpp>
+#include <zellige/block/store_matrix.hpp>
+#include <zellige/block/tile.hpp>
 
 namespace zellige {
 
+/// Where a slab has the elements (row, column) of d: as TMA reads them.
+template <int Columns, bool Transposed = false>
+ZELLIGE_CALL constexpr auto slab_layout() {
+  static_assert(Transposed || Columns == 64 || Columns == 40,
+                "slab_layout: 64 columns, swizzled, or 40, without; or a row for each column");
+  if constexpr (Transposed)
+    return composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, Int<Columns>>, Stride<_1, _64>>{});
+  else if constexpr (Columns == 64)
+    return composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _64>, Stride<_64, _1>>{});
+  else
+    return Layout<Shape<_64, Int<Columns>>, Stride<Int<Columns>, _1>>{};
+}
 template <int Columns>
 inline constexpr int slab_bytes = 64 * Columns * 2;
 
-/// d[Columns / 2]: the accumulators of so many columns, laid out as wgmma leaves them.
-template <class T, int Columns>
-ZELLIGE_CALL void write_slab(smem<T> slab, const float* d) {
-  static_assert(Columns == 64 || Columns == 40, "write_slab: 64 columns, swizzled, or 40, without");
-  const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-#pragma unroll
-  for (int c = 0; c < Columns / 16; ++c) {
-    const float* x = d + 8 * c;
-    const int chunk = 2 * c + lane / 16;
-#if defined(ZELLIGE_EMULATE)
-    emulate::look_for_unwritten<4>(x, 32, emulate::Use::stores);
-#endif
-    const uint32_t r[4] = {pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
-                           pack<T>(x[6], x[7])};
-    stmatrix_x4(slab + row * Columns + 8 * (Columns == 64 ? chunk ^ (row % 8) : chunk), r);
+/// `Count` slabs of a warpgroup, which a named barrier of its own holds together.
+template <class T, int Columns, int Count = 2, bool Transposed = false>
+struct Slabs {
+  using SlabLayout = decltype(slab_layout<Columns, Transposed>());
+  smem<T> data;
+  unsigned barrier;
+  int next = 0;
+
+  ZELLIGE_CALL static Slabs at(const char* name, unsigned offset, unsigned barrier) {
+    return {shared<T>(name, offset, Count * 64 * Columns), barrier};
   }
-  if constexpr (Columns % 16 != 0) {
-    const float* x = d + 8 * (Columns / 16);
-#if defined(ZELLIGE_EMULATE)
-    emulate::look_for_unwritten<4>(x, 16, emulate::Use::stores);
-#endif
-    const uint32_t r[2] = {pack<T>(x[0], x[1]), pack<T>(x[2], x[3])};
-    stmatrix_x2(slab + row * Columns + Columns - 8, r);
+  /// d's columns from `first` on; one thread makes the call that leaves, of the slab's pointer.
+  template <class Instruction, class Leave>
+  ZELLIGE_CALL void store(const Accumulator<Instruction>& d, int first, int thread, Leave leave) {
+    if (thread == 0) tma_store_wait_read<Count - 1>();  // the store that used this slab has left it
+    named_barrier_sync(barrier, 128);
+    const auto slab = data + next * (64 * Columns);
+    store_columns<T, Columns, Transposed>(AddressTile<smem<T>, SlabLayout>{slab, {}}, d, first, thread);
+    fence_proxy_async_shared();
+    named_barrier_sync(barrier, 128);
+    if (thread == 0) {
+      leave(slab);
+      tma_store_commit();
+    }
+    if constexpr (Count > 1) next = next + 1 == Count ? 0 : next + 1;
   }
-}
+  ZELLIGE_CALL static void drain(int thread) {
+    if (thread == 0) tma_store_wait_read<0>();
+  }
+};
 
 }  // namespace zellige

@@ -2,6 +2,8 @@
 // group, so that the tiles in flight share rows and columns in the L2.
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
+//
+// And that of attention's rows, head by head: HeadOrder.
 #pragma once
 #include <zellige/atom/config.hpp>
 
@@ -19,6 +21,27 @@ struct TileOrder {
     const int g = t / (group * columns), in_group = t - g * group * columns;
     const int left = rows - g * group, height = left < group ? left : group;
     return {g * group + in_group % height, in_group / height};
+  }
+};
+
+/// Tiles of the rows of several heads: each block of the grid takes `turns`. Causal: rows further down have more to do, so a
+/// block takes a long tile and the short one that makes up for it, from both ends of a head.
+template <bool Causal>
+struct HeadOrder {
+  int tiles, heads;  // of a head; heads
+
+  struct Place {
+    int tile, head;  // tile -1: nothing to do
+  };
+  ZELLIGE_ANYWHERE int per_head() const { return Causal ? (tiles + 1) / 2 : tiles; }
+  ZELLIGE_ANYWHERE int turns(int blocks) const {
+    return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
+  }
+  ZELLIGE_ANYWHERE Place operator()(int turn, int block, int blocks) const {
+    const int unit = (Causal ? turn / 2 : turn) * blocks + block, head = unit / per_head(),
+              r = unit % per_head();
+    if (head >= heads || (Causal && turn % 2 && 2 * r + 1 == tiles)) return {-1, 0};
+    return {Causal && turn % 2 == 0 ? tiles - 1 - r : r, head};
   }
 };
 

@@ -11,27 +11,16 @@ inline constexpr unsigned own_block = ~0u;      // instead of a rank in the clus
 inline constexpr unsigned multicast = 0x10000;  // a mask of blocks follows in the low 16 bits; else own block
 
 /// The operands of one warpgroup-wide matrix multiplication, ready for its reference body.
-struct WgmmaOperands {
-  const unsigned char* a;        // 64 x K elements, row by row; null: in registers
-  const std::uint32_t (*ra)[4];  // of the 128 threads
-  const unsigned char* b;        // N x K elements, row by row
-  const void* const* c;          // of each thread: its accumulators before
-  void* const* d;                // and after
-  unsigned n;
-  bool accumulate;
-  int sign_a, sign_b;
-};
-
 struct WgmmaCall {
   void* d;
-  unsigned d_bytes;
   const std::uint32_t* ra;  // null: `a` describes it
   std::uint64_t a, b;       // descriptors
-  unsigned n, k, element_bytes;
+  const char* types;        // as in the mnemonic, behind N: "16.f32.f16.f16"
+  unsigned n;
+  bool saturate;
   bool a_mn, b_mn;  // M- or N-contiguous
-  bool accumulate, float_accumulators;
-  int sign_a, sign_b;
-  void (*body)(const WgmmaOperands&);
+  bool accumulate;
+  int sign;
 };
 
 struct AsyncEngine {

@@ -35,6 +35,12 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   return out;
 }
 
+/// The row of that name, and what its reference body makes of all threads' operands, from within a meeting's compute.
+ZELLIGE_INLINE const Instruction& instruction(const char* name) { return self().engine->instruction(name); }
+ZELLIGE_INLINE void run_body(const Instruction& row, const BodyOperands& operands) {
+  self().engine->run_body(row, operands);
+}
+
 /// For ldmatrix, from within a meeting's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit
 /// elements, row i's address being lane i's. Checks each as a read of 16 bytes by lane i, counts wavefronts
 /// matrix by matrix, and puts into safe[i] where to read row i from.

@@ -4,7 +4,7 @@
 #define __global__
 #define __device__
 #define __host__
-#define __shared__
+#define __shared__ thread_local  // a block runs on one thread of the host: its fibers share it
 #define __constant__
 #define __grid_constant__
 #define __restrict__

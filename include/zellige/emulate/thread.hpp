@@ -7,6 +7,11 @@
 
 #include "zellige/emulate/counters.hpp"
 
+namespace zellige {
+struct Instruction;   // zellige/atom/instruction.hpp
+struct BodyOperands;  // zellige/atom/body.hpp
+}  // namespace zellige
+
 namespace zellige::emulate {
 
 struct dim3 {
@@ -65,6 +70,8 @@ struct Engine {
   unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
   const Region* (*arranged)(Thread&, const Region*, const Arrangement&, const Parts*);
   void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
+  const Instruction& (*instruction)(const char* name);  // its row
+  void (*run_body)(const Instruction&, const BodyOperands&);
 };
 
 struct Thread {

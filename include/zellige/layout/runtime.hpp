@@ -53,58 +53,21 @@ inline Value swizzle_value(int bits, int base, int shift) {
   return algebra::swizzle_value({bits, base, shift});
 }
 
-inline Value coalesce(Value const& l) { return evaluate(Op::coalesce, "coalesce", {l}); }
+// Every row of algebra/op.hpp whose operands are layouts, under its id: coalesce(l), zipped_divide(l, tiler), ...
+#define ZELLIGE_ROW(id, names, parameters, family, ...)            \
+  template <class... V>                                            \
+  requires(Family::family != Family::number && sizeof...(V) > 0 && \
+           (is_same_v<V, Value> && ...)) inline Value              \
+  id(V const&... operands) {                                       \
+    return evaluate(Op::id, #id, {operands...});                   \
+  }
+ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+// Those of another id, and those that are numbers.
 inline Value coalesce(Value const& l, Value const& profile) {
   return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
-inline Value filter(Value const& l) { return evaluate(Op::filter, "filter", {l}); }
-inline Value flatten(Value const& l) { return evaluate(Op::flatten, "flatten", {l}); }
-inline Value composition(Value const& a, Value const& b) {
-  return evaluate(Op::composition, "composition", {a, b});
-}
 inline Value complement(Value const& l) { return evaluate(Op::complement1, "complement", {l}); }
-inline Value complement(Value const& l, Value const& cotarget) {
-  return evaluate(Op::complement, "complement", {l, cotarget});
-}
-inline Value right_inverse(Value const& l) { return evaluate(Op::right_inverse, "right_inverse", {l}); }
-inline Value left_inverse(Value const& l) { return evaluate(Op::left_inverse, "left_inverse", {l}); }
-inline Value nullspace(Value const& l) { return evaluate(Op::nullspace, "nullspace", {l}); }
-inline Value logical_divide(Value const& l, Value const& t) {
-  return evaluate(Op::logical_divide, "logical_divide", {l, t});
-}
-inline Value zipped_divide(Value const& l, Value const& t) {
-  return evaluate(Op::zipped_divide, "zipped_divide", {l, t});
-}
-inline Value tiled_divide(Value const& l, Value const& t) {
-  return evaluate(Op::tiled_divide, "tiled_divide", {l, t});
-}
-inline Value flat_divide(Value const& l, Value const& t) {
-  return evaluate(Op::flat_divide, "flat_divide", {l, t});
-}
-inline Value logical_product(Value const& l, Value const& t) {
-  return evaluate(Op::logical_product, "logical_product", {l, t});
-}
-inline Value zipped_product(Value const& l, Value const& t) {
-  return evaluate(Op::zipped_product, "zipped_product", {l, t});
-}
-inline Value tiled_product(Value const& l, Value const& t) {
-  return evaluate(Op::tiled_product, "tiled_product", {l, t});
-}
-inline Value flat_product(Value const& l, Value const& t) {
-  return evaluate(Op::flat_product, "flat_product", {l, t});
-}
-inline Value blocked_product(Value const& l, Value const& t) {
-  return evaluate(Op::blocked_product, "blocked_product", {l, t});
-}
-inline Value raked_product(Value const& l, Value const& t) {
-  return evaluate(Op::raked_product, "raked_product", {l, t});
-}
-inline Value tile_to_shape(Value const& block, Value const& shape) {
-  return evaluate(Op::tile_to_shape, "tile_to_shape", {block, shape});
-}
-inline Value max_common_layout(Value const& a, Value const& b) {
-  return evaluate(Op::max_common_layout, "max_common_layout", {a, b});
-}
 inline long long max_common_vector(Value const& a, Value const& b) {
   return evaluate(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
@@ -116,7 +79,6 @@ inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
 }
 inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).root().s.v; }
 inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
-inline Value slice(Value const& crd, Value const& l) { return evaluate(Op::slice, "slice", {crd, l}); }
 
 /// The index of the i-th coordinate, colexicographically, or of a coordinate given mode by mode.
 inline long long index(Value const& l, long long i) {

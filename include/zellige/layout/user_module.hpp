@@ -20,52 +20,17 @@ ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_n
 namespace detail {
 /// What moves modes, cuts them and counts along them.
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Op op) {
-  switch (op) {
-    case Op::coalesce:
-    case Op::coalesce_profile:
-    case Op::composition:
-    case Op::logical_divide:
-    case Op::zipped_divide:
-    case Op::tiled_divide:
-    case Op::flat_divide:
-    case Op::make_layout_concat:
-    case Op::with_shape:
-    case Op::append:
-    case Op::append_to:
-    case Op::prepend:
-    case Op::prepend_to:
-    case Op::take:
-    case Op::group:
-    case Op::get:
-    case Op::select:
-    case Op::replace:
-    case Op::insert:
-    case Op::remove:
-    case Op::reverse:
-    case Op::flatten:
-    case Op::unflatten:
-    case Op::zip1:
-    case Op::zip2:
-    case Op::slice:
-    case Op::dice:
-    case Op::slice_and_offset:
-    case Op::size:
-    case Op::rank:
-    case Op::depth:
-    case Op::shape:
-      return true;
-    default:
-      return false;
-  }
+  Family const f = family_of(op);
+  return f == Family::reshape || f == Family::compose || f == Family::divide || f == Family::modes ||
+         f == Family::query;
 }
 template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
-  return op == Op::composition || op == Op::logical_divide || op == Op::zipped_divide ||
-         op == Op::tiled_divide || op == Op::flat_divide || op == Op::with_shape || op == Op::unflatten ||
-         op == Op::coalesce_profile;
+  Family const f = family_of(op);
+  return f == Family::reshape || f == Family::compose || f == Family::divide;
 }
 template <class Other>
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Other) {
@@ -90,7 +55,7 @@ struct basis_instead {
 template <int at, class... D>
 struct basis_instead<at, tuple<D...>> {
   template <int... I>
-  static constexpr auto make(seq<I...>) {
+  ZELLIGE_HOST_DEVICE static constexpr auto make(seq<I...>) {
     constexpr int counts[] = {strides_in<D>..., 0};
     constexpr auto before = [counts](int i) {
       int n = at;

@@ -5,7 +5,7 @@
 //   partition   what one thread has of a tensor: (FrgV, RestM, RestN, ...), and where it starts
 #pragma once
 
-#include <zellige/atom/mma_traits/row.hpp>
+#include <zellige/atom/algebra/mma.hpp>
 #include <zellige/layout/algebra/tensors.hpp>
 
 namespace zellige::algebra {

@@ -9,6 +9,7 @@
 // names.hpp.
 #pragma once
 
+#include <zellige/atom/algebra/mma.hpp>
 #include <zellige/atom/mma_traits/table.hpp>
 
 namespace zellige {

@@ -13,6 +13,17 @@
 
 namespace zellige {
 
+#if defined(ZELLIGE_EMULATE)
+template <class Op>
+requires(!requires { typename Op::Element; }) struct MmaNumbers<Op> {
+  static constexpr int bytes_of(Number n) {
+    const bool narrow = n == Number::f16 || n == Number::bf16, wide = n == Number::f32 || n == Number::tf32;
+    return narrow ? 2 : wide ? 4 : 0;
+  }
+  static constexpr int operand = bytes_of(find_mma(Op::name).a), sum = bytes_of(find_mma(Op::name).d);
+};
+#endif
+
 // SM61: one thread's dot products of bytes and halfwords
 ZELLIGE_MMA_NAME(SM61_DP4A)
 ZELLIGE_MMA_NAME(SM61_DP2A)

@@ -1,23 +1,26 @@
 // A matrix instruction as data, and who holds what of its operands.
 //
 //   MmaRow row = find_mma("SM80_16x8x16_F32F16F16F32_TN");         // table.hpp
-//   mma_shape(row)                       (_16,_8,_16)
-//   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
+//   operand_layout(row, MmaPart::c)      ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)) as a ThreadValue
 //
 // A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they
 // are one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit 32 bits; four
 // threads lie along K and eight along the rows; what is left is values, first 8 rows down, then along K.
+// algebra/mma.hpp has the same as layouts of the layout library, which this header does without.
 #pragma once
 
 #include <zellige/atom/number.hpp>
-#include <zellige/layout/algebra/tensors.hpp>
+#include <zellige/atom/thread_value.hpp>
 
 namespace zellige {
 
 enum class Issuer : signed char { thread, quad_pair, warp, warpgroup };
 
+/// What a name says beside types and shape: how integer sums end, and what is counted of single bits.
+enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
+
 struct MmaRow {
-  enum class Ending : signed char { none, saturate, xor_popc, and_popc };
+  using Ending = MmaEnding;
 
   short arch = 0;  // the compute capability that brought it, 10 * major + minor; 0: any thread's arithmetic
   short m = 0, n = 0, k = 0;
@@ -32,90 +35,59 @@ struct MmaRow {
 
 enum class MmaPart : signed char { a, b, c, threads };
 
-namespace algebra {
-
-/// (_m,_n,_k).
-ZELLIGE_ALGEBRA constexpr Value mma_shape(MmaRow const& row) {
-  return bundle(ValueKind::tuple, number(row.m), number(row.n), number(row.k));
+/// Which threads of a warp, or warpgroup, issue it; a warp holds four quad pairs, 4 threads apart.
+ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
+  switch (issuer) {
+    case Issuer::thread:
+      return {{{1, 0}}, {}};
+    case Issuer::quad_pair:
+      return {{{4, 1}, {2, 16}}, {}};
+    case Issuer::warp:
+      return {{{32, 1}}, {}};
+    default:
+      return {{{128, 1}}, {}};
+  }
 }
 
-ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
-  return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
-}
+namespace detail {
 
 /// A fragment of (rows, depth) held by warps of 32 threads, each register of `packed` neighbours along the
 /// depth.
-ZELLIGE_ALGEBRA constexpr Value fragment(int rows, int depth, int packed, int warps, bool keep_unit,
-                                         bool wrap) {
-  Value threads =
-      bundle(ValueKind::layout, mode(fixed(4), {fixed(packed * rows)}), mode(fixed(8), {fixed(1)}));
-  if (warps > 1) threads.add(mode(fixed(warps), {fixed(16)}));
-  Value values = empty(ValueKind::layout);
+ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, int warps, bool keep_unit) {
+  ThreadValue r{{{4, packed * rows}, {8, 1}}, {}};
+  if (warps > 1) r.threads[2] = {warps, 16};
   int const down = rows / 8 / warps, along = depth / (4 * packed);
-  if (packed > 1) values.add(mode(fixed(packed), {fixed(rows)}));
-  if (down > 1) values.add(mode(fixed(down), {fixed(8)}));
-  if (along > 1 || keep_unit) values.add(mode(fixed(along), {fixed(4 * packed * rows)}));
-  if (values.rank() == 0) values = unit();
-  if (values.rank() == 1 && !wrap) {
-    Value const only = values[0];
-    values = only;
-  }
-  return bundle(ValueKind::layout, threads, values);
-}
-/// An operand that 128 threads see whole, in shared memory.
-ZELLIGE_ALGEBRA constexpr Value seen_by_all(int rows, int depth) {
-  Value const tile =
-      bundle(ValueKind::layout, mode(fixed(rows), {fixed(1)}), mode(fixed(depth), {fixed(rows)}));
-  return bundle(ValueKind::layout, mode(fixed(128), {fixed(0)}), tile);
+  int mode = 0;
+  if (packed > 1) r.values[mode++] = {packed, rows};
+  if (down > 1) r.values[mode++] = {down, 8};
+  if (along > 1 || keep_unit) r.values[mode++] = {along, 4 * packed * rows};
+  if (mode == 0) r.values[0] = {1, 0};
+  return r;
 }
 
-/// Volta's: eight threads, two quads of a warp.
-ZELLIGE_ALGEBRA constexpr Value quad_pair_operand(bool row_pieces) {
-  if (row_pieces) return bundle(ValueKind::layout, mode(fixed(8), {fixed(1)}), mode(fixed(4), {fixed(8)}));
-  Value const threads = bundle(ValueKind::layout, mode(fixed(4), {fixed(8)}), mode(fixed(2), {fixed(4)}));
-  return bundle(ValueKind::layout, threads, mode(fixed(4), {fixed(1)}));
-}
-ZELLIGE_ALGEBRA constexpr Value quad_pair_result(bool wide) {
-  if (!wide) return bundle(ValueKind::layout, mode(fixed(8), {fixed(1)}), mode(fixed(8), {fixed(8)}));
-  Value const threads = bundle(ValueKind::layout, mode(fixed(2), {fixed(1)}), mode(fixed(2), {fixed(16)}),
-                               mode(fixed(2), {fixed(4)}));
-  Value const values = bundle(ValueKind::layout, mode(fixed(2), {fixed(8)}), mode(fixed(2), {fixed(2)}),
-                              mode(fixed(2), {fixed(32)}));
-  return bundle(ValueKind::layout, threads, values);
-}
+}  // namespace detail
 
-ZELLIGE_ALGEBRA constexpr Value mma_threads(Issuer issuer) {
-  switch (issuer) {
-    case Issuer::thread:
-      return unit();
-    case Issuer::quad_pair:
-      return bundle(ValueKind::layout, mode(fixed(4), {fixed(1)}), mode(fixed(2), {fixed(16)}));
-    case Issuer::warp:
-      return column(32);
-    default:
-      return column(128);
-  }
-}
-
-ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
-  if (part == MmaPart::threads) return mma_threads(row.issuer);
+ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart part) {
+  if (part == MmaPart::threads) return issuing_threads(row.issuer);
   int const rows = part == MmaPart::b ? row.n : row.m, depth = part == MmaPart::c ? row.n : row.k;
   int const bits = bits_of(part == MmaPart::b ? row.b : row.a);
   switch (row.issuer) {
     case Issuer::thread:
-      return bundle(ValueKind::layout, column(rows), column(depth));
+      return {{{rows, rows == 1 ? 0 : 1}}, {{depth, depth == 1 ? 0 : 1}}};
     case Issuer::quad_pair:
-      if (part == MmaPart::c) return quad_pair_result(row.c == Number::f32);
-      return quad_pair_operand(part == MmaPart::a ? row.a_rows : row.b_columns);
+      if (part == MmaPart::c && row.c == Number::f32)
+        return {{{2, 1}, {2, 16}, {2, 4}}, {{2, 8}, {2, 2}, {2, 32}}};
+      if (part == MmaPart::c) return {{{8, 1}}, {{8, 8}}};
+      if (part == MmaPart::a ? row.a_rows : row.b_columns) return {{{8, 1}}, {{4, 8}}};
+      return {{{4, 8}, {2, 4}}, {{4, 1}}};
     case Issuer::warp:
-      if (part == MmaPart::c) return fragment(rows, depth, 2, 1, false, false);
-      return fragment(rows, depth, bits >= 32 ? 1 : 32 / bits, 1, false, bits == 4);
+      return detail::fragment(rows, depth, part == MmaPart::c ? 2 : bits >= 32 ? 1 : 32 / bits, 1, false);
     default:
-      if (part == MmaPart::c) return fragment(rows, depth, 2, 4, true, false);
-      if (part == MmaPart::b || row.a_from_smem) return seen_by_all(rows, depth);
-      return fragment(rows, depth, 32 / bits, 4, false, false);
+      if (part == MmaPart::c) return detail::fragment(rows, depth, 2, 4, true);
+      // In shared memory: 128 threads see it whole.
+      if (part == MmaPart::b || row.a_from_smem) return {{{128, 0}}, {{rows, 1}, {depth, rows}}};
+      return detail::fragment(rows, depth, 32 / bits, 4, false);
   }
 }
 
-}  // namespace algebra
 }  // namespace zellige

@@ -1,55 +1,8 @@
-// The operations on composed layouts, by number: those of the layout within, and those that move its swizzle.
+// The operations that move the swizzle of a composed layout, by number: Composed::moves.
 #pragma once
-#include <zellige/layout/algebra/apply_layout.hpp>
-#include <zellige/layout/algebra/swizzle.hpp>
+#include <zellige/layout/algebra/operands.hpp>
 
 namespace zellige::algebra {
-
-/// Operations of a composed layout are those of its layout, behind the swizzle.
-ZELLIGE_ALGEBRA constexpr bool acts_on_inner(Op op) {
-  switch (op) {
-    case Op::coalesce:
-    case Op::coalesce_profile:
-    case Op::flatten:
-    case Op::composition:
-    case Op::logical_divide:
-    case Op::zipped_divide:
-    case Op::tiled_divide:
-    case Op::flat_divide:
-    case Op::logical_product:
-    case Op::zipped_product:
-    case Op::tiled_product:
-    case Op::flat_product:
-    case Op::blocked_product:
-    case Op::raked_product:
-    case Op::tile_to_shape:
-    case Op::zip1:
-    case Op::take:
-    case Op::group:
-    case Op::get:
-    case Op::select:
-    case Op::filter:
-    case Op::filter_zeros:
-    case Op::append_to:
-      return true;
-    default:
-      return false;
-  }
-}
-ZELLIGE_ALGEBRA constexpr bool queries_inner(Op op) {
-  switch (op) {
-    case Op::size:
-    case Op::cosize:
-    case Op::rank:
-    case Op::depth:
-    case Op::shape:
-    case Op::make_layout_like:
-    case Op::make_fragment_like:
-      return true;
-    default:
-      return false;
-  }
-}
 
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   View c = a[op == Op::slice || op == Op::slice_and_offset ? 1 : 0];
@@ -114,9 +67,12 @@ ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
       plain.push_back(v);
     }
   }
-  Value const common = apply_algebra(op, t, plain);
+  if (op == Op::max_common_vector) {
+    Value const common = max_common_vector(t, plain[0], plain[1]);
+    return t.failed() ? nothing() : number(t.min(common.root().s, fixed(run)));
+  }
+  Value const common = max_common_layout(t, plain[0], plain[1]);
   if (t.failed()) return nothing();
-  if (op == Op::max_common_vector) return number(t.min(common.root().s, fixed(run)));
   Num const have = product_of(t, common);
   if (have.is_static() && have.v <= run) return common;
   return composition(t, common, number(run));

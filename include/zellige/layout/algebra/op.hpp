@@ -1,131 +1,196 @@
-// The operations by number: which one a plan is of, and which one a refusal names.
+// The operations on layouts: one row each, and everything that knows them by name or by number reads these rows:
+// their numbers (Op), the dispatch to their functions (operation.hpp), the treatment of composed layouts and of
+// users' modules, the run-time face (runtime.hpp), the face of texts (evaluate.hpp) and with it `zellige layout`.
+//
+//   row(id, names, parameters, family, composed, function)
+//
+// id          Op::id, one a row. Where several rows have a name, the first that takes the operands is meant; the id
+//             names one row alone
+// names       as CuTe calls it, others after a blank
+// parameters  letters, one an operand; `|` between kinds of operands that one function takes:
+//             c layout or composed layout, p plain layout, s swizzle, i number or tuple of numbers, n number,
+//             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index or count,
+//             f factor, b bits, e bits of an element, or its type's name; ? may be absent, * any number of times
+// family      what kind of operation it is: Family
+// composed    what becomes of a composed layout as its operand: Composed
+// function    of the tape t and the operands a, in namespace algebra
 #pragma once
 #include <zellige/layout/algebra/value.hpp>
 
 namespace zellige {
 
-enum class Op : short {
-  coalesce,
-  coalesce_profile,
-  coalesce_shape,
-  composition,
-  complement,
-  complement1,
-  right_inverse,
-  left_inverse,
-  nullspace,
-  filter,
-  filter_profile,
-  filter_zeros,
-  filter_zeros_profile,
-  logical_divide,
-  zipped_divide,
-  tiled_divide,
-  flat_divide,
-  logical_product,
-  zipped_product,
-  tiled_product,
-  flat_product,
-  blocked_product,
-  raked_product,
-  tile_to_shape,
-  make_layout_left,
-  make_layout_right,
-  make_layout,
-  make_layout_concat,
-  make_ordered_layout,
-  make_layout_like,
-  make_fragment_like,
-  make_identity_layout,
-  with_shape,
-  max_common_layout,
-  max_common_vector,
-  max_alignment,
-  domain_distribute,
-  upcast,
-  downcast,
-  recast_layout,
-  append,
-  append_to,
-  prepend,
-  prepend_to,
-  take,
-  group,
-  get,
-  select,
-  replace,
-  insert,
-  remove,
-  reverse,
-  flatten,
-  flatten_to_tuple,
-  unflatten,
-  zip1,
-  zip2,
-  slice,
-  dice,
-  slice_and_offset,
-  size,
-  cosize,
-  coshape,
-  coprofile,
-  rank,
-  depth,
-  shape,
-  stride,
-  crd2idx,
-  idx2crd,
-  crd2crd,
-  layout_call,
-  get_1d_coord,
-  get_flat_coord,
-  get_hier_coord,
-  add,
-  sub,
-  neg,
-  mul,
-  div,
-  mod,
-  ceil_div,
-  shape_div,
-  round_up,
-  elem_scale,
-  product,
-  product_each,
-  product_like,
-  sum,
-  inner_product,
-  gcd,
-  max,
-  min,
-  iscan,
-  escan,
-  congruent,
-  weakly_congruent,
-  compatible,
-  evenly_divides,
-  lex_less,
-  colex_less,
-  elem_less,
-  elem_leq,
-  equal,
-  filter_zeros_tuple,
-  repeat_like,
-  wrap,
-  unwrap,
-  safe_div,
-  abs,
-  as_arithmetic_tuple,
-  make_basis_like,
-  make_swizzle,
-  swizzle_apply,
-  identity,
-  copy,
-  gemm,
-  axpby,
-  transform,  // on tensors: named in their refusals
-  count
+enum class Family : signed char {
+  reshape,   // the same elements under other coordinates
+  filter,    // without what repeats
+  compose,   //
+  invert,    // inverses and what they are made of
+  divide,    //
+  product,   //
+  make,      // layouts from shapes, and after a model
+  vector,    // common runs, and elements of another size
+  modes,     // edits of modes
+  query,     // of the domain
+  codomain,  // of the indices
+  coordinate,
+  number,
 };
+enum class Composed : signed char {
+  inside,  // the operation is of the layout within, behind the same swizzle
+  asks,    // it asks the layout within
+  moves,   // it has a rule of its own, in apply_composed.hpp
+  plain,   // it is refused
+};
+
+// clang-format off
+#define ZELLIGE_LAYOUT_OPERATIONS(row)                                                                                 \
+  row(coalesce,             "coalesce",             "c",             reshape, inside, coalesce(t, a[0]))               \
+  row(coalesce_shape,       "coalesce",             "i",             reshape, plain,  coalesce_shape(t, a[0]))         \
+  row(coalesce_profile,     "coalesce",             "c i",           reshape, inside, coalesce(t, a[0], a[1]))         \
+  row(flatten,              "flatten",              "c|i",           reshape, inside, flat(a[0]))                      \
+  row(flatten_to_tuple,     "flatten_to_tuple",     "i",             reshape, plain,  flat_tuple(a[0]))                \
+  row(unflatten,            "unflatten",            "p i|i i",       reshape, plain,  unflatten(t, a[0], a[1]))        \
+  row(with_shape,           "with_shape",           "c i",           reshape, plain,  under_shape(t, a[0], a[1]))      \
+  row(filter,               "filter",               "c",             filter,  inside, filter(t, a[0]))                 \
+  row(filter_profile,       "filter",               "p i",           filter,  plain,  filter(t, a[0], a[1]))           \
+  row(filter_zeros,         "filter_zeros",         "c",             filter,  inside, filter_zeros(a[0]))              \
+  row(filter_zeros_profile, "filter_zeros",         "p i",           filter,  plain,  zeros_of_profile(t, a[0], a[1])) \
+  row(filter_zeros_tuple,   "filter_zeros",         "i i",           filter,  plain,  filter_zeros(t, a[0], a[1]))     \
+  row(composition,          "composition",          "c m|s s|s p",   compose, inside, composition(t, a[0], a[1]))    \
+  row(complement1,          "complement",           "p",             invert,  plain,  complement(t, a[0]))             \
+  row(complement,           "complement",           "p i",           invert,  plain,  complement(t, a[0], shape_of(a[1]))) \
+  row(right_inverse,        "right_inverse",        "c",             invert,  moves,  right_inverse(t, a[0]))          \
+  row(left_inverse,         "left_inverse",         "c",             invert,  moves,  left_inverse(t, a[0]))           \
+  row(nullspace,            "nullspace",            "p",             invert,  plain,  nullspace(t, a[0]))              \
+  row(logical_divide,       "logical_divide",       "c m",           divide,  inside, logical_divide(t, a[0], a[1]))   \
+  row(zipped_divide,        "zipped_divide",        "c m",           divide,  inside, zipped_divide(t, a[0], a[1]))    \
+  row(tiled_divide,         "tiled_divide",         "c m",           divide,  inside, tiled_divide(t, a[0], a[1]))     \
+  row(flat_divide,          "flat_divide",          "c m",           divide,  inside, flat_divide(t, a[0], a[1]))      \
+  row(logical_product,      "logical_product",      "c m|p c",       product, inside, logical_product(t, a[0], a[1]))  \
+  row(zipped_product,       "zipped_product",       "c m",           product, inside, zipped_product(t, a[0], a[1]))   \
+  row(tiled_product,        "tiled_product",        "c m",           product, inside, tiled_product(t, a[0], a[1]))    \
+  row(flat_product,         "flat_product",         "c m",           product, inside, flat_product(t, a[0], a[1]))     \
+  row(blocked_product,      "blocked_product",      "c p",           product, inside, blocked_product(t, a[0], a[1]))  \
+  row(raked_product,        "raked_product",        "c p",           product, inside, raked_product(t, a[0], a[1]))    \
+  row(tile_to_shape,        "tile_to_shape",        "c i i?",        product, inside, tile_in_order(t, a))             \
+  row(make_layout,          "make_layout",          "i i",           make,    plain,  paired(t, a[0], a[1]))           \
+  row(make_layout_left,     "make_layout make_layout_left", "i",     make,    plain,  compact_left(t, a[0]))           \
+  row(make_layout_right,    "make_layout_right",    "i",             make,    plain,  compact_right(t, a[0]))          \
+  row(make_layout_concat,   "make_layout",          "p p*",          modes,   plain,  concatenated(a))                 \
+  row(make_ordered_layout,  "make_ordered_layout",  "i i",           make,    plain,  ordered_layout(t, a[0], a[1]))   \
+  row(make_layout_like,     "make_layout_like",     "c",             make,    asks,   layout_like(t, a[0]))            \
+  row(make_fragment_like,   "make_fragment_like",   "c",             make,    asks,   fragment_like(t, a[0]))          \
+  row(make_identity_layout, "make_identity_layout identity", "i",    make,    plain,  pair_up(a[0], basis_like(a[0]))) \
+  row(compact_col_major,    "compact_col_major",    "i",             make,    plain,  stride_of(compact_left(t, a[0])))  \
+  row(compact_row_major,    "compact_row_major",    "i",             make,    plain,  stride_of(compact_right(t, a[0]))) \
+  row(make_swizzle,         "make_swizzle",         "b b",           make,    plain,  make_swizzle(t, a[0].root().s.v, a[1].root().s.v)) \
+  row(max_common_layout,    "max_common_layout",    "c c",           vector,  moves,  max_common_layout(t, a[0], a[1])) \
+  row(max_common_vector,    "max_common_vector",    "c c",           vector,  moves,  max_common_vector(t, a[0], a[1])) \
+  row(max_alignment,        "max_alignment",        "c",             vector,  moves,  max_alignment(t, a[0]))          \
+  row(domain_distribute,    "domain_distribute",    "i i",           vector,  plain,  domain_distribute(t, a[0], a[1])) \
+  row(upcast,               "upcast",               "c f|s f",       vector,  moves,  upcast(t, a[0], a[1].root().s.v)) \
+  row(downcast,             "downcast",             "c f|s f",       vector,  moves,  downcast(t, a[0], a[1].root().s.v)) \
+  row(recast_layout,        "recast_layout",        "c e e",         vector,  plain,  recast(t, a[0], a[1].root().s.v, a[2].root().s.v)) \
+  row(append_to,            "append",               "c k c?|i k i?", modes,   inside, pad_to(t, a[0], small(a[1]), extra(a, a[0]))) \
+  row(append,               "append",               "p p",           modes,   plain,  append(a[0], a[1]))              \
+  row(prepend_to,           "prepend",              "c k c?|i k i?", modes,   plain,  pad_front(t, a[0], small(a[1]), extra(a, a[0]))) \
+  row(prepend,              "prepend",              "p p",           modes,   plain,  prepend(a[0], a[1]))             \
+  row(take,                 "take",                 "c k k|i k k",   modes,   inside, take(t, a[0], small(a[1]), small(a[2]))) \
+  row(group,                "group",                "c k k|i k k",   modes,   inside, group(t, a[0], small(a[1]), small(a[2]))) \
+  row(get,                  "get layout",           "c k k*|i k k*", modes,   inside, mode_at(t, a))                   \
+  row(select,               "select",               "c k k*|i k k*", modes,   inside, selected(t, a))                  \
+  row(replace,              "replace",              "p k p|i k i",   modes,   plain,  replace(t, a[0], small(a[1]), a[2])) \
+  row(insert,               "insert",               "i k i",         modes,   plain,  insert(t, a[0], small(a[1]), a[2])) \
+  row(remove,               "remove",               "i k",           modes,   plain,  remove(t, a[0], small(a[1])))    \
+  row(reverse,              "reverse",              "i",             modes,   plain,  reverse(a[0]))                   \
+  row(zip1,                 "zip",                  "p|i",           modes,   inside, transpose_modes(t, a[0]))        \
+  row(zip2,                 "zip",                  "p p",           modes,   plain,  zip(t, a[0], a[1]))              \
+  row(slice,                "slice",                "x c|x i",       modes,   moves,  slice(t, a[0], a[1]))            \
+  row(dice,                 "dice",                 "x p|x i",       modes,   plain,  dice(t, a[0], a[1]))             \
+  row(slice_and_offset,     "slice_and_offset",     "x c",           modes,   moves,  sliced_from(t, a[0], a[1]))      \
+  row(size,                 "size",                 "c k*|i",        query,   asks,   number(product_of(t, mode_at(t, a)))) \
+  row(rank,                 "rank",                 "c k*|i",        query,   asks,   number(mode_at(t, a).rank()))    \
+  row(depth,                "depth",                "c k*|i",        query,   asks,   number(depth_of(mode_at(t, a)))) \
+  row(shape,                "shape",                "c k*",          query,   asks,   shape_of(mode_at(t, a)))         \
+  row(cosize,               "cosize",               "c|p k*",        codomain, asks,  cosize(t, mode_at(t, a)))        \
+  row(coshape,              "coshape",              "p k*",          codomain, plain, coshape(t, mode_at(t, a)))       \
+  row(coprofile,            "coprofile",            "p k*",          codomain, plain, coprofile_of(t, mode_at(t, a)))  \
+  row(stride,               "stride",               "p k*",          codomain, plain, stride_of(mode_at(t, a)))        \
+  row(crd2idx,              "crd2idx",              "i i i?",        coordinate, plain, index_at(t, a))                \
+  row(idx2crd,              "idx2crd",              "i i i?",        coordinate, plain, coordinate_at(t, a))           \
+  row(crd2crd,              "crd2crd",              "i i i",         coordinate, plain, crd2crd(t, a[0], a[1], a[2]))  \
+  row(layout_call,          "layout_call layout_eval", "c x|s n",    coordinate, moves, called(t, a[0], a[1]))         \
+  row(swizzle_apply,        "swizzle_apply",        "s n",           coordinate, plain, number(swizzled(t, bits_of(a[0]), a[1].root().s))) \
+  row(get_1d_coord,         "get_1d_coord",         "p n",           coordinate, plain, crd2idx(t, hier_coord(t, a[1], a[0]), shape_of(a[0]))) \
+  row(get_flat_coord,       "get_flat_coord",       "p n",           coordinate, plain, flat_coord(t, a[1], a[0]))     \
+  row(get_hier_coord,       "get_hier_coord",       "p n",           coordinate, plain, hier_coord(t, a[1], a[0]))     \
+  row(wrap,                 "wrap",                 "i",             number,  plain,  wrapped(a[0]))                   \
+  row(unwrap,               "unwrap",               "i",             number,  plain,  unwrapped(a[0]))                 \
+  row(repeat_like,          "repeat_like",          "i i",           number,  plain,  repeat_like(a[0], a[1]))         \
+  row(as_arithmetic_tuple,  "as_arithmetic_tuple",  "i",             number,  plain,  as_arithmetic_tuple(a[0]))       \
+  row(make_basis_like,      "make_basis_like",      "i",             number,  plain,  basis_like(a[0]))                \
+  row(add,                  "add",                  "n n|i i",       number,  plain,  add(t, a[0], a[1]))              \
+  row(sub,                  "sub",                  "n n|i i",       number,  plain,  subtract(t, a[0], a[1]))         \
+  row(neg,                  "neg",                  "i",             number,  plain,  negate(t, a[0]))                 \
+  row(mul,                  "mul",                  "n n",           number,  plain,  scaled(t, a[0], a[1]))           \
+  row(div,                  "div",                  "n n",           number,  plain,  number(t.div(num(a[0]), num(a[1])), a[0].root().e)) \
+  row(mod,                  "mod",                  "n n",           number,  plain,  number(t.mod(num(a[0]), num(a[1])), a[0].root().e)) \
+  row(safe_div,             "safe_div",             "n n",           number,  plain,  divided_whole(t, a[0], a[1]))    \
+  row(abs,                  "abs",                  "n",             number,  plain,  number(t.abs(num(a[0])), a[0].root().e)) \
+  row(ceil_div,             "ceil_div",             "i p|n n|i i",   number,  plain,  divided_up(t, a[0], a[1]))       \
+  row(shape_div,            "shape_div",            "i i",           number,  plain,  shape_div(t, a[0], a[1]))        \
+  row(round_up,             "round_up",             "i i",           number,  plain,  round_up(t, a[0], a[1]))         \
+  row(elem_scale,           "elem_scale",           "i i",           number,  plain,  elem_scale(t, a[0], a[1]))       \
+  row(product,              "product",              "i",             number,  plain,  number(product_of(t, a[0])))     \
+  row(product_each,         "product_each",         "i",             number,  plain,  product_each(t, a[0]))           \
+  row(product_like,         "product_like",         "i i",           number,  plain,  product_like(t, a[0], a[1]))     \
+  row(sum,                  "sum",                  "i",             number,  plain,  number(fold_leaves(t, a[0], &Tape::add))) \
+  row(inner_product,        "inner_product",        "i i",           number,  plain,  inner_product(t, a[0], a[1]))    \
+  row(gcd,                  "gcd",                  "i",             number,  plain,  number(fold_leaves(t, a[0], &Tape::gcd))) \
+  row(max,                  "max",                  "i",             number,  plain,  number(fold_leaves(t, a[0], &Tape::max))) \
+  row(min,                  "min",                  "i",             number,  plain,  number(fold_leaves(t, a[0], &Tape::min))) \
+  row(iscan,                "iscan",                "i n",           number,  plain,  scan(t, a[0], num(a[1]), true))  \
+  row(escan,                "escan",                "i n",           number,  plain,  scan(t, a[0], num(a[1]), false)) \
+  row(congruent,            "congruent",            "i i",           number,  plain,  boolean(fixed(congruent(a[0], a[1])))) \
+  row(weakly_congruent,     "weakly_congruent",     "i i",           number,  plain,  boolean(fixed(weakly_congruent(a[0], a[1])))) \
+  row(compatible,           "compatible",           "i i",           number,  plain,  boolean(compatible(t, a[0], a[1]))) \
+  row(evenly_divides,       "evenly_divides",       "i i",           number,  plain,  boolean(evenly_divides(t, a[0], a[1]))) \
+  row(lex_less,             "lex_less",             "i i",           number,  plain,  boolean(lex_less(t, a[0], a[1], false))) \
+  row(colex_less,           "colex_less",           "i i",           number,  plain,  boolean(lex_less(t, a[0], a[1], true))) \
+  row(elem_less,            "elem_less",            "i i",           number,  plain,  boolean(elem_less(t, a[0], a[1]))) \
+  row(elem_leq,             "elem_leq",             "i i",           number,  plain,  boolean(negation(t, elem_less(t, a[1], a[0])))) \
+  row(equal,                "equal",                "n n",           number,  plain,  boolean(equal(t, a[0], a[1])))
+// clang-format on
+
+/// An operation: which one a plan is of, and which one a refusal names.
+enum class Op : short {
+#define ZELLIGE_ROW(id, ...) id,
+  ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+      count
+};
+
+ZELLIGE_ALGEBRA constexpr Family family_of(Op op) {
+  switch (op) {
+#define ZELLIGE_ROW(id, names, parameters, family, ...) \
+  case Op::id:                                          \
+    return Family::family;
+    ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+    default:
+      return Family::number;
+  }
+}
+ZELLIGE_ALGEBRA constexpr Composed composed_of(Op op) {
+  switch (op) {
+#define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \
+  case Op::id:                                                    \
+    return Composed::composed;
+    ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+    default:
+      return Composed::plain;
+  }
+}
 
 using Values = List<Value>;
 

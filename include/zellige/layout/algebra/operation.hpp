@@ -2,18 +2,29 @@
 // run-time face and the command line come in.
 #pragma once
 #include <zellige/layout/algebra/apply_composed.hpp>
-#include <zellige/layout/algebra/apply_modes.hpp>
-#include <zellige/layout/algebra/apply_number.hpp>
+#include <zellige/layout/algebra/operands.hpp>
 
 namespace zellige {
+
+namespace algebra {
+/// What the row says, of operands none of which is composed.
+ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
+  switch (op) {
+#define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \
+  case Op::id:                                                    \
+    return __VA_ARGS__;
+    ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+    default:
+      return t.refused(Rule::not_a_layout, int(op), 0);
+  }
+}
+}  // namespace algebra
 
 /// The result of an operation on values. When the tape has a refusal afterwards there is none.
 ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();
-  if (op == Op::identity) return a[0];
-  if (op == Op::make_swizzle) return make_swizzle(t, a[0].root().s.v, a[1].root().s.v);
-  if (op == Op::swizzle_apply) return number(swizzled(t, bits_of(a[0]), a[1].root().s));
   if (a[0].is(ValueKind::swizzle)) {
     if (op == Op::upcast || op == Op::downcast)
       return recast_swizzle(t, a[0], a[1].root().s.v, op == Op::upcast);
@@ -27,25 +38,17 @@ ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
     return swizzle_to_the_left(t, a[0], a[1]);
   bool any_composed = false;
   for (Value const& v : a) any_composed = any_composed || v.is(ValueKind::composed);
-  if (any_composed) {
-    if (op == Op::max_common_layout || op == Op::max_common_vector) return apply_common(op, t, a);
-    if (a[0].is(ValueKind::composed) && (acts_on_inner(op) || queries_inner(op))) {
-      Values inner = a;
-      inner[0] = a[0][2];
-      Value const r = apply(op, t, inner);
-      if (t.failed() || queries_inner(op)) return r;
-      return behind(a[0][0], a[0][1], r);
-    }
-    return apply_composed(op, t, a);
+  if (!any_composed) return apply_row(op, t, a);
+  if (op == Op::max_common_layout || op == Op::max_common_vector) return apply_common(op, t, a);
+  Composed const how = composed_of(op);
+  if (a[0].is(ValueKind::composed) && (how == Composed::inside || how == Composed::asks)) {
+    Values inner = a;
+    inner[0] = a[0][2];
+    Value const r = apply(op, t, inner);
+    if (t.failed() || how == Composed::asks) return r;
+    return behind(a[0][0], a[0][1], r);
   }
-  if (op <= Op::recast_layout) return apply_algebra(op, t, a);
-  if (op <= Op::slice_and_offset || op == Op::wrap || op == Op::unwrap || op == Op::repeat_like) {
-    return apply_modes(op, t, a);
-  }
-  if (op <= Op::get_hier_coord || op == Op::as_arithmetic_tuple || op == Op::make_basis_like) {
-    return apply_query(op, t, a);
-  }
-  return apply_arithmetic(op, t, a);
+  return apply_composed(op, t, a);
 }
 
 }  // namespace zellige

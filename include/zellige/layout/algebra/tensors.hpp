@@ -63,13 +63,7 @@ ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, View x, View tiler, View crd
   return partition(t, x, tiler, crd, true);
 }
 ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, View x, View tile, View index, View projection) {
-  Values const args = [&] {
-    Values v;
-    v.push_back(tile);
-    v.push_back(index);
-    return v;
-  }();
-  Value const crd = apply_query(Op::get_flat_coord, t, args);
+  Value const crd = flat_coord(t, index, tile);
   Value const tiler = product_each(t, shape_of(tile));
   if (t.failed()) return nothing();
   return partition(t, x, dice(t, projection, tiler), dice(t, projection, crd), false);

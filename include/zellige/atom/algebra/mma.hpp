@@ -1,0 +1,40 @@
+// A matrix instruction's shape and operands as layouts of the layout library, nested as CuTe nests them.
+//
+//   mma_shape(row)                       (_16,_8,_16)
+//   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
+#pragma once
+
+#include <zellige/atom/mma_traits/row.hpp>
+#include <zellige/layout/algebra/tensors.hpp>
+
+namespace zellige::algebra {
+
+/// (_m,_n,_k).
+ZELLIGE_ALGEBRA constexpr Value mma_shape(MmaRow const& row) {
+  return bundle(ValueKind::tuple, number(row.m), number(row.n), number(row.k));
+}
+
+ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
+  return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
+}
+
+/// A mode alone stands by itself, unless it is to be kept in a group.
+ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[ThreadValue::max_modes],
+                                         bool keep_group = false) {
+  if (modes[1].shape == 0 && !keep_group) return mode(fixed(modes[0].shape), {fixed(modes[0].stride)});
+  Value all = empty(ValueKind::layout);
+  for (ThreadValue::Mode const& m : modes)
+    if (m.shape != 0) all.add(mode(fixed(m.shape), {fixed(m.stride)}));
+  return all;
+}
+
+ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
+  ThreadValue const layout = operand_layout(row, part);
+  if (part == MmaPart::threads) return group_of(layout.threads);
+  // CuTe groups a warp's 4-bit operands even where there is one mode.
+  bool const four_bits =
+      row.issuer == Issuer::warp && part != MmaPart::c && bits_of(part == MmaPart::b ? row.b : row.a) == 4;
+  return bundle(ValueKind::layout, group_of(layout.threads), group_of(layout.values, four_bits));
+}
+
+}  // namespace zellige::algebra

@@ -1,0 +1,28 @@
+// What ldmatrix, stmatrix and movmatrix do, from their rows alone: bits go from where the source's layout says to where the
+// destination's says. Host code only.
+#pragma once
+
+#include <zellige/atom/mma_reference.hpp>
+
+namespace zellige::reference {
+
+/// operands.a: each thread's registers, or the 16 bytes that it addresses; operands.d: the same at the other end.
+inline void move_bits(const Instruction& row, const BodyOperands& operands) {
+  uint16_t whole[256];  // of four 8x8 matrices; a unit is what no layout splits
+  constexpr int unit = 16;
+  const auto each = [&](const ThreadValue& layout, auto pointers, auto f) {
+    const Offsets<32> threads(layout.threads);
+    const Offsets<128> bits(layout.values);
+    for (int t = 0; t < threads.count; ++t)
+      for (int i = 0; pointers[t] && i < bits.count / unit; ++i)
+        f(whole[(threads.at[t] + bits.at[i * unit]) / unit], pointers[t], 2 * i);
+  };
+  each(row.a.layout, operands.a, [](uint16_t& element, const void* from, int byte) {
+    __builtin_memcpy(&element, static_cast<const char*>(from) + byte, sizeof(element));
+  });
+  each(row.c.layout, operands.d, [](uint16_t element, void* to, int byte) {
+    __builtin_memcpy(static_cast<char*>(to) + byte, &element, sizeof(element));
+  });
+}
+
+}  // namespace zellige::reference

@@ -1,0 +1,64 @@
+// A matrix instruction's row as an Instruction, all but the texts, which instruction_rows.hpp makes of it. Host code
+// only.
+//
+//   constexpr Instruction i = instruction_of(find_mma("SM80_16x8x16_F32F16F16F32_TN"));
+//   i.c.layout(5, 3)                                               // 57: thread 5 holds (9, 3) in value 3
+#pragma once
+
+#include <zellige/atom/instruction.hpp>
+#include <zellige/atom/mma_reference.hpp>
+#include <zellige/atom/mma_traits/table.hpp>
+
+namespace zellige {
+
+namespace detail {
+
+/// Products of one tensor pipe a cycle.
+constexpr int products_a_cycle(MmaRow const& row) {
+  if (row.issuer == Issuer::thread) return 1;
+  if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;
+  int const of_half = row.issuer == Issuer::warpgroup ? 512 : 256, bits = bits_of(row.a);
+  if (row.a == Number::f64) return row.arch == 90 ? 32 : 16;
+  return bits >= 16 ? of_half * 16 / bits : bits == 8 ? 2 * of_half : bits == 4 ? 4 * of_half : 16 * of_half;
+}
+
+constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Number n) {
+  Instruction::Operand o;
+  o.bits = bits_of(n);
+  o.number = n;
+  o.layout = operand_layout(row, part);
+  bool const group = row.issuer == Issuer::warpgroup;
+  if (group && (part == MmaPart::b || (part == MmaPart::a && row.a_from_smem))) {
+    o.space = Instruction::Space::smem;
+    o.alignment = 16;
+    o.swizzles = 0b1111;
+    o.majors = o.bits == 16 ? 0b11 : 0b01;
+  } else {
+    o.space = Instruction::Space::rmem;
+    o.registers = (o.layout.value_count() * o.bits + 31) / 32;
+  }
+  return o;
+}
+
+}  // namespace detail
+
+constexpr Instruction instruction_of(MmaRow const& row) {
+  bool const group = row.issuer == Issuer::warpgroup;
+  int const at_once = detail::products_a_cycle(row) * (group ? 4 : 1);
+  Instruction i{};
+  i.compute_capability = row.arch;
+  i.kind = Instruction::Kind::mma;
+  i.issuers = issuing_threads(row.issuer).thread_count();
+  i.m = row.m, i.n = row.n, i.k = row.k;
+  i.a = detail::operand_of(row, MmaPart::a, row.a);
+  i.b = detail::operand_of(row, MmaPart::b, row.b);
+  i.c = detail::operand_of(row, MmaPart::c, row.d);
+  if (group) i.completion = Instruction::Completion::commit_group;
+  i.cycles = (row.m * row.n * row.k + at_once - 1) / at_once;
+  i.ending = row.ending;
+  if (row.issuer != Issuer::thread && row.a != Number::c64) i.body = reference::mma;
+  i.only_of_its_architecture = group;
+  return i;
+}
+
+}  // namespace zellige

@@ -1,0 +1,44 @@
+// An epilogue (epilogue.hpp) over an accumulator that covers a part of a matrix.
+//
+//   const Part part{row, column, rows, columns};          // where it lies in a matrix of rows x columns
+//   apply_pairs<64>(epilogue, d, 0, thread, part);        // d = epilogue(d), columns 0 to 63, in pairs
+//   apply_transposed(epilogue, d, thread, part);          // d holds the matrix's transpose
+#pragma once
+#include <zellige/block/accumulator.hpp>
+#include <zellige/block/epilogue.hpp>
+#include <zellige/block/part.hpp>
+
+namespace zellige {
+
+/// `Columns` columns of d from `first` on. What lies outside the matrix is left alone.
+template <int Columns, class Epilogue, class Instruction>
+ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
+                              Part p) {
+  using D = Accumulator<Instruction>;
+  constexpr int held = Columns * D::registers / D::columns;
+  const int from = first * D::registers / D::columns;
+#pragma unroll
+  for (int i = from; i < from + held; i += 2) {
+    const auto at = d.at(i, thread);
+    const int r = p.row + at.row, c = p.column + at.column;
+    if (r < p.rows && c < p.columns) {
+      const Vec<float, 2> y = epilogue(Vec<float, 2>{d[i], d[i + 1]}, r, c);
+      d[i] = y[0];
+      d[i + 1] = y[1];
+    }
+  }
+}
+
+/// d's rows are the matrix's columns.
+template <class Epilogue, class Instruction>
+ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
+                                   Part p) {
+#pragma unroll
+  for (int i = 0; i < d.registers; ++i) {
+    const auto at = d.at(i, thread);
+    const int r = p.row + at.column, c = p.column + at.row;
+    if (r < p.rows && c < p.columns) d[i] = epilogue(d[i], r, c);
+  }
+}
+
+}  // namespace zellige

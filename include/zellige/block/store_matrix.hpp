@@ -1,0 +1,76 @@
+// store_columns: an accumulator on its way to shared memory, rounded, 8x8 matrices at a time by stmatrix.
+//
+//   const auto slab = slab_tile<half_t, 64>(shared<half_t>("D", 0, 64 * 64));           // slab.hpp
+//   store_columns<half_t, 64>(slab, d, 0);                // tile(row, column): element (row, column) of d
+//   store_columns<half_t, 16, true>(transposed, d, 0);    // where a column of d is contiguous in the tile
+//
+// Who addresses what follows from layouts: a lane addresses a row of a matrix (stmatrix's destination), whose first element
+// some thread holds in some register (its source), and that register is an element of d (the accumulator's layout).
+#pragma once
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/copy_atom.hpp>
+#include <zellige/atom/stmatrix.hpp>
+#include <zellige/block/accumulator.hpp>
+
+namespace zellige {
+
+/// stmatrix of so many matrices, as the layouts of its operands: (thread, value) -> element.
+template <int Matrices, bool Transposed>
+struct StoreMatrix;
+#define ZELLIGE_STORE_MATRIX(matrices, transposed, op, call)                                         \
+  template <>                                                                                        \
+  struct StoreMatrix<matrices, transposed> {                                                         \
+    using Op = op;                                                                                   \
+    ZELLIGE_CALL static void store(any_pointer row, const uint32_t (&r)[matrices]) { call(row, r); } \
+  };
+ZELLIGE_STORE_MATRIX(2, false, SM90_U32x2_STSM_N, stmatrix_x2)
+ZELLIGE_STORE_MATRIX(4, false, SM90_U32x4_STSM_N, stmatrix_x4)
+ZELLIGE_STORE_MATRIX(2, true, SM90_U16x4_STSM_T, stmatrix_x2_trans)
+ZELLIGE_STORE_MATRIX(4, true, SM90_U16x8_STSM_T, stmatrix_x4_trans)
+#undef ZELLIGE_STORE_MATRIX
+
+/// Of d's first registers, the element at the start of the row that this thread of the warpgroup addresses.
+template <class T, class Store, class Instruction>
+ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
+  using D = Accumulator<Instruction>;
+  using Atom = Copy_Atom<typename Store::Op, T>;
+  constexpr int held = decltype(size<1>(typename Atom::ValLayoutSrc{}))::value,
+                threads = decltype(size<0>(typename D::Traits::CLayout{}))::value;
+  const auto holder = composition(right_inverse(typename Atom::ValLayoutSrc{}),
+                                  layout<0>(typename Atom::ValLayoutDst{}));  // lane -> thread + 32 value
+  const auto element =
+      composition(D::coordinates(), Layout<Shape<_32, Int<held>>, Stride<_1, Int<threads>>>{});
+  const auto at = D::coordinates()(thread / 32 * 32, 0) + composition(element, holder)(thread % 32);
+  return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
+}
+
+/// One step of 4 (or 2) matrices: d's registers from `first` on, to the tile's columns from `column` on.
+template <class T, int Matrices, bool Transposed, class Tile, class Instruction>
+ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction>& d, int first, int column,
+                                 int thread) {
+  using Store = StoreMatrix<Matrices, Transposed>;
+#if defined(ZELLIGE_EMULATE)
+  emulate::look_for_unwritten<4>(d.d + first, 8 * Matrices, emulate::Use::stores);
+#endif
+  uint32_t r[Matrices];
+#pragma unroll
+  for (int i = 0; i < Matrices; ++i) r[i] = pack<T>(d[first + 2 * i], d[first + 2 * i + 1]);
+  const AccumulatorAt at = addressed_element<T, Store, Instruction>(thread);
+  Store::store(tile(at.row, at.column + column), r);
+}
+
+/// `Columns` columns of d from `first` on, by all threads that hold it, to a tile of as many.
+template <class T, int Columns, bool Transposed = false, class Tile, class Instruction>
+ZELLIGE_CALL void store_columns(const Tile& tile, const Accumulator<Instruction>& d, int first, int thread) {
+  using D = Accumulator<Instruction>;
+  constexpr int four = 8 * D::columns / D::registers;  // columns of four matrices, whose registers are eight
+  static_assert(2 * Columns % four == 0, "store_columns: whole matrices of 8 columns");
+#pragma unroll
+  for (int c = 0; c < Columns / four; ++c)
+    store_matrices<T, 4, Transposed>(tile, d, first * 8 / four + 8 * c, four * c, thread);
+  if constexpr (Columns % four != 0)
+    store_matrices<T, 2, Transposed>(tile, d, first * 8 / four + 8 * (Columns / four), Columns / four * four,
+                                     thread);
+}
+
+}  // namespace zellige

@@ -1,0 +1,303 @@
+// Operations by name: which row takes the operands that a text gives, and why none does. Everything that comes from
+// outside goes through here before it reaches the algebra, which trusts its operands to be of the right kind.
+//
+//   row_for(named(rows, "composition"), {layout, tiler})    the row that is meant, or nullptr
+//
+// A row is one of op.hpp's table, or has a function of its own; its parameters are the letters that op.hpp explains,
+// and t tensor, d tensor or the shape of an identity tensor, q layout of rank 3, y two numbers or more, 3 three tilers,
+// w a word. Host only.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zellige/layout/algebra/operation.hpp>
+#include <zellige/layout/text.hpp>
+
+namespace zellige {
+
+/// An operand: its text, and the value it is unless it is a word such as half_t.
+struct Operand {
+  std::string text = {};
+  Value value = nothing();
+  std::string unreadable = {};  // why it is no value
+  bool is_word() const { return !unreadable.empty(); }
+};
+using Operands = std::vector<Operand>;
+
+struct Operation {
+  char const* id;
+  char const* names;
+  char const* parameters;
+  Op op = Op::count;                                     // of the algebra, or
+  std::string (*run)(Tape&, Operands const&) = nullptr;  // what computes the result's text
+};
+
+inline constexpr Operation layout_operations[] = {
+#define ZELLIGE_ROW(id, names, parameters, ...) {#id, names, parameters, Op::id},
+    ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
+#undef ZELLIGE_ROW
+};
+
+using Rows = std::vector<Operation const*>;
+
+namespace detail {
+constexpr long long most_count = 64, most_factor = 1LL << 40;
+
+inline bool is_plain(Value const& v) { return v.is(ValueKind::layout); }
+inline bool is_integers(Value const& v) {
+  return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
+    return n.kids < 0 ? n.kind == ValueKind::number
+                      : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
+  });
+}
+inline bool is_swizzled_layout(Value const& v) {
+  if (!v.is(ValueKind::composed)) return false;
+  Value const a = v[0], offset = v[1], b = v[2];
+  return a.is(ValueKind::swizzle) && is_plain(b) &&
+         (offset.is(ValueKind::flag) || (offset.is_number() && offset.root().e == 0));
+}
+inline bool is_coordinate(Value const& v) {
+  return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
+    return n.kids < 0 ? n.kind == ValueKind::underscore || (n.kind == ValueKind::number && n.e == 0)
+                      : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
+  });
+}
+inline bool is_tiler(Value const& v) {
+  if (is_plain(v) || v.is_number() || v.is(ValueKind::underscore)) return true;
+  if (!v.is(ValueKind::tuple)) return false;
+  for (int i = 0; i < v.rank(); ++i) {
+    if (!is_tiler(v[i])) return false;
+  }
+  return true;
+}
+inline bool is_tensor_value(Value const& v) {
+  return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_swizzled_layout(v[1]));
+}
+inline bool is_count(Value const& v, long long least, long long most) {
+  return v.is_number() && v.root().e == 0 && v.root().s.v >= least && v.root().s.v <= most;
+}
+
+inline bool fits(char parameter, Operand const& o) {
+  if (parameter == 'w') return !o.text.empty();
+  if (parameter == 'e' && o.is_word()) return true;
+  if (o.is_word()) return false;
+  Value const& v = o.value;
+  switch (parameter) {
+    case 'c':
+      return is_plain(v) || is_swizzled_layout(v);
+    case 'p':
+      return is_plain(v);
+    case 's':
+      return v.is(ValueKind::swizzle);
+    case 't':
+      return is_tensor_value(v);
+    case 'd':
+      return is_tensor_value(v) || is_integers(v);
+    case 'i':
+      return is_integers(v);
+    case 'n':
+      return v.is_number();
+    case 'x':
+      return is_coordinate(v);
+    case 'm':
+      return is_tiler(v);
+    case 'q':
+      return is_plain(v) && v.rank() == 3;
+    case '3':
+      return v.is(ValueKind::tuple) && v.rank() == 3 && is_tiler(v);
+    case 'y':
+      return v.is(ValueKind::tuple) && v.rank() >= 2 && is_integers(v);
+    case 'k':
+      return is_count(v, -1, most_count);
+    case 'f':
+    case 'e':
+      return is_count(v, 1, most_factor);
+    case 'b':
+      return is_count(v, 0, most_factor);
+    default:
+      return false;
+  }
+}
+constexpr char const* meaning(char parameter) {
+  switch (parameter) {
+    case 'c':
+      return "layout";
+    case 'p':
+      return "plain layout";
+    case 's':
+      return "swizzle";
+    case 't':
+      return "tensor";
+    case 'd':
+      return "tensor or shape";
+    case 'i':
+      return "numbers";
+    case 'n':
+      return "number";
+    case 'x':
+      return "coordinate";
+    case 'm':
+      return "tiler";
+    case 'q':
+      return "layout of rank 3";
+    case '3':
+      return "three tilers";
+    case 'y':
+      return "(M,N,...)";
+    case 'k':
+      return "mode or count";
+    case 'f':
+      return "factor";
+    case 'e':
+      return "type";
+    case 'b':
+      return "bits";
+    case 'w':
+      return "word";
+    default:
+      return "anything";
+  }
+}
+
+/// The kinds of operands that a row takes, one text for each.
+inline std::vector<std::string_view> alternatives(Operation const& o) {
+  std::vector<std::string_view> all;
+  for (std::string_view rest = o.parameters;;) {
+    std::size_t const bar = rest.find('|');
+    all.push_back(rest.substr(0, bar));
+    if (bar == rest.npos) return all;
+    rest.remove_prefix(bar + 1);
+  }
+}
+/// How many operands, from the first on, suit the letters; all of them and no letter left makes them fit.
+struct Match {
+  std::size_t suited = 0;
+  bool whole = false;
+};
+inline Match match(std::string_view letters, std::span<Operand const> operands) {
+  Match m;
+  for (std::size_t p = 0; p < letters.size();) {
+    char const letter = letters[p++];
+    char const mark = p < letters.size() && letters[p] != ' ' ? letters[p++] : ' ';
+    std::size_t const before = m.suited;
+    while (m.suited < operands.size() && fits(letter, operands[m.suited])) {
+      ++m.suited;
+      if (mark != '*') break;
+    }
+    if (m.suited == before && mark == ' ') return m;
+    if (p < letters.size()) ++p;
+  }
+  m.whole = m.suited == operands.size() && m.suited > 0;
+  return m;
+}
+inline std::string letters_text(std::string_view letters) {
+  std::string text;
+  for (std::size_t p = 0; p < letters.size();) {
+    char const letter = letters[p++];
+    char const mark = p < letters.size() && letters[p] != ' ' ? letters[p++] : ' ';
+    std::string const what = meaning(letter);
+    text += text.empty() ? "" : ", ";
+    text += mark == '?' ? "[" + what + "]" : what;
+    if (mark == '*') text += ", ...";
+    if (p < letters.size()) ++p;
+  }
+  return text;
+}
+}  // namespace detail
+
+/// An operand of a text.
+inline Operand operand(std::string const& text) {
+  Operand o{text};
+  try {
+    o.value = parse_value(text);
+  } catch (LayoutError const& e) {
+    o.unreadable = e.what();
+  }
+  return o;
+}
+
+inline bool fits(Operation const& o, std::span<Operand const> operands) {
+  auto const all = detail::alternatives(o);
+  return std::any_of(all.begin(), all.end(),
+                     [&](auto letters) { return detail::match(letters, operands).whole; });
+}
+/// Those of the rows that have a name; where none has, the one of that id.
+inline Rows named(std::span<Operation const> rows, std::string_view name) {
+  Rows found, by_id;
+  for (Operation const& o : rows) {
+    std::string_view const all = o.names;
+    for (std::size_t at = 0; at < all.size();) {
+      std::size_t const end = std::min(all.find(' ', at), all.size());
+      if (all.substr(at, end - at) == name) found.push_back(&o);
+      at = end + 1;
+    }
+    if (name == o.id) by_id.push_back(&o);
+  }
+  return found.empty() ? by_id : found;
+}
+inline Operation const* row_for(Rows const& rows, std::span<Operand const> operands) {
+  auto const at = std::find_if(rows.begin(), rows.end(), [&](auto const* o) { return fits(*o, operands); });
+  return at == rows.end() ? nullptr : *at;
+}
+
+/// "a layout", "a tuple of numbers", ...
+inline std::string kind_name(Value const& v) {
+  switch (v.kind()) {
+    case ValueKind::number:
+      return v.root().e ? "a basis element" : "a number";
+    case ValueKind::boolean:
+      return "a truth value";
+    case ValueKind::underscore:
+      return "the mark _";
+    case ValueKind::tuple:
+    case ValueKind::arithmetic:
+      return detail::is_integers(v) ? "a tuple of numbers" : "a tuple";
+    case ValueKind::layout:
+      return "a layout";
+    case ValueKind::swizzle:
+      return "a swizzle";
+    case ValueKind::composed:
+      return detail::is_swizzled_layout(v) ? "a composed layout"
+                                           : "composed of other things than a swizzle and a layout";
+    case ValueKind::tensor:
+      return "a tensor";
+    case ValueKind::counting:
+    case ValueKind::coordinates:
+      return "an iterator";
+    case ValueKind::flag:
+      return "a pointer's place";
+    default:
+      return "nothing";
+  }
+}
+/// Why no row fits, and the first operand that none admits (or how many there are).
+struct Misfit {
+  std::string why;
+  std::size_t operand = 0;
+};
+inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
+  std::size_t suited = 0;
+  std::vector<std::string> wanted;
+  for (Operation const* row : rows) {
+    for (std::string_view letters : detail::alternatives(*row)) {
+      suited = std::max(suited, detail::match(letters, operands).suited);
+      std::string const text = "(" + detail::letters_text(letters) + ")";
+      if (std::find(wanted.begin(), wanted.end(), text) == wanted.end()) wanted.push_back(text);
+    }
+  }
+  std::string why = std::string(name) + " takes ";
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    why += (i == 0 ? "" : i + 1 == wanted.size() ? " or " : ", ") + wanted[i];
+  if (suited >= operands.size()) {
+    why += "; " + std::to_string(operands.size()) + (operands.size() == 1 ? " operand is" : " operands are") +
+           " given";
+    return {why, operands.size()};
+  }
+  Operand const& o = operands[suited];
+  why += "; its operand " + std::to_string(suited + 1) + " is ";
+  return {why + (o.is_word() ? "the word " + o.text : kind_name(o.value)), suited};
+}
+
+}  // namespace zellige

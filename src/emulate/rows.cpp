@@ -1,0 +1,47 @@
+#include "emulate/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <unordered_map>
+#include <zellige/atom/instruction_table.hpp>
+
+namespace zellige::emulate {
+
+namespace {
+
+// A kernel's headers and the engine are of one version: what one names the other has.
+[[noreturn]] void no_row(std::string_view name) {
+  fmt::print(stderr, "emulator: there is no instruction {}; the kernel was compiled with other headers\n",
+             name);
+  std::abort();
+}
+
+}  // namespace
+
+const Instruction& row_of(const char* name) {
+  const Instruction* row = find_instruction(name);
+  if (!row) no_row(name);
+  return *row;
+}
+
+const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem) {
+  static const auto known = [] {
+    std::unordered_map<std::string, const Instruction*> all;
+    for (const Instruction& row : instructions())
+      if (row.issuers == 128)
+        all[fmt::format("{} {}", row.ptx, row.a.space == Instruction::Space::smem)] = &row;
+    return all;
+  }();
+  const std::string ptx =
+      fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}{}", n, types, saturate ? ".satfinite" : "");
+  const auto found = known.find(fmt::format("{} {}", ptx, a_from_smem));
+  if (found == known.end()) no_row(ptx);
+  return *found->second;
+}
+
+void run_body(const Instruction& row, const BodyOperands& operands) { row.body(row, operands); }
+
+}  // namespace zellige::emulate

@@ -1,0 +1,116 @@
+#include "graph/compose.hpp"
+
+#include <algorithm>
+#include <cfloat>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Appends steps; each function is one and gives the number of its result.
+class Steps {
+ public:
+  Steps(std::size_t operands, int dim, std::int64_t extent)
+      : next_(static_cast<int>(operands)), dim_(dim), extent_(extent) {}
+
+  int unary(OpKind kind, int x) { return add(kind, {x}, {}); }
+  int binary(OpKind kind, int x, int y) { return add(kind, {x, y}, {}); }
+  int scalar(OpKind kind, std::vector<int> in, double s) { return add(kind, std::move(in), {.scalar = s}); }
+  int sum(int x) { return add(OpKind::reduction, {x}, {.dim = dim_}); }
+  int mean(int x) { return scalar(OpKind::mul_scalar, {sum(x)}, 1 / static_cast<double>(extent_)); }
+  int amax(int x) { return add(OpKind::amax, {x}, {.dim = dim_, .keepdim = true}); }
+  int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
+  /// With eps: 0 is left out.
+  int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
+
+  std::vector<Step> take() { return std::move(steps_); }
+
+ private:
+  int add(OpKind kind, std::vector<int> in, const Attributes& a) {
+    steps_.push_back({kind, std::move(in), a});
+    return next_++;
+  }
+  std::vector<Step> steps_;
+  int next_, dim_;
+  std::int64_t extent_;
+};
+
+}  // namespace
+
+bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed; }
+
+bool reduces(OpKind kind) {
+  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amin || kind == OpKind::logsumexp;
+}
+
+int composed_dim(OpKind kind, const Attributes& a, const Shape& x) {
+  const bool last = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+  return last ? static_cast<int>(x.size()) - 1 : a.dim;
+}
+
+std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
+  const Shape& shape = operands.at(0);
+  const int dim = composed_dim(kind, a, shape), x = 0;
+  Steps s(operands.size(), dim, shape.at(static_cast<std::size_t>(dim)));
+  // The factor and the summand that follow a norm, where they are given.
+  const auto scaled = [&](int y) {
+    if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
+    if (operands.size() > 2) s.binary(OpKind::add, y, 2);
+  };
+  switch (kind) {
+    case OpKind::sum:
+      s.sum(x);
+      break;
+    case OpKind::mean:
+      s.mean(x);
+      break;
+    case OpKind::amin:
+      s.unary(OpKind::neg, s.amax(s.unary(OpKind::neg, x)));
+      break;
+    case OpKind::softmax: {
+      const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, s.amax(x)));
+      s.binary(OpKind::div, e, s.sum(e));
+      break;
+    }
+    case OpKind::log_softmax: {
+      const int below = s.binary(OpKind::sub, x, s.amax(x));
+      s.binary(OpKind::sub, below, s.unary(OpKind::log, s.sum(s.unary(OpKind::exp, below))));
+      break;
+    }
+    case OpKind::logsumexp: {
+      // Of an infinite maximum the greatest finite float32 is taken off: -inf - -inf would be NaN.
+      const int off = s.bounded(s.amax(x));
+      const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
+      s.binary(OpKind::add, s.unary(OpKind::log, s.sum(e)), off);
+      break;
+    }
+    case OpKind::rms_norm: {
+      const int square = s.shifted(s.mean(s.unary(OpKind::square, x)), a.eps);
+      scaled(s.binary(OpKind::div, x, s.unary(OpKind::sqrt, square)));
+      break;
+    }
+    case OpKind::layer_norm: {
+      const int off = s.binary(OpKind::sub, x, s.mean(x));
+      const int variance = s.shifted(s.mean(s.unary(OpKind::square, off)), a.eps);
+      scaled(s.binary(OpKind::div, off, s.unary(OpKind::sqrt, variance)));
+      break;
+    }
+    default:
+      fail("{} is not made of other operators", name(kind));
+  }
+  return s.take();
+}
+
+std::vector<Shape> step_shapes(const std::vector<Step>& steps, const std::vector<Shape>& operands) {
+  std::vector<Shape> all = operands;
+  for (const Step& step : steps) {
+    std::vector<Shape> in;
+    for (int i : step.inputs) in.push_back(all[static_cast<std::size_t>(i)]);
+    all.push_back(infer_shapes({"a composed operator"}, step.kind, step.attributes, in).at(0));
+  }
+  return {all.begin() + static_cast<std::ptrdiff_t>(operands.size()), all.end()};
+}
+
+}  // namespace zellige::graph

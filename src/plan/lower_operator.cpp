@@ -1,0 +1,44 @@
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "plan/lower.hpp"
+
+namespace zellige::plan {
+
+int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& a,
+                   const std::vector<int>& operands, Section section, const Shape& shape) {
+  std::vector<Shape> shapes;
+  for (int i : operands) shapes.push_back(program.nodes[i].shape);
+  if (graph::is_composed(kind)) {
+    std::vector<int> values = operands;
+    for (const graph::Step& step : graph::compose(kind, a, shapes)) {
+      std::vector<int> in;
+      for (int i : step.inputs) in.push_back(values[static_cast<std::size_t>(i)]);
+      values.push_back(lower_operator(program, step.kind, step.attributes, in, section));
+    }
+    return values.back();
+  }
+  if (kind == OpKind::expand)  // a map that leaves its operand as it is
+    return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, section, shape);
+  graph::Attributes kept = a;
+  kept.keepdim = true;
+  Node n;
+  n.in = operands;
+  n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
+  n.section = section;
+  if (graph::is_elementwise(kind)) {
+    n.kind = NodeKind::map, n.op = kind;
+    n.to_dtype = a.dtype, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
+  } else if (kind == OpKind::reduction || kind == OpKind::amax) {
+    n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
+    n.dim = a.dim, n.to = n.shape[a.dim];
+  } else if (kind == OpKind::slice) {
+    n.kind = NodeKind::slice;
+    n.dim = a.dim, n.start = a.start;
+  } else {
+    fail("{}: {} has no lowering", program.name, graph::name(kind));
+  }
+  return program.add(std::move(n));
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,56 @@
+#include <algorithm>
+
+#include "graph/view.hpp"
+#include "plan/lower.hpp"
+#include "plan/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The view as an entry of its own, which a kernel may read.
+int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
+  const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
+  make_view(program, view, from, shape, v.steps, v.starts);
+  return view;
+}
+
+}  // namespace
+
+std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
+                                     const target::Target& target) {
+  const int from = op.inputs[0], to = op.outputs[0];
+  const Shape shape = program.tensors[to].shape, operand = program.shape(from);
+  const std::string label = program.tensors[to].name;
+  settle_strides(program, from, op.kind == OpKind::reshape, target);
+  const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
+                                  program.starts(from));
+  // What the caller gets, or has chosen the strides of, has memory of its own.
+  const bool stated = !program.tensors[to].strides.empty();
+  const bool own = stated || std::ranges::count(program.outputs, to) > 0;
+  if (seen && !own) {
+    make_view(program, to, from, shape, seen->steps, seen->starts);
+    return {};
+  }
+  if (seen)
+    return {lower_copy(program, seen_so(program, from, *seen, shape, label + "_view"), to, name, target)};
+  program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
+                                      label, graph::name(op.kind), program.tensors[from].name,
+                                      to_string(operand), to_string(shape)));
+  if (op.kind == OpKind::reshape && !stated && own) {  // written in the operand's shape
+    settle_strides(program, to, true, target);
+    const graph::Viewed v{graph::row_major(operand), Shape(operand.size(), 0)};
+    return {lower_copy(program, from, seen_so(program, to, v, operand, label + "_view"), name, target)};
+  }
+  const int dense =
+      add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
+  std::vector<BlockProgram> kernels{lower_copy(program, from, dense, name, target)};
+  const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
+  if (own)
+    kernels.push_back(
+        lower_copy(program, seen_so(program, dense, v, shape, label + "_view"), to, name + "_1", target));
+  else
+    make_view(program, to, dense, shape, v.steps, v.starts);
+  return kernels;
+}
+
+}  // namespace zellige::plan

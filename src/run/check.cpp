@@ -1,0 +1,182 @@
+#include "run/check.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+
+#include "graph/judge.hpp"
+#include "graph/parallel.hpp"
+
+namespace zellige::run {
+namespace {
+
+/// A tensor of the manifest that is compared: its place there, and which tensor of the graph it is.
+struct Stored {
+  int place = -1, tensor = -1;
+};
+
+std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Manifest& m) {
+  std::vector<Stored> all;
+  std::vector<bool> seen(g.tensors.size(), false);
+  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+    const int at = graph_tensor(g, m.tensors[i]);
+    if (m.tensors[i].role == emit::Role::input || at < 0) continue;
+    seen[static_cast<std::size_t>(at)] = true;
+    all.push_back({static_cast<int>(i), at});
+  }
+  for (const int output : g.outputs) {
+    // An output that is also an input, or given twice, has one place.
+    const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
+    if (seen[static_cast<std::size_t>(output)] || input) continue;
+    fault("manifest of {}: says nothing of the output {}", m.name,
+          g.tensors[static_cast<std::size_t>(output)].name);
+  }
+  return all;
+}
+
+Status status_of(const graph::Comparison& c) {
+  return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
+}
+
+/// The worst counts, and of equal ones the first.
+void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
+           RunResult& r) {
+  if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
+    return;
+  r.status = status;
+  r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
+}
+
+/// Poison is NaN, and so may be what is expected: then only its bits tell that nobody computed it.
+void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
+                   TensorResult& one, RunResult& r) {
+  const std::int64_t left = unwritten(t, bytes);
+  if (left == 0) return;
+  one.fault = fmt::format("{} of its {} elements were never written", left, graph::size(t.shape));
+  blame(g, Status::wrong, t.name, one.fault, r);
+}
+
+TensorResult result_of(const emit::TensorPlace& t) {
+  return {.name = t.name,
+          .output = t.role == emit::Role::output,
+          .dtype = std::string(graph::name(t.dtype)),
+          .shape = t.shape};
+}
+
+/// The tiles of one tensor, together.
+struct Tiles {
+  double norm_error = 0, worst = 0, of_error = 0;
+  std::int64_t past = 0;
+  Status status = Status::correct;
+  std::int64_t first = -1;  // of the tiles with that status
+  std::string fault;
+  bool finite = false;  // is anything, in the reference?
+
+  void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
+    if (!(c.norm_error <= norm_error)) norm_error = c.norm_error;  // NaN shows
+    if (!(c.worst <= worst)) worst = c.worst;
+    if (!(c.of_error <= of_error)) of_error = c.of_error;
+    past += c.wrong;
+    finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
+    const Status now = status_of(c);
+    if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
+    if (now == status && index > first) return;
+    status = now, first = index, fault = graph::to_string(c);
+  }
+};
+
+}  // namespace
+
+std::string_view name(Check c) {
+  constexpr std::string_view names[] = {"full", "sampled", "none"};
+  return names[static_cast<int>(c)];
+}
+
+Check standard_check(const graph::KernelGraph& g) {
+  return graph::work(g) >= graph::sampled_from ? Check::sampled : Check::full;
+}
+
+void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
+               const graph::RandomInputs& inputs, RunResult& r) {
+  graph::Judge judge(g, inputs.arrays, inputs.reference);
+  for (const Stored& s : stored_tensors(g, m)) {
+    const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(s.place)];
+    const Bytes& bytes = storage[static_cast<std::size_t>(s.place)];
+    const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)});
+    TensorResult one = result_of(t);
+    one.norm_error = c.norm_error, one.worst = c.worst, one.past = c.wrong, one.of_error = c.of_error;
+    one.fault = c.correct ? "" : graph::to_string(c);
+    blame(g, status_of(c), t.name, one.fault, r);
+    if (c.correct) check_written(g, t, bytes, one, r);
+    r.tensors.push_back(std::move(one));
+  }
+}
+
+void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
+                  const graph::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
+  const std::vector<Stored> stored = stored_tensors(g, m);
+  std::vector<int> tensors, place(g.tensors.size(), -1), input(g.tensors.size(), -1);
+  for (const Stored& s : stored) tensors.push_back(s.tensor), place[s.tensor] = s.place;
+  for (std::size_t i = 0; i < g.inputs.size(); ++i) input[g.inputs[i]] = static_cast<int>(i);
+  const auto values = [&](const graph::Cut::Part& p) {
+    if (input[p.tensor] >= 0) return graph::input_part(g, inputs, input[p.tensor], p.region);
+    const auto at = static_cast<std::size_t>(place[p.tensor]);
+    return unpack(m.tensors[at], storage[at], p.region);
+  };
+  const int cores = options.threads > 0 ? options.threads : graph::hardware_threads();
+  const double memory =
+      static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+  for (const graph::Sample& s : graph::sample(g, tensors, inputs.seed, options.limits)) {
+    const auto at = static_cast<std::size_t>(place[s.tensor]);
+    const emit::TensorPlace& t = m.tensors[at];
+    const auto count = static_cast<std::int64_t>(s.tiles.size());
+    // A few tiles at a time share a quarter of the memory; a tile that takes more has all cores.
+    const double one_tile = 2 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
+    const int outer = static_cast<int>(
+        std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));
+    Tiles tiles;
+    std::mutex guard;
+    std::atomic<std::int64_t> done{0};
+    std::atomic<bool> wrong{false};
+    graph::parallel_for(count, outer, [&](std::int64_t i, int) {
+      const graph::Region region = s.tiling.at(s.tiles[static_cast<std::size_t>(i)]);
+      const graph::Cut c = graph::cut(g, s.tensor, region, s.known);
+      std::vector<graph::Array> arrays;
+      for (const graph::Cut::Part& p : c.inputs) arrays.push_back(values(p));
+      graph::ReferenceOptions how;
+      how.threads = std::max(1, cores / outer);
+      const graph::Reference reference = graph::run(c.graph, arrays, how);
+      const int made = c.graph.outputs[0];
+      const graph::Array found = unpack(t, storage[at], region);
+      // Once a tile is wrong nothing excuses the tensor, and what rounding explains of others need not be found out.
+      graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], t.dtype)
+                                    : graph::Judge(c.graph, arrays, reference).compare(made, found);
+      if (status_of(one) == Status::wrong) wrong = true;
+      for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
+      const std::lock_guard lock(guard);
+      tiles.add(i, one, reference.tensors[made]);
+      options.say(fmt::format("checking {}: {} of {} tiles", t.name, ++done, count));
+    });
+    TensorResult one = result_of(t);
+    one.norm_error = tiles.norm_error, one.worst = tiles.worst, one.past = tiles.past;
+    one.of_error = tiles.of_error, one.fault = tiles.fault;
+    one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile,
+    one.staged = !s.known.empty();
+    for (const int from : s.from) one.from.push_back(g.tensors[static_cast<std::size_t>(from)].name);
+    blame(g, tiles.status, t.name, tiles.fault, r);
+    check_written(g, t, storage[at], one, r);
+    const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
+    if (!tiles.finite && random && one.output && r.status == Status::correct) {
+      r.status = Status::refused;
+      r.reason = fmt::format(
+          "{}: tensor {}: nothing finite is expected in {} tiles of {}; there is nothing to compare", g.name,
+          t.name, count, one.of_tiles);
+    }
+    r.tensors.push_back(std::move(one));
+  }
+}
+
+}  // namespace zellige::run

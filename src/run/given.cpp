@@ -1,0 +1,39 @@
+#include "run/given.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/dtype.hpp"
+#include "graph/nearest.hpp"
+#include "run/files.hpp"
+#include "run/npy.hpp"
+
+namespace zellige::run {
+
+graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
+  graph::GivenInputs given(g.inputs.size());
+  std::vector<std::string> names;
+  for (const int t : g.inputs) names.push_back(g.tensors[static_cast<std::size_t>(t)].name);
+  for (const auto& [name, file] : files) {
+    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (at == names.size())
+      fail("graph {} has no input {}, which --input gives{}", g.name, name,
+           known_names("inputs", names, name));
+    const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[at])];
+    Npy found = parse_npy(read_whole(file), file);
+    const graph::DType written = t.dtype == graph::DType::bf16 ? graph::DType::f32 : t.dtype;
+    if (found.dtype != written || found.shape != t.shape) {
+      fail("{}: input {} of graph {} is {} {}{}, found {} {}", file, name, g.name, graph::name(t.dtype),
+           graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32", graph::name(found.dtype),
+           graph::to_string(found.shape));
+    }
+    graph::round_to(t.dtype, found.values.data(), static_cast<std::int64_t>(found.values.size()));
+    for (double& v : found.values)
+      if (v != v)
+        v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
+    given[at] = std::make_shared<graph::Array>(graph::Array{t.shape, std::move(found.values)});
+  }
+  return given;
+}
+
+}  // namespace zellige::run

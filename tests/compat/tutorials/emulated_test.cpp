@@ -1,0 +1,91 @@
+// The kernels of CuTe's tutorials, unchanged, raw pointers and __shared__ included, on the emulator. They are foreign:
+// ZELLIGE_CUTE_TUTORIALS names the folder examples/cute/tutorial of a CUTLASS; without it there is nothing to run.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "emulate/engine.hpp"
+
+namespace {
+
+using zellige::emulate::Launch;
+using zellige::emulate::LaunchConfig;
+using zellige::emulate::Report;
+using Check = void (*)(Report (*)(void (*)(Launch&), LaunchConfig const&), std::string&);
+
+/// Everything up to the end of the last kernel, without the headers that only the host's part needs: g++ knows no
+/// launch in <<<>>>.
+std::string kernels_of(std::string const& tutorial) {
+  std::size_t at = tutorial.rfind("__global__");
+  at = at == std::string::npos ? at : tutorial.find("\n{", at);
+  if (at == std::string::npos) return "";
+  ++at;
+  for (int depth = 1; depth > 0 && ++at < tutorial.size();)
+    depth += tutorial[at] == '{' ? 1 : tutorial[at] == '}' ? -1 : 0;
+  std::istringstream lines(tutorial.substr(0, at + 1));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    bool const host = line.find("#include <thrust/") == 0 || line.find("#include \"cutlass/") == 0;
+    text += (host ? "" : line) + "\n";  // lines keep their numbers
+  }
+  return text;
+}
+
+struct Tutorial {
+  char const *file, *harness, *flag;
+};
+class Emulated : public testing::TestWithParam<Tutorial> {};
+
+TEST_P(Emulated, KernelsOfATutorial) {
+  char const* const folder = std::getenv("ZELLIGE_CUTE_TUTORIALS");
+  if (folder == nullptr)
+    GTEST_SKIP() << "ZELLIGE_CUTE_TUTORIALS is not set: it names the folder examples/cute/tutorial of "
+                    "CUTLASS's sources";
+  auto const [file, harness, flag] = GetParam();
+  std::ifstream in(std::string(folder) + "/" + file);
+  ASSERT_TRUE(in) << folder << "/" << file << " cannot be read";
+  std::ostringstream text;
+  text << in.rdbuf();
+  auto const work =
+      std::filesystem::temp_directory_path() / ("zellige_" + std::to_string(getpid()) + "_" + file);
+  std::filesystem::create_directory(work);
+  std::ofstream(work / "kernels.hpp") << kernels_of(text.str());
+  std::string const library = work / "kernels.so", source = ZELLIGE_SOURCE_DIR;
+  std::string const command = std::string(ZELLIGE_CXX) +
+                              " -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fPIC -shared" +
+                              " -DZELLIGE_EMULATE -DZELLIGE_CUTE_WITHOUT_STREAMS " + flag + " -DKERNELS='\"" +
+                              (work / "kernels.hpp").string() + "\"' -I " + source + "/compat -I " + source +
+                              "/include -I " + source + "/src " + source + "/tests/compat/tutorials/" +
+                              harness + " -o " + library + " 2>" + (work / "errors").string();
+  if (std::system(command.c_str()) != 0) {
+    std::ifstream errors(work / "errors");
+    std::string said;
+    for (std::string line; std::getline(errors, line) && said.size() < 2000;) said += line + "\n";
+    FAIL() << said;
+  }
+  void* const loaded = dlopen(library.c_str(), RTLD_NOW);
+  ASSERT_NE(loaded, nullptr) << dlerror();
+  auto const check = reinterpret_cast<Check>(dlsym(loaded, "check"));
+  ASSERT_NE(check, nullptr);
+  std::string why = "nothing ran";
+  check(&zellige::emulate::run, why);
+  EXPECT_EQ(why, "");
+  dlclose(loaded);
+  std::filesystem::remove_all(work);
+}
+INSTANTIATE_TEST_SUITE_P(Tutorials, Emulated,
+                         testing::Values(Tutorial{"sgemm_1.cu", "emulated_gemm.cpp", ""},
+                                         Tutorial{"sgemm_2.cu", "emulated_gemm.cpp", "-DTILED"},
+                                         Tutorial{"sgemm_sm70.cu", "emulated_gemm.cpp", "-DTILED"},
+                                         Tutorial{"tiled_copy.cu", "emulated_copy.cpp", ""},
+                                         Tutorial{"tiled_copy_if.cu", "emulated_copy.cpp", "-DPREDICATED"}),
+                         [](auto const& info) {
+                           std::string const name = info.param.file;
+                           return name.substr(0, name.size() - 3);
+                         });
+
+}  // namespace

@@ -1,0 +1,222 @@
+// Reductions, softmax and norms against sums written out in long double over coordinates, which share none of their code.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "graph/builder.hpp"
+#include "graph/compose.hpp"
+#include "graph/json.hpp"
+#include "graph/ops.hpp"
+#include "graph/reference.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+using Line = std::vector<long double>;
+
+const ReferenceOptions exact = [] {
+  ReferenceOptions o;
+  o.round = false;
+  return o;
+}();
+
+Array random_array(const Shape& shape, std::uint64_t seed, double scale = 3) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-scale, scale);
+  Array a = make_array(shape);
+  for (double& v : a.values) v = uniform(random);
+  return a;
+}
+
+/// Every line of x along `dim` through f, which gives as many values or one.
+template <class F>
+Array along(const Array& x, int dim, const F& f) {
+  std::int64_t inner = 1;
+  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.shape.size(); ++d) inner *= x.shape[d];
+  const std::int64_t n = x.shape[dim], outer = size(x.shape) / (n * inner);
+  Array y;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i) {
+      Line line;
+      for (std::int64_t k = 0; k < n; ++k) line.push_back(x.values[(o * n + k) * inner + i]);
+      line = f(line);
+      const auto m = static_cast<std::int64_t>(line.size());
+      if (y.values.empty()) y.shape = x.shape, y.shape[dim] = m, y.values.resize(outer * m * inner);
+      for (std::int64_t k = 0; k < m; ++k)
+        y.values[(o * m + k) * inner + i] = static_cast<double>(line[static_cast<std::size_t>(k)]);
+    }
+  return y;
+}
+
+long double sum_of(const Line& x) {
+  long double s = 0;
+  for (long double v : x) s += v;
+  return s;
+}
+Line exponentials(const Line& x, long double off) {
+  Line e;
+  for (long double v : x) e.push_back(std::exp(v - off));
+  return e;
+}
+Line centred(Line x) {
+  const long double m = sum_of(x) / static_cast<long double>(x.size());
+  for (long double& v : x) v -= m;
+  return x;
+}
+Line over_root(Line x, const Line& of, double eps) {
+  long double squares = 0;
+  for (long double v : of) squares += v * v;
+  for (long double& v : x) v /= std::sqrt(squares / static_cast<long double>(x.size()) + eps);
+  return x;
+}
+
+Line by_definition(OpKind kind, const Line& x) {
+  switch (kind) {
+    case OpKind::sum:
+      return {sum_of(x)};
+    case OpKind::mean:
+      return {sum_of(x) / static_cast<long double>(x.size())};
+    case OpKind::amax:
+      return {*std::max_element(x.begin(), x.end())};
+    case OpKind::amin:
+      return {*std::min_element(x.begin(), x.end())};
+    case OpKind::logsumexp:
+      return {std::log(sum_of(exponentials(x, 0)))};
+    case OpKind::softmax: {
+      Line e = exponentials(x, 0);
+      const long double s = sum_of(e);
+      for (long double& v : e) v /= s;
+      return e;
+    }
+    case OpKind::log_softmax: {
+      Line y = x;
+      for (long double& v : y) v -= std::log(sum_of(exponentials(x, 0)));
+      return y;
+    }
+    case OpKind::rms_norm:
+      return over_root(x, x, 0x1p-10);
+    default:
+      return over_root(centred(x), centred(x), 0x1p-10);
+  }
+}
+
+void expect_near(const Array& found, const Array& expected, std::string_view what) {
+  ASSERT_EQ(found.shape, expected.shape) << what;
+  for (std::size_t i = 0; i < found.values.size(); ++i)
+    ASSERT_NEAR(found.values[i], expected.values[i], 1e-12 * (1 + std::fabs(expected.values[i])))
+        << what << " at " << i;
+}
+
+TEST(Composed, ValuesAreThoseOfTheDefinition) {
+  const std::vector<Shape> shapes = {{7}, {5, 13}, {3, 1, 17}, {2, 3, 5, 7}};
+  int seen = 0;
+  for (OpKind kind : all_ops()) {
+    if (!is_composed(kind) && kind != OpKind::amax) continue;
+    ++seen;
+    const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+    for (const Shape& shape : shapes)
+      for (int dim = norm ? static_cast<int>(shape.size()) - 1 : 0; dim < static_cast<int>(shape.size());
+           ++dim) {
+        const Array x = random_array(shape, static_cast<std::uint64_t>(dim) + shape.size());
+        Builder b("g");
+        const Tensor X = b.input("X", shape, DType::f32);
+        const Attributes a{.dim = dim, .keepdim = true, .eps = 0x1p-10};
+        b.output(append<KernelLevel>(kind, {X}, a)[0], "kept");
+        if (reduces(kind) || kind == OpKind::amax)
+          b.output(append<KernelLevel>(kind, {X}, {.dim = dim})[0], "left_out");
+        // A block's tile is the whole tensor: the same again.
+        b.output(b.custom({.grid = {1}, .block = {32}},
+                          [&](BlockBuilder& t) { t.store(append<BlockLevel>(kind, {t.load(X)}, a)[0]); })
+                     .at(0),
+                 "block");
+        const KernelGraph g = b.build();
+        const std::vector<Array> y = run_reference(g, {x}, exact);
+        Array expected = along(x, dim, [&](const Line& line) { return by_definition(kind, line); });
+        expect_near(y.front(), expected, name(kind));
+        expect_near(y.back(), expected, name(kind));
+        if (y.size() == 3) {
+          if (shape.size() > 1) expected.shape.erase(expected.shape.begin() + dim);
+          expect_near(y[1], expected, name(kind));
+        }
+        EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g)) << name(kind);
+      }
+  }
+  EXPECT_EQ(seen, 9);
+}
+
+TEST(Composed, NormsTakeWeightAndBias) {
+  const Array x = random_array({3, 2, 11}, 1), w = random_array({11}, 2), c = random_array({11}, 3);
+  Builder b("g");
+  const Tensor X = b.input("X", {3, 2, 11}, DType::f32), W = b.input("W", {11}, DType::f32),
+               C = b.input("C", {11}, DType::f32);
+  b.output(layer_norm(X, W, C, 0x1p-17), "layer");
+  b.output(rms_norm(X, W, 0x1p-20), "rms");
+  b.output(layer_norm(X), "plain");
+  const std::vector<Array> y = run_reference(b.build(), {x, w, c}, exact);
+  for (std::size_t row = 0; row < 6; ++row) {
+    const Line line(x.values.begin() + static_cast<std::ptrdiff_t>(row * 11),
+                    x.values.begin() + static_cast<std::ptrdiff_t>(row * 11 + 11));
+    const Line layer = over_root(centred(line), centred(line), 0x1p-17), rms = over_root(line, line, 0x1p-20),
+               plain = over_root(centred(line), centred(line), 0);
+    for (std::size_t i = 0; i < 11; ++i) {
+      EXPECT_NEAR(y[0].values[row * 11 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i],
+                  1e-12);
+      EXPECT_NEAR(y[1].values[row * 11 + i], static_cast<double>(rms[i]) * w.values[i], 1e-12);
+      EXPECT_NEAR(y[2].values[row * 11 + i], static_cast<double>(plain[i]), 1e-12);
+    }
+  }
+}
+
+TEST(Composed, SpecialValuesAreThoseOfPyTorch) {
+  Builder b("g");
+  const Tensor X = b.input("X", {6, 3}, DType::f32);
+  b.output(softmax(X, 1), "softmax");
+  b.output(log_softmax(X, 1), "log_softmax");
+  b.output(logsumexp(X, 1), "logsumexp");
+  b.output(amax(X, 1), "amax");
+  b.output(amin(X, 1), "amin");
+  b.output(sum(X, 1), "sum");
+  const Array x{{6, 3},
+                {-inf, -inf, -inf, 1e4, 1e4, -1e4, inf, 0, 1, NAN, 0, 1, -inf, 2, 2, -1e4, -1e4, -1e4}};
+  const std::vector<Array> y = run_reference(b.build(), {x});
+  const auto row = [&](int output, int r) {
+    return std::vector<double>(y[output].values.begin() + r * 3, y[output].values.begin() + r * 3 + 3);
+  };
+  for (double v : row(0, 0)) EXPECT_TRUE(std::isnan(v));  // wholly masked
+  EXPECT_EQ(row(0, 1), (std::vector<double>{0.5, 0.5, 0}));
+  for (double v : row(0, 2)) EXPECT_TRUE(std::isnan(v) || v == 0);
+  EXPECT_TRUE(std::isnan(row(0, 2)[0]));
+  for (double v : row(0, 3)) EXPECT_TRUE(std::isnan(v));
+  EXPECT_EQ(row(0, 4), (std::vector<double>{0, 0.5, 0.5}));
+  EXPECT_EQ(row(1, 4)[0], -inf);
+  const double third = static_cast<double>(static_cast<float>(1.0 / 3));
+  EXPECT_EQ(row(0, 5), (std::vector<double>{third, third, third}));
+  EXPECT_EQ(y[2].values[0], -inf);
+  EXPECT_EQ(y[2].values[2], inf);
+  EXPECT_TRUE(std::isnan(y[2].values[3]));
+  EXPECT_NEAR(y[2].values[1], 1e4 + std::log(2), 0x1p-10);
+  EXPECT_EQ(y[3].values[0], -inf);
+  EXPECT_TRUE(std::isnan(y[3].values[3]) && std::isnan(y[4].values[3]));
+  EXPECT_EQ(y[4].values[4], -inf);
+  EXPECT_EQ(y[5].values[2], inf);
+}
+
+TEST(Composed, RanksBroadcast) {
+  Builder b("g");
+  const Tensor X = b.input("X", {2, 3, 5}, DType::f32), Y = b.input("Y", {5}, DType::f32),
+               Z = b.input("Z", {3, 1}, DType::f32);
+  b.output(where(Y, X, Z), "where");
+  b.output(Y + Z, "sum");
+  const Array x = random_array({2, 3, 5}, 4), y{{5}, {0, 1, 0, 2, 3}}, z{{3, 1}, {10, 20, 30}};
+  const std::vector<Array> out = run_reference(b.build(), {x, y, z}, exact);
+  ASSERT_EQ(out[0].shape, (Shape{2, 3, 5}));
+  ASSERT_EQ(out[1].shape, (Shape{3, 5}));
+  for (std::size_t i = 0; i < 30; ++i)
+    EXPECT_EQ(out[0].values[i], y.values[i % 5] != 0 ? x.values[i] : z.values[i / 5 % 3]);
+  for (std::size_t i = 0; i < 15; ++i) EXPECT_EQ(out[1].values[i], y.values[i % 5] + z.values[i / 5]);
+}
+
+}  // namespace
+}  // namespace zellige::graph

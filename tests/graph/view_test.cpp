@@ -1,0 +1,158 @@
+// Views, casts and products over batches that broadcast, against loops over coordinates.
+#include "graph/view.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+#include "graph/ops.hpp"
+#include "graph/reference.hpp"
+
+namespace zellige::graph {
+namespace {
+
+Array counted(const Shape& shape) {
+  Array a = make_array(shape);
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = static_cast<double>(i % 509) - 200;
+  return a;
+}
+
+std::int64_t index(const Shape& at, const Shape& shape) {
+  std::int64_t i = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) i = i * shape[d] + at[d];
+  return i;
+}
+
+TEST(Views, AreElementsOfTheirOperand) {
+  Builder b("g");
+  const Shape shape{3, 5, 4};
+  const Tensor X = b.input("X", shape, DType::f32), V = b.input("V", {3, 1, 4}, DType::f32);
+  b.output(permute(X, {2, 0, 1}), "permute");
+  b.output(reshape(X, {15, 2, 2}), "reshape");
+  b.output(expand(V, {2, 3, 5, 4}), "expand");
+  b.output(slice(X, 1, 2, 5), "slice");
+  const KernelGraph g = b.build();
+  const Array x = counted(shape), v = counted({3, 1, 4});
+  const std::vector<Array> y = run_reference(g, {x, v});
+  ASSERT_EQ(y[0].shape, (Shape{4, 3, 5}));
+  ASSERT_EQ(y[2].shape, (Shape{2, 3, 5, 4}));
+  ASSERT_EQ(y[3].shape, (Shape{3, 3, 4}));
+  EXPECT_EQ(y[1].values, x.values);
+  for (std::int64_t i = 0; i < 3; ++i)
+    for (std::int64_t j = 0; j < 5; ++j)
+      for (std::int64_t k = 0; k < 4; ++k) {
+        const double at = x.values[index({i, j, k}, shape)];
+        EXPECT_EQ(y[0].values[index({k, i, j}, y[0].shape)], at);
+        for (std::int64_t n = 0; n < 2; ++n)
+          EXPECT_EQ(y[2].values[index({n, i, j, k}, y[2].shape)], v.values[index({i, 0, k}, {3, 1, 4})]);
+        if (j >= 2) EXPECT_EQ(y[3].values[index({i, j - 2, k}, y[3].shape)], at);
+      }
+  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
+}
+
+/// Wherever steps are found they lead to the element that row-major order says, and memory that is dense always has steps.
+TEST(Views, AReshapeIsALayoutOrNone) {
+  std::mt19937 random(1);
+  int layouts = 0, none = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    Shape from, to;
+    for (Shape* s : {&from, &to}) {
+      std::int64_t left = 24;
+      while (left > 1) {
+        const std::int64_t e = std::vector<std::int64_t>{1, 2, 3, 4, 6}[random() % 5];
+        if (left % e == 0) s->push_back(e), left /= e;
+      }
+    }
+    Strides strides = row_major(from);
+    const bool dense = random() % 3 == 0;
+    if (!dense) {  // permuted, or with gaps
+      std::int64_t next = 1;
+      std::vector<std::size_t> order(from.size());
+      for (std::size_t d = 0; d < order.size(); ++d) order[d] = order.size() - 1 - d;
+      if (random() % 2) std::shuffle(order.begin(), order.end(), random);
+      for (std::size_t d : order)
+        strides[d] = next, next *= from[d] + static_cast<std::int64_t>(random() % 4 == 0);
+    }
+    const auto v = viewed(OpKind::reshape, {.sizes = to}, from, strides, to);
+    if (dense) ASSERT_TRUE(v) << to_string(from) << " " << to_string(to);
+    (v ? layouts : none) += 1;
+    if (!v) continue;
+    for (std::int64_t i = 0; i < 24; ++i) {
+      const Shape a = coordinates(i, from), b = coordinates(i, to);
+      std::int64_t expected = 0, found = 0;
+      for (std::size_t d = 0; d < a.size(); ++d) expected += a[d] * strides[d];
+      for (std::size_t d = 0; d < b.size(); ++d) found += b[d] * v->steps[d];
+      ASSERT_EQ(found, expected) << to_string(from) << ":" << to_string(strides) << " as " << to_string(to);
+    }
+  }
+  EXPECT_GT(layouts, 1500);
+  EXPECT_GT(none, 500);
+}
+
+TEST(Casts, RoundAsPyTorchDoes) {
+  const double inf = std::numeric_limits<double>::infinity();
+  Builder b("g");
+  const Tensor X = b.input("X", {9}, DType::f32);
+  b.output(cast(X, DType::f16), "half");
+  b.output(cast(cast(X, DType::bf16), DType::f32), "through_bf16");
+  b.output(b.custom({.grid = {1}, .block = {32}},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X);
+                      t.store(x - cast(cast(x, DType::f16), DType::f32));  // what the cast loses
+                    })
+               .at(0),
+           "lost");
+  const KernelGraph g = b.build();
+  EXPECT_EQ(g.tensors[g.outputs[0]].dtype, DType::f16);
+  EXPECT_EQ(g.tensors[g.outputs[1]].dtype, DType::f32);
+  const Array x{{9}, {1 + 0x1p-11, 1 + 0x1.8p-10, 65519, 65520, -1e5, 0x1p-25, 0x1.8p-24, inf, NAN}};
+  const std::vector<Array> y = run_reference(g, {x});
+  const std::vector<double> half = {1, 1 + 0x1p-9, 65504, inf, -inf, 0, 0x1p-23, inf};
+  const std::vector<double> bf16 = {1, 1, 65536, 65536, -99840, 0x1p-25, 0x1.8p-24, inf};
+  for (std::size_t i = 0; i < half.size(); ++i) {
+    EXPECT_EQ(y[0].values[i], half[i]) << i;
+    EXPECT_EQ(y[1].values[i], bf16[i]) << i;
+    if (i < 3) EXPECT_EQ(y[2].values[i], static_cast<double>(static_cast<float>(x.values[i] - half[i])));
+  }
+  EXPECT_TRUE(std::isnan(y[0].values[8]) && std::isnan(y[1].values[8]));
+  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
+}
+
+TEST(Matmul, BatchesBroadcast) {
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{2, 3, 4, 5}, {5, 6}}, {{4, 5}, {7, 5, 2}}, {{3, 1, 2, 5}, {1, 4, 5, 3}}, {{2, 5}, {5, 3}}};
+  for (const auto& [left, right] : cases) {
+    Builder b("g");
+    const Tensor X = b.input("X", left, DType::f32), Y = b.input("Y", right, DType::f32);
+    b.output(matmul(X, Y), "Z");
+    b.output(b.custom({.grid = {1}, .block = {32}},
+                      [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); })
+                 .at(0),
+             "block");
+    const Array x = counted(left), y = counted(right);
+    const std::vector<Array> z = run_reference(b.build(), {x, y});
+    const Shape shape = z[0].shape;
+    const std::size_t r = shape.size();
+    EXPECT_EQ(z[1].values, z[0].values);
+    for (std::int64_t i = 0; i < size(shape); ++i) {
+      const Shape at = coordinates(i, shape);
+      // An operand's coordinate: its own dimensions, 0 where there is only one.
+      const auto of = [&](const Shape& s, std::int64_t row, std::int64_t column) {
+        Shape own(s.size());
+        for (std::size_t d = 0; d + 2 < s.size(); ++d) own[d] = s[d] == 1 ? 0 : at[d + r - s.size()];
+        own[s.size() - 2] = row, own[s.size() - 1] = column;
+        return index(own, s);
+      };
+      double sum = 0;
+      for (std::int64_t k = 0; k < left.back(); ++k)
+        sum += x.values[of(left, at[r - 2], k)] * y.values[of(right, k, at[r - 1])];
+      ASSERT_EQ(z[0].values[i], sum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zellige::graph

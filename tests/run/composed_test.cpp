@@ -1,0 +1,121 @@
+// Reductions, softmax and norms as kernels of their own and inside blocks: odd sizes, any dimension, weights of lower rank,
+// results without the dimension, rows wholly masked and scores of 1e4.
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "graph/compose.hpp"
+#include "graph/dtype.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::DType;
+using graph::OpKind;
+using graph::Shape;
+using graph::Tensor;
+
+class Composed : public testing::TestWithParam<DType> {
+ protected:
+  /// Rounded to the dtype, so that a block and the reference start from the same.
+  graph::Array random(const Shape& shape, std::uint64_t seed) const {
+    std::mt19937_64 engine(seed);
+    std::uniform_real_distribution<double> uniform(-3, 3);
+    graph::Array a = graph::make_array(shape);
+    for (double& v : a.values) v = graph::round_to(GetParam(), uniform(engine));
+    return a;
+  }
+  void expect_right(const graph::KernelGraph& g, const std::vector<graph::Array>& in,
+                    const char* target = "sm_80") const {
+    const double step = GetParam() == DType::f16 ? 0x1p-10 : GetParam() == DType::bf16 ? 0x1p-7 : 4e-6;
+    expect_as_reference(g, in, step, GetParam() == DType::f32 ? 4e-6 : 0x1p-20, target);
+  }
+};
+
+TEST_P(Composed, AlongAnyDimension) {
+  for (const Shape& shape : {Shape{77}, Shape{5, 131}, Shape{3, 33, 9}}) {
+    graph::Builder b(fmt::format("rank_{}", shape.size()));
+    const Tensor X = b.input("X", shape, GetParam());
+    const int rank = static_cast<int>(shape.size());
+    for (OpKind kind : graph::all_ops()) {
+      if (!graph::is_composed(kind) && kind != OpKind::amax) continue;
+      const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+      for (int dim = norm ? rank - 1 : 0; dim < rank; ++dim) {
+        const auto of = [&](bool keepdim) {
+          return graph::Attributes{.dim = dim, .keepdim = keepdim, .eps = 1e-3};
+        };
+        b.output(graph::append<graph::KernelLevel>(kind, {X}, of(false))[0],
+                 fmt::format("{}_{}", name(kind), dim));
+        const auto body = [&](graph::BlockBuilder& t) {
+          t.store(graph::append<graph::BlockLevel>(kind, {t.load(X)}, of(true))[0]);
+        };
+        b.output(b.custom({.grid = {1}, .block = {64}}, body).at(0),
+                 fmt::format("{}_{}_block", name(kind), dim));
+      }
+    }
+    expect_right(b.build(), {random(shape, 1)});
+  }
+}
+
+TEST_P(Composed, NormsWithWeightAndBiasAndRanksThatBroadcast) {
+  graph::Builder b("norms");
+  const Tensor X = b.input("X", {2, 7, 96}, GetParam()), W = b.input("W", {96}, GetParam()),
+               C = b.input("C", {96}, GetParam());
+  const Tensor y = layer_norm(X, W, C, 1e-5);
+  b.output(y, "layer");
+  b.output(rms_norm(y + C, W, 1e-6), "rms");  // of an intermediate
+  b.output(mean(y, 1) * W, "mean");           // without its dimension, and read on
+  b.output(X + sum(W * C, 0), "scalar_of_a_vector");
+  const auto body = [&](graph::BlockBuilder& t) {
+    const graph::Tile x = t.load(X, {.x = 1}), w = t.load(W), c = t.load(C);
+    t.store(layer_norm(x, w, c, 1e-5), {.x = 1});
+    t.store(x * w + c, {.x = 1});
+  };
+  const auto made = b.custom({.grid = {7}, .block = {64}}, body);
+  b.output(made[0], "block_layer");
+  b.output(made[1], "block_sum");
+  expect_right(b.build(), {random({2, 7, 96}, 2), random({96}, 3), random({96}, 4)});
+  graph::Builder one("one");  // a result that several blocks do not share
+  const Tensor V = one.input("V", {33}, GetParam()), M = one.input("M", {4, 33}, GetParam());
+  const auto rows = one.custom({.grid = {1}, .block = {32}}, [&](graph::BlockBuilder& t) {
+    const graph::Tile v = t.load(V), m = t.load(M);
+    t.store(v + v);
+    t.store(where(gt(v, 0.0), m, v));
+  });
+  one.output(rows[0], "twice");
+  one.output(rows[1], "chosen");
+  expect_right(one.build(), {random({33}, 5), random({4, 33}, 6)});
+}
+
+TEST_P(Composed, MaskedRowsAndLargeScores) {
+  graph::Builder b("masked");
+  const Tensor X = b.input("X", {9, 40}, GetParam()), M = b.input("M", {9, 40}, GetParam());
+  const Tensor scores = where(M, X, -std::numeric_limits<double>::infinity());
+  b.output(softmax(scores, 1), "softmax");
+  b.output(logsumexp(scores, 1), "logsumexp");
+  b.output(amax(scores, 1), "amax");
+  b.output(b.custom({.grid = {3}, .block = {64}},
+                    [&](graph::BlockBuilder& t) {
+                      const graph::Tile s = where(t.load(M, {.x = 0}), t.load(X, {.x = 0}),
+                                                  -std::numeric_limits<double>::infinity());
+                      t.store(softmax(s, 1), {.x = 0});
+                    })
+               .at(0),
+           "block");
+  graph::Array x = random({9, 40}, 7), m = graph::make_array({9, 40});
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    m.values[i] = i / 40 == 2 ? 0 : i / 40 == 5 ? 1 : static_cast<double>(i % 3 != 0);  // row 2 wholly masked
+    if (i / 40 == 4) x.values[i] = graph::round_to(GetParam(), i % 2 ? 1e4 : -1e4);
+  }
+  const graph::KernelGraph g = b.build();
+  const graph::Array y = graph::run_reference(g, {x, m})[0];
+  EXPECT_TRUE(std::isnan(y.values[2 * 40]) && !std::isnan(y.values[3 * 40]));
+  expect_right(g, {x, m}, "sm_90a");
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, Composed, testing::Values(DType::f16, DType::bf16, DType::f32),
+                         [](const auto& info) { return std::string(graph::name(info.param)); });
+
+}  // namespace
+}  // namespace zellige::run
