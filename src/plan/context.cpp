@@ -75,15 +75,16 @@ std::int64_t Context::steps(int axis) const {
          (axis == 0 ? vector() : 1);
 }
 int Context::holders() const {
-  return static_cast<int>(product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
+  return static_cast<int>(
+      product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
 }
 int Context::lanes() const {
-  return static_cast<int>(
-      product(values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
 }
 int Context::parts() const {
-  return static_cast<int>(
-      product(values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
 }
 
 bool Context::operator==(const Context& other) const {
