@@ -150,6 +150,12 @@ class Prediction {
   /// Rings are made ready before the agents part. Blocks of a cluster wait for each other then, and before they leave, when a
   /// producer has seen its ring empty.
   void parting(std::uint64_t& barrier) {
+    for (const Channel& c : plan_.schedule.channels) {  // one thread writes every mbarrier
+      const std::uint64_t words = blocks_ * static_cast<std::uint64_t>(barrier_bytes(c) / 8);
+      for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
+                              Counter::shared_store_wavefronts_ideal})
+        counts_[counter] += words;
+    }
     if (plan_.ranks == 1) {
       barrier = blocks_;
       return;
