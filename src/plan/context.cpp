@@ -15,7 +15,7 @@ bool same(const Value& a, const Value& b) {
                     });
 }
 
-std::int64_t size(View layout) {
+std::int64_t size(values::View layout) {
   std::int64_t n = 1;
   for (const Mode& m : modes(layout)) n *= m.extent;
   return n;
@@ -23,7 +23,7 @@ std::int64_t size(View layout) {
 
 /// The product of the extents of those leaves that `which` takes, given the product of all before them.
 template <class Which>
-std::int64_t product(View layout, const Which& which) {
+std::int64_t product(values::View layout, const Which& which) {
   std::int64_t n = 1, below = 1;
   for (const Mode& m : modes(layout)) {
     if (which(m, below)) n *= m.extent;
@@ -47,7 +47,7 @@ std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
 
 }  // namespace
 
-std::vector<Mode> modes(View layout) {
+std::vector<Mode> modes(values::View layout) {
   std::vector<Mode> result;
   for (const ValueNode& n : layout)
     if (n.kids < 0) result.push_back({n.s.v, n.d.v, n.e == 0 ? 0 : path_index(n.e, 0)});
@@ -63,27 +63,28 @@ Value layout(const std::vector<Mode>& modes) {
   return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;
 }
 
-int Context::inner() const { return modes(View(tile)[0]).front().basis; }
-int Context::vector() const { return static_cast<int>(modes(View(share)[1]).front().extent); }
-int Context::threads() const { return static_cast<int>(size(View(share)[0])); }
-std::int64_t Context::values() const { return size(View(share)[1]); }
-int Context::turns() const { return static_cast<int>(size(View(share)[2])); }
-std::int64_t Context::items(int axis) const { return size(View(tile)[axis]); }
+int Context::inner() const { return modes(values::View(tile)[0]).front().basis; }
+int Context::vector() const { return static_cast<int>(modes(values::View(share)[1]).front().extent); }
+int Context::threads() const { return static_cast<int>(size(values::View(share)[0])); }
+std::int64_t Context::values() const { return size(values::View(share)[1]); }
+int Context::turns() const { return static_cast<int>(size(values::View(share)[2])); }
+std::int64_t Context::items(int axis) const { return size(values::View(tile)[axis]); }
 
 std::int64_t Context::steps(int axis) const {
-  return product(View(share)[1], [&](const Mode& m, std::int64_t) { return moves(m, axis); }) /
+  return product(values::View(share)[1], [&](const Mode& m, std::int64_t) { return moves(m, axis); }) /
          (axis == 0 ? vector() : 1);
 }
 int Context::holders() const {
-  return static_cast<int>(product(View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
+  return static_cast<int>(
+      product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
 }
 int Context::lanes() const {
-  return static_cast<int>(
-      product(View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
 }
 int Context::parts() const {
-  return static_cast<int>(
-      product(View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
 }
 
 bool Context::operator==(const Context& other) const {
@@ -135,7 +136,7 @@ Held::Held(const Context& c)
       values_(static_cast<int>(c.values())),
       turns_(c.turns()),
       rank_(c.rank()) {
-  const auto table = [&](View layout, std::vector<std::int64_t>& items) {
+  const auto table = [&](values::View layout, std::vector<std::int64_t>& items) {
     const std::vector<Mode> leaves = modes(layout);
     const std::int64_t n = size(layout);
     items.assign(static_cast<std::size_t>(n) * axes_, 0);
@@ -148,12 +149,12 @@ Held::Held(const Context& c)
       }
     }
   };
-  table(View(c.share)[0], of_thread_);
-  table(View(c.share)[1], of_value_);
-  table(View(c.share)[2], of_turn_);
+  table(values::View(c.share)[0], of_thread_);
+  table(values::View(c.share)[1], of_value_);
+  table(values::View(c.share)[2], of_turn_);
   for (int axis = 0; axis < c.axes(); ++axis) {
     sizes_.push_back(c.items(axis));
-    tile_.push_back(modes(View(c.tile)[axis]));
+    tile_.push_back(modes(values::View(c.tile)[axis]));
   }
 }
 

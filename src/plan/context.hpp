@@ -56,7 +56,7 @@ struct Context {
 };
 
 /// The leaves of a layout, in order, and a layout of these.
-std::vector<Mode> modes(View);
+std::vector<Mode> modes(values::View);
 Value layout(const std::vector<Mode>&);
 
 /// Chunks of `vector` elements of `domain`, dimensions in `order`, fastest first, in turn to each of so many threads. The last chunk

@@ -22,7 +22,7 @@ struct Warp {
 template <class Which>
 std::int64_t digit(const Context& c, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
-  for (const Mode& m : modes(View(c.share)[0])) {
+  for (const Mode& m : modes(values::View(c.share)[0])) {
     if (which(m, below)) number += thread / below % m.extent * times, times *= m.extent;
     below *= m.extent;
   }

@@ -85,7 +85,7 @@ Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w,
 }
 
 WarpLayout warps(const Context& c) {
-  const std::vector<plan::Mode> warp = modes(View(c.share)[0][1]);
+  const std::vector<plan::Mode> warp = modes(values::View(c.share)[0][1]);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
   return {.b = of(1), .m = of(0) * warps_of(*c.row), .n = of(2), .k = of(3)};
 }

@@ -129,7 +129,8 @@ class Prediction {
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
-        counts_[Counter::mbarrier_arrive] += blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
+        counts_[Counter::mbarrier_arrive] +=
+            blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
       } else if (step.kind == StepKind::barrier) {
         met_[step.id] += blocks_;
         unsynced_.clear(), ragged_.clear();
@@ -149,6 +150,12 @@ class Prediction {
   /// Rings are made ready before the agents part. Blocks of a cluster wait for each other then, and before they leave, when a
   /// producer has seen its ring empty.
   void parting(std::uint64_t& barrier) {
+    for (const Channel& c : plan_.schedule.channels) {  // one thread writes every mbarrier
+      const std::uint64_t words = blocks_ * static_cast<std::uint64_t>(barrier_bytes(c) / 8);
+      for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
+                              Counter::shared_store_wavefronts_ideal})
+        counts_[counter] += words;
+    }
     if (plan_.ranks == 1) {
       barrier = blocks_;
       return;
@@ -224,7 +231,8 @@ class Prediction {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes_of_rank(plan_, t.node, b);
-    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] += blocks_ * b.elements * graph::bytes(b.dtype);
+    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
+        blocks_ * b.elements * graph::bytes(b.dtype);
   }
 
   bool last_is_part_of_a_warp(const Task& t) const {

@@ -98,7 +98,7 @@ class Nest {
   bool whole(int d) const {
     for (int axis = 0; axis < c_.axes(); ++axis) {
       if (c_.row && axis < 2) continue;
-      const std::vector<Mode> leaves = modes(View(c_.tile)[axis]);
+      const std::vector<Mode> leaves = modes(values::View(c_.tile)[axis]);
       for (std::size_t i = axis == 0 ? 1 : 0; i < leaves.size(); ++i)
         if (leaves[i].basis == d && leaves[i].extent > 1) return false;
     }

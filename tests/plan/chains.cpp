@@ -54,6 +54,15 @@ KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::in
   return b.build();
 }
 
+KernelGraph sums_of_slices() {
+  Builder b("sums_of_slices");
+  const Tensor A = b.input("A", {16, 64}), B = b.input("B", {64, 256});
+  b.output(b.custom({.grid = {}, .block = {32}},
+                    [&](BlockBuilder& t) { t.store(reduction(matmul(t.load(A), t.load(B)), 1)); })[0],
+           "Y", {1, 1});
+  return b.build();
+}
+
 KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left,
                            bool column_major) {
   Builder b(fmt::format("raw_and_mapped_{}x{}x{}_{}{}{}", m, k, n, threads, left ? "_left" : "",

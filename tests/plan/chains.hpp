@@ -21,6 +21,9 @@ std::vector<ChainShape> chains();
 graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim,
                                        int threads);
 
+/// Row sums of a product whose accumulators are too many at once: it is computed in slices, the sums run over all of them.
+graph::KernelGraph sums_of_slices();
+
 /// A X and A relu(X), or X A and relu(X) A, or both ways round: K of any size.
 graph::KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left,
                                   bool column_major);

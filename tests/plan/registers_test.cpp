@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "chains.hpp"
-#include "generate.hpp"
 #include "graphs.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
@@ -277,11 +276,11 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
 }
 
 // Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
-TEST(Emulated, SumsOverSlicesAreRight) { runs_right(random_graphs::random_graph(1746)); }
+TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {
   int refused = 0;
-  for (const KernelPlan& good : make_plan(random_graphs::random_graph(1746), target::find("sm_80")).kernels) {
+  for (const KernelPlan& good : make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
     ASSERT_EQ(verdict(good), "");
     KernelPlan bad = good;
     auto& steps = bad.schedule.agents.at(0).steps;

@@ -13,14 +13,14 @@ Shape digits(std::int64_t index, const Shape& shape) {
 }
 
 /// Element i of a layout, by the definition: its digits times its strides, along each basis element.
-void add(View layout, std::int64_t i, Shape& to) {
+void add(values::View layout, std::int64_t i, Shape& to) {
   for (const ValueNode& leaf : layout) {
     if (leaf.kids >= 0) continue;
     if (leaf.d.v != 0) to.at(static_cast<std::size_t>(leaf.e - 1)) += i % leaf.s.v * leaf.d.v;
     i /= leaf.s.v;
   }
 }
-std::int64_t count(View layout) {
+std::int64_t count(values::View layout) {
   std::int64_t n = 1;
   for (const ValueNode& leaf : layout)
     if (leaf.kids < 0) n *= leaf.s.v;
@@ -29,7 +29,7 @@ std::int64_t count(View layout) {
 
 /// Thread by thread and value by value, whatever its items are.
 void held_in_layouts(const Context& c, const std::function<void(int, const Shape&)>& visit) {
-  const View share = c.share, tile = c.tile;
+  const values::View share = c.share, tile = c.tile;
   for (std::int64_t thread = 0; thread < count(share[0]); ++thread)
     for (std::int64_t value = 0; value < count(share[1]); ++value) {
       Shape item(static_cast<std::size_t>(tile.rank()), 0), at(c.domain.size(), 0);
