@@ -1,6 +1,7 @@
 // Every warp instruction that has a call, on the emulator: fragments filled by the coordinates that the row
 // says, against plain loops over the matrices.
 #include <zellige/atom/mma_call.hpp>
+#include <zellige/atom/mma_reference.hpp>
 
 #include "emulated.hpp"
 

@@ -4,9 +4,10 @@
 #include <cutlass/arch/barrier.h>
 
 #include <cutlass/pipeline/pipeline_state.hpp>
-#include <zellige/block/ring.hpp>
 
 #if defined(__CUDACC__)
+#include <zellige/block/ring.hpp>
+
 namespace cutlass::detail {
 
 enum class ThreadCategory { NonParticipant, Producer, Consumer, ProducerConsumer };

@@ -12,10 +12,13 @@ inline void move_bits(const Instruction& row, const BodyOperands& operands) {
   constexpr int unit = 16;
   const auto each = [&](const ThreadValue& layout, auto pointers, auto f) {
     const Offsets<32> threads(layout.threads);
-    const Offsets<128> bits(layout.values);
-    for (int t = 0; t < threads.count; ++t)
-      for (int i = 0; pointers[t] && i < bits.count / unit; ++i)
-        f(whole[(threads.at[t] + bits.at[i * unit]) / unit], pointers[t], 2 * i);
+    const Offsets<8> bits(layout.values, unit);
+    for (int t = 0; t < threads.count; ++t) {
+      const auto mine = pointers[t];
+      if (!mine) continue;
+      uint16_t* const first = whole + threads.at[t] / unit;
+      for (int i = 0; i < bits.count; ++i) f(first[bits.at[i] / unit], mine, 2 * i);
+    }
   };
   each(row.a.layout, operands.a, [](uint16_t& element, const void* from, int byte) {
     __builtin_memcpy(&element, static_cast<const char*>(from) + byte, sizeof(element));

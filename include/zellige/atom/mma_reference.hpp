@@ -34,15 +34,18 @@ inline int32_t cut(double x, bool saturate) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(x)));
 }
 
-/// Every coordinate of some modes, in the order of their index.
+/// Every coordinate of some modes, in the order of their index; of the first mode only each `unit`-th.
 template <int Most>
 struct Offsets {
-  int count = 1, at[Most] = {0};
-  explicit Offsets(const ThreadValue::Mode (&modes)[ThreadValue::max_modes]) {
+  int count = 1, at[Most];
+  explicit Offsets(const ThreadValue::Mode (&modes)[ThreadValue::max_modes], int unit = 1) {
+    at[0] = 0;
     for (const ThreadValue::Mode& m : modes) {
-      for (int i = 1; i < m.shape; ++i)
-        for (int j = 0; j < count; ++j) at[i * count + j] = at[j] + i * m.stride;
-      if (m.shape > 0) count *= m.shape;
+      const bool first = &m == modes;
+      const int shape = first ? m.shape / unit : m.shape, stride = first ? m.stride * unit : m.stride;
+      for (int i = 1; i < shape; ++i)
+        for (int j = 0; j < count; ++j) at[i * count + j] = at[j] + i * stride;
+      if (shape > 0) count *= shape;
     }
   }
 };
@@ -74,8 +77,11 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
     return;
   }
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);
-  for (int t = 0; t < threads.count; ++t)
-    for (int v = 0; v < values.count; ++v) to[threads.at[t] + values.at[v]] = at(from[lane(t)], v);
+  for (int t = 0; t < threads.count; ++t) {
+    const void* const mine = from[lane(t)];
+    double* const first = to + threads.at[t];
+    for (int v = 0; v < values.count; ++v) first[values.at[v]] = at(mine, v);
+  }
 }
 template <class Lane>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
@@ -83,31 +89,31 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
   const auto take = [&](auto at) { gather(o, rows, depth, from, lane, to, at); };
   switch (o.number) {
     case Number::f16:
-      return take(value_at<half_t>);
+      return take([](const void* p, int v) { return value_at<half_t>(p, v); });
     case Number::bf16:
-      return take(value_at<bfloat16_t>);
+      return take([](const void* p, int v) { return value_at<bfloat16_t>(p, v); });
     case Number::tf32:
-      return take(value_at<tfloat32_t>);
+      return take([](const void* p, int v) { return value_at<tfloat32_t>(p, v); });
     case Number::f32:
-      return take(value_at<float>);
+      return take([](const void* p, int v) { return value_at<float>(p, v); });
     case Number::f64:
-      return take(value_at<double>);
+      return take([](const void* p, int v) { return value_at<double>(p, v); });
     case Number::e4m3:
-      return take(value_at<float_e4m3_t>);
+      return take([](const void* p, int v) { return value_at<float_e4m3_t>(p, v); });
     case Number::e5m2:
-      return take(value_at<float_e5m2_t>);
+      return take([](const void* p, int v) { return value_at<float_e5m2_t>(p, v); });
     case Number::s32:
-      return take(value_at<int32_t>);
+      return take([](const void* p, int v) { return value_at<int32_t>(p, v); });
     case Number::s8:
-      return take(value_at<int8_t>);
+      return take([](const void* p, int v) { return value_at<int8_t>(p, v); });
     case Number::u8:
-      return take(value_at<uint8_t>);
+      return take([](const void* p, int v) { return value_at<uint8_t>(p, v); });
     case Number::s4:
-      return take(bits_at<4, true>);
+      return take([](const void* p, int v) { return bits_at<4, true>(p, v); });
     case Number::u4:
-      return take(bits_at<4, false>);
+      return take([](const void* p, int v) { return bits_at<4, false>(p, v); });
     case Number::u1:
-      return take(bits_at<1, false>);
+      return take([](const void* p, int v) { return bits_at<1, false>(p, v); });
     default:
       throw "no operand of a matrix instruction holds such numbers";
   }
@@ -116,11 +122,14 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
 template <class T, class Lane, class Round>
 void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);
-  for (int t = 0; t < threads.count; ++t)
+  for (int t = 0; t < threads.count; ++t) {
+    T* const mine = static_cast<T*>(to[lane(t)]);
+    const double* const first = from + threads.at[t];
     for (int v = 0; v < values.count; ++v) {
-      const T x = round(from[threads.at[t] + values.at[v]]);
-      __builtin_memcpy(static_cast<T*>(to[lane(t)]) + v, static_cast<const void*>(&x), sizeof(T));
+      const T x = round(first[values.at[v]]);
+      __builtin_memcpy(static_cast<void*>(mine + v), static_cast<const void*>(&x), sizeof(T));
     }
+  }
 }
 
 /// Two rows at once.
