@@ -152,7 +152,10 @@ class Worker {
                                 ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
                                 : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
-      evaluate(op.kind, op.attributes, operands_, results_);
+      if (op.kind == OpKind::cast && !p_.options.round)
+        tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
+      else
+        evaluate(op.kind, op.attributes, operands_, results_);
       if (errors()) propagate_errors(op, bound_);
       if (sampling()) propagate_errors(op, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);

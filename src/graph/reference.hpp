@@ -4,7 +4,7 @@
 //   std::vector<Array> outputs = run_reference(g, inputs);    // one a graph output
 //   Reference all = run(g, inputs);                           // every kernel-level tensor, and its magnitude
 //
-// Everything is computed in float64 and rounded (to nearest, ties to even) in two places only: a kernel-level
+// Everything is computed in float64 and rounded (to nearest, ties to even) by `cast`, and else in two places: a kernel-level
 // tensor is rounded to its dtype, and so are the operands of a block-level matmul, on the way into it:
 // whoever else reads the same block tensor sees it unrounded. An accumulator is rounded, if at all, after the
 // loop.

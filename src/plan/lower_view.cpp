@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "graph/view.hpp"
+#include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/views.hpp"
 
@@ -14,6 +15,16 @@ int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& sha
   return view;
 }
 
+/// Would the padding between rows keep a reshape from being a layout?
+bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
+                 const target::Target& target) {
+  const graph::KernelTensor& t = program.tensors[op.inputs[0]];
+  if (op.kind != OpKind::reshape || !t.strides.empty()) return false;
+  const Strides padded = padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                                        target.access_bytes / graph::bytes(t.dtype));
+  return !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
+}
+
 }  // namespace
 
 std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
@@ -21,7 +32,7 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   const int from = op.inputs[0], to = op.outputs[0];
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
-  settle_strides(program, from, op.kind == OpKind::reshape, target);
+  settle_strides(program, from, needs_dense(program, op, shape, target), target);
   const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
                                   program.starts(from));
   // What the caller gets, or has chosen the strides of, has memory of its own.

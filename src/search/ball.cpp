@@ -205,7 +205,7 @@ Ball BallArithmetic::neg(const Ball& x) const {
 
 Ball BallArithmetic::sin(const Ball& x) const {
   if (x.nan) return undefined();
-  if (!x.known() || above(x.middle) > 0x1p64L) return ball(0, 1);
+  if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
   // What the argument's reduction loses grows with it.
   return ball(boost::multiprecision::sin(x.middle),
               x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
@@ -213,14 +213,14 @@ Ball BallArithmetic::sin(const Ball& x) const {
 
 Ball BallArithmetic::cos(const Ball& x) const {
   if (x.nan) return undefined();
-  if (!x.known() || above(x.middle) > 0x1p64L) return ball(0, 1);
+  if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
   return ball(boost::multiprecision::cos(x.middle),
               x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
 }
 
 Ball BallArithmetic::tanh(const Ball& x) const {
   if (x.nan) return undefined();
-  if (!x.known()) return ball(0, 1);
+  if (!x.known()) return unknown();
   const Ball e = exp(mul(integer(-2), abs(x)));  // never large
   const Ball y = div(sub(integer(1), e), add(integer(1), e));
   return x.middle < 0 ? neg(y) : y;

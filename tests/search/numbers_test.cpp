@@ -149,9 +149,13 @@ TEST(Evaluate, AgreesWithTheReference) {
   exact.round = false;
   int compared = 0;
   std::map<OpKind, int> kinds;
-  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     const graph::KernelGraph whole = random_graphs::random_graph(seed);
-    const graph::KernelGraph g = shrink(whole, whole, match(whole, whole)).a;
+    graph::KernelGraph g = whole;
+    try {
+      g = shrink(whole, whole, match(whole, whole)).a;
+    } catch (const Error&) {  // a view names sizes of its own
+    }
     if (work(g) > 3000) continue;
     BallArithmetic a;
     std::vector<graph::Array> arrays;

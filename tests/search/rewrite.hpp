@@ -134,7 +134,11 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       const int squares = w.add(OpKind::reduction, {w.add(OpKind::square, {x})}, {.dim = last});
       const int mean =
           w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
-      w.add(OpKind::div, {x, w.add(OpKind::sqrt, {mean})}, {}, y);
+      const int root = w.add(OpKind::sqrt, {w.add(OpKind::add, {mean}, {.scalar = op.attributes.eps})});
+      if (op.inputs.size() == 1)
+        w.add(OpKind::div, {x, root}, {}, y);
+      else
+        w.add(OpKind::mul, {op.inputs[1], w.add(OpKind::div, {x, root})}, {}, y);
       break;
     }
     case OpKind::reduction: {  // in two steps

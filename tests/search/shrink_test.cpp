@@ -74,10 +74,18 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
 
 /// Whatever the graph, the small one is valid, no larger, and an extent is 1 exactly where it was.
 TEST(Shrink, RandomGraphsStayWhole) {
-  int smaller = 0, graphs = 300;
+  int smaller = 0, views = 0, graphs = 300;
   for (int seed = 1; seed <= graphs; ++seed) {
     const KernelGraph g = random_graphs::random_graph(static_cast<std::uint64_t>(seed));
-    const SmallPair s = shrink_alone(g);
+    SmallPair s;
+    try {
+      s = shrink_alone(g);
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("names sizes of its own"), std::string::npos)
+          << g.name << ": " << e.what();
+      ++views;
+      continue;
+    }
     ASSERT_NO_THROW(graph::validate(s.a)) << g.name;
     EXPECT_LE(work(s.a), work(g)) << g.name;
     EXPECT_EQ(work(s.a), work(s.b)) << g.name;
@@ -87,7 +95,8 @@ TEST(Shrink, RandomGraphsStayWhole) {
         EXPECT_EQ(g.tensors[t].shape[d] == 1, s.a.tensors[t].shape[d] == 1)
             << g.name << " " << g.tensors[t].name;
   }
-  EXPECT_GE(smaller, graphs * 9 / 10);
+  EXPECT_GE(smaller, (graphs - views) * 9 / 10);
+  EXPECT_LE(views, graphs / 2);
 }
 
 TEST(Exponents, SmallestThatKeepTheProducts) {

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Parts of today's transformers as graphs of plain operators, one JSON file each.
+
+  make.py real FOLDER     the sizes of Llama 3 8B: what lies in this folder
+  make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/layers
+
+Weights are (out, in), as a checkpoint stores them. The causal graphs take their mask as an input.
+"""
+import json
+import os
+import sys
+
+
+class Graph:
+    def __init__(self, name):
+        self.name, self.inputs, self.operators, self.outputs = name, [], [], []
+
+    def input(self, name, *shape, dtype="bf16"):
+        self.inputs.append({"name": name, "dtype": dtype, "shape": list(shape)})
+        return name
+
+    def op(self, op, *inputs, to=None, **attributes):
+        to = to or f"t{len(self.operators) + 1}"
+        self.operators.append({"op": op, "inputs": list(inputs), "outputs": [to], **attributes})
+        return to
+
+    def write(self, folder, *outputs):
+        def lines(entries):
+            return ",\n".join("  " + json.dumps(e) for e in entries)
+
+        with open(os.path.join(folder, self.name + ".json"), "w") as f:
+            f.write('{"zellige_graph": 1, "name": "%s",\n"inputs": [\n%s\n],\n"operators": [\n%s\n],\n"outputs": %s}\n'
+                    % (self.name, lines(self.inputs), lines(self.operators), json.dumps(outputs)))
+
+    def rms_norm(self, x, g):
+        return self.op("mul", self.op("rms_norm", x, eps=1e-5), g)
+
+    def linear(self, x, w):
+        return self.op("matmul", x, self.op("permute", w, dims=[1, 0]))
+
+    def rope(self, x, cos, sin, half, to):
+        a, b = (self.op("slice", x, dim=2, start=s, end=s + half) for s in (0, half))
+        first = self.op("sub", self.op("mul", a, cos), self.op("mul", b, sin))
+        second = self.op("add", self.op("mul", b, cos), self.op("mul", a, sin))
+        return self.op("concat", first, second, dim=2, to=to)
+
+    def qkv(self, x, g, w, cos, sin, tokens, heads, kv, dim, to):
+        t = self.op("reshape", self.linear(self.rms_norm(x, g), w), shape=[tokens, heads + 2 * kv, dim])
+        q = self.op("slice", t, dim=1, start=0, end=heads)
+        k = self.op("slice", t, dim=1, start=heads, end=heads + kv)
+        v = self.op("slice", t, dim=1, start=heads + kv, end=heads + 2 * kv, to=to[2])
+        return self.rope(q, cos, sin, dim // 2, to[0]), self.rope(k, cos, sin, dim // 2, to[1]), v
+
+    def gated_mlp(self, x, g, gate, up, down, to):
+        n = self.rms_norm(x, g)
+        inner = self.op("mul", self.op("silu", self.linear(n, gate)), self.linear(n, up))
+        return self.op("add", x, self.linear(inner, down), to=to)
+
+    def attention(self, q, k, v, dim, axes, mask=None, to=None):
+        scores = self.op("cast", self.op("matmul", q, self.op("permute", k, dims=axes)), dtype="f32")
+        scores = self.op("mul_scalar", scores, scalar=dim ** -0.5)
+        if mask:
+            scores = self.op("where", mask, scores, scalar="-inf")
+        p = self.op("cast", self.op("softmax", scores, dim=len(axes) - 1), dtype="bf16")
+        return self.op("matmul", p, v, to=to)
+
+
+def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows, words, batch):
+    half, qkv_width = dim // 2, (heads + 2 * kv) * dim
+
+    def layer(g, count):
+        x, cos, sin = g.input("x", count, width), g.input("cos", count, 1, half), g.input("sin", count, 1, half)
+        return x, cos, sin, (g.input("g1", width), g.input("wqkv", qkv_width, width), g.input("wo", width, heads * dim),
+                             g.input("g2", width), g.input("gate", hidden, width), g.input("up", hidden, width),
+                             g.input("down", width, hidden))
+
+    g = Graph("rms_qkv_rope")
+    x, cos, sin = g.input("x", batch, width), g.input("cos", batch, 1, half), g.input("sin", batch, 1, half)
+    g.qkv(x, g.input("g", width), g.input("w", qkv_width, width), cos, sin, batch, heads, kv, dim, ("q", "k", "v"))
+    g.write(folder, "q", "k", "v")
+
+    g = Graph("norm_gated_mlp")
+    x = g.input("x", batch, width)
+    g.gated_mlp(x, g.input("g", width), g.input("gate", hidden, width), g.input("up", hidden, width),
+                g.input("down", width, hidden), "y")
+    g.write(folder, "y")
+
+    g = Graph("llama_decode")  # one token a sequence; the caches hold it already
+    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, batch)
+    cache_k, cache_v = g.input("cache_k", batch, kv, keys, dim), g.input("cache_v", batch, kv, keys, dim)
+    q, k, v = g.qkv(x, g1, wqkv, cos, sin, batch, heads, kv, dim, (None, "k", "v"))
+    o = g.attention(g.op("reshape", q, shape=[batch, kv, heads // kv, dim]), cache_k, cache_v, dim, [0, 1, 3, 2])
+    y = g.op("add", x, g.linear(g.op("reshape", o, shape=[batch, heads * dim]), wo))
+    g.gated_mlp(y, g2, gate, up, down, "y")
+    g.write(folder, "y", "k", "v")
+
+    g = Graph("llama_prefill")
+    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, tokens)
+    mask = g.input("mask", tokens, tokens, dtype="f32")
+    q, k, v = g.qkv(x, g1, wqkv, cos, sin, tokens, heads, kv, dim, (None, "k", "v"))
+    q, k4, v4 = (g.op("reshape", g.op("permute", t, dims=[1, 0, 2]), shape=[kv, n, tokens, dim])
+                 for t, n in ((q, heads // kv), (k, 1), (v, 1)))
+    o = g.attention(q, k4, v4, dim, [0, 1, 3, 2], mask)
+    o = g.op("permute", g.op("reshape", o, shape=[heads, tokens, dim]), dims=[1, 0, 2])
+    y = g.op("add", x, g.linear(g.op("reshape", o, shape=[tokens, heads * dim]), wo))
+    g.gated_mlp(y, g2, gate, up, down, "y")
+    g.write(folder, "y", "k", "v")
+
+    for causal in (False, True):
+        g = Graph("plain_attention_causal" if causal else "plain_attention")
+        q, k, v = (g.input(name, heads, queries, dim) for name in "qkv")
+        mask = g.input("mask", queries, queries, dtype="f32") if causal else None
+        g.attention(q, k, v, dim, [0, 2, 1], mask, to="o")
+        g.write(folder, "o")
+
+    narrow = width // 4
+    g = Graph("gpt_mlp")
+    x, weight, bias = g.input("x", queries, narrow), g.input("g", narrow), g.input("b", narrow)
+    w1, b1 = g.input("w1", 4 * narrow, narrow), g.input("b1", 4 * narrow)
+    w2, b2 = g.input("w2", narrow, 4 * narrow), g.input("b2", narrow)
+    h = g.op("gelu_tanh", g.op("add", g.linear(g.op("layer_norm", x, weight, bias, eps=1e-5), w1), b1))
+    g.op("add", g.op("add", x, g.linear(h, w2)), b2, to="y")
+    g.write(folder, "y")
+
+    g = Graph("residual_rms_norm")
+    h = g.op("add", g.input("x", rows, width), g.input("r", rows, width), to="h")
+    g.op("mul", g.op("rms_norm", h, eps=1e-5), g.input("g", width), to="y")
+    g.write(folder, "h", "y")
+
+    g = Graph("cross_entropy")
+    scores = g.linear(g.input("x", rows // 32, narrow), g.input("w", words, narrow))
+    g.op("logsumexp", g.op("cast", scores, dtype="f32"), dim=1, to="y")
+    g.write(folder, "y")
+
+
+SIZES = {"real": (4096, 32, 8, 128, 14336, 4096, 2048, 4096, 8192, 32000, 1),
+         "small": (64, 4, 2, 16, 96, 40, 24, 33, 64, 200, 3)}
+if __name__ == "__main__":
+    write_all(sys.argv[2], *SIZES[sys.argv[1]])
