@@ -232,7 +232,7 @@ Entry add_run(CLI::App& app) {
       ->add_option(
           "--check", a->check,
           "full (whole tensors), sampled (tiles chosen at random) or none (default: sampled where the "
-          "reference takes 1e11 operations or more, some ten seconds on two cores; else full)")
+          "reference takes 4e10 operations or more, some ten seconds on two cores; else full)")
       ->check(one_of({"full", "sampled", "none"}));
   command
       ->add_option("--input", a->inputs,

@@ -36,12 +36,12 @@ bool multiplies_integers(const Blas& b) {
 
 }  // namespace
 
-struct Loaded {
+struct LoadedBlas {
   Blas blas;
   bool usable = false;
   std::string description;
 
-  Loaded() {
+  LoadedBlas() {
     const char* named = std::getenv("ZELLIGE_BLAS");
     const bool asked = named && *named;
     const std::string file = asked ? named : "libopenblas.so.0";
@@ -73,8 +73,8 @@ struct Loaded {
 
 namespace {
 
-const Loaded& loaded() {
-  static const Loaded the;
+const LoadedBlas& loaded() {
+  static const LoadedBlas the;
   return the;
 }
 

@@ -18,7 +18,7 @@ class Blas {
                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const;
 
  private:
-  friend struct Loaded;
+  friend struct LoadedBlas;
   using Dgemm = void(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
                      double*, int);
   Dgemm* dgemm_ = nullptr;

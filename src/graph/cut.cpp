@@ -357,6 +357,7 @@ double work(const KernelGraph& g) {
       return product_work(tensors[op.inputs[0]].shape, tensors[op.outputs[0]].shape);
     return work_an_element * std::max(elements(tensors, op.inputs), elements(tensors, op.outputs));
   };
+  sum += work_an_element * elements(g.tensors, g.inputs);
   for (const KernelOp& op : g.ops) {
     if (op.kind != OpKind::custom) {
       sum += one(g.tensors, op);

@@ -25,7 +25,8 @@ struct Cut {
 /// any case; it is not an input of the graph, which must be valid.
 Cut cut(const KernelGraph&, int tensor, const Region&, const std::vector<bool>& known = {});
 
-/// How long the reference takes, in operations of a matrix product: 2 a multiply-add, `work_an_element` an element otherwise.
+/// How long the reference takes, in operations of a matrix product: 2 a multiply-add, `work_an_element` an element otherwise, those
+/// of the inputs among them, which are drawn.
 double work(const KernelGraph&);
 constexpr double work_an_element = 200;
 

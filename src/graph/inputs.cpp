@@ -85,7 +85,7 @@ std::vector<Stage> whole_graph(const KernelGraph& g) {
 
 /// One tile of each output; where that takes too much, of every tensor that an operator makes, from tiles of the tensors before.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
-  constexpr double most = 1e9;  // work of a tile
+  constexpr double most = 5e8;  // work of all tiles
   constexpr std::int64_t side = 64;
   const auto tile = [&](int t) {
     Region r = whole(g.tensors[t].shape);
@@ -104,12 +104,15 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   std::vector<Stage> outputs;
   for (int t : g.outputs)
     if (std::ranges::find(g.inputs, t) == g.inputs.end()) outputs.push_back(stage(t, {}));
-  if (std::ranges::all_of(outputs, [&](const Stage& s) { return work(s.graph) <= most; })) return outputs;
+  double all_outputs = 0;
+  for (const Stage& s : outputs) all_outputs += work(s.graph);
+  if (all_outputs <= most) return outputs;
   std::vector<Stage> all;
   for (const KernelOp& op : g.ops)
     for (int t : op.outputs) {
       all.push_back(stage(t, {}));
-      if (work(all.back().graph) > most) all.back() = stage(t, std::vector<bool>(g.tensors.size(), true));
+      if (work(all.back().graph) > most / static_cast<double>(g.ops.size()))
+        all.back() = stage(t, std::vector<bool>(g.tensors.size(), true));
     }
   return all;
 }

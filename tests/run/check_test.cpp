@@ -61,7 +61,7 @@ struct Right {
 
 KernelGraph mlp() {
   Builder b("mlp");
-  const Tensor X = b.input("X", {512, 32}), W = b.input("W", {32, 256}), V = b.input("V", {256, 384});
+  const Tensor X = b.input("X", {512, 512}), W = b.input("W", {512, 256}), V = b.input("V", {256, 384});
   b.output(matmul(silu(matmul(X, W)), V), "Y");
   return b.build();
 }
@@ -101,7 +101,7 @@ TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   right.plant("Y", 130 * 384 + 5, 1000);  // tile 3
   const SampleLimits limits{.work = 4e10, .most = 4};
   int found = 0;
-  constexpr int seeds = 110;
+  constexpr int seeds = 66;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const RunResult r = right.check(seed, limits);
     const std::vector<Sample> samples =
