@@ -44,7 +44,8 @@ Manifest manifest_of(const plan::Plan& plan) {
     for (const Parameter& parameter : parameters(k)) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
-      launch.tensors.push_back(index[p.memory_of(parameter.tensor)]), launch.writes.push_back(parameter.writes);
+      launch.tensors.push_back(index[p.memory_of(parameter.tensor)]),
+          launch.writes.push_back(parameter.writes);
     }
     m.kernels.push_back(std::move(launch));
   }

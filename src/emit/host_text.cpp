@@ -15,13 +15,15 @@ bool asks(const Manifest& m) {
 }
 
 bool maps(const Manifest& m) {
-  return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return !k.maps.empty(); });
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+                     [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
 /// What make_tma_descriptor is to be told, as an expression.
 std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
   return fmt::format(
-      "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = {{{}}}, "
+      "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
+      "{{{}}}, "
       ".swizzle = SwizzleMode::{}}}",
       printable(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
@@ -51,14 +53,18 @@ void clustered(const KernelLaunch& k, const std::string& arguments, Text& out) {
   out.open("{{");
   out.line("cudaLaunchAttribute cluster{{}};");
   out.line("cluster.id = cudaLaunchAttributeClusterDimension;");
-  out.line("cluster.val.clusterDim.x = {}, cluster.val.clusterDim.y = 1, cluster.val.clusterDim.z = 1;", k.cluster);
+  out.line("cluster.val.clusterDim.x = {}, cluster.val.clusterDim.y = 1, cluster.val.clusterDim.z = 1;",
+           k.cluster);
   out.line("cudaLaunchConfig_t launch{{}};");
-  out.line("launch.gridDim = dim3({}, {}, {}), launch.blockDim = dim3({}, {}, {});", k.grid.x, k.grid.y, k.grid.z,
-           k.block.x, k.block.y, k.block.z);
-  out.line("launch.dynamicSmemBytes = {}, launch.stream = stream, launch.attrs = &cluster, launch.numAttrs = 1;",
-           k.shared_bytes);
-  out.line("if (const cudaError_t error = cudaLaunchKernelEx(&launch, {}, {}); error != cudaSuccess) return error;",
-           k.name, arguments);
+  out.line("launch.gridDim = dim3({}, {}, {}), launch.blockDim = dim3({}, {}, {});", k.grid.x, k.grid.y,
+           k.grid.z, k.block.x, k.block.y, k.block.z);
+  out.line(
+      "launch.dynamicSmemBytes = {}, launch.stream = stream, launch.attrs = &cluster, launch.numAttrs = 1;",
+      k.shared_bytes);
+  out.line(
+      "if (const cudaError_t error = cudaLaunchKernelEx(&launch, {}, {}); error != cudaSuccess) return "
+      "error;",
+      k.name, arguments);
   out.close();
 }
 
@@ -107,11 +113,13 @@ void host_entry(const Manifest& m, Text& out) {
       }
       if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end()) {
         const std::string name = fmt::format("map{}_{}", &k - m.kernels.data(), i);
-        out.line("const TmaDescriptor {} = make_tma_descriptor({}, {});", name, tensor_text(t, map->second), from);
+        out.line("const TmaDescriptor {} = make_tma_descriptor({}, {});", name, tensor_text(t, map->second),
+                 from);
         arguments += (i ? ", " : "") + name;
         continue;
       }
-      arguments += fmt::format("{}({}{}*){}", i ? ", " : "", k.writes[i] ? "" : "const ", type_name(t.dtype), from);
+      arguments +=
+          fmt::format("{}({}{}*){}", i ? ", " : "", k.writes[i] ? "" : "const ", type_name(t.dtype), from);
     }
     if (k.cluster > 1) {
       clustered(k, arguments, out);

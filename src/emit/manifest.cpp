@@ -45,10 +45,8 @@ std::string to_json(const Manifest& m) {
       j["arguments"].push_back(
           {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
     for (const auto& [argument, map] : k.maps)
-      j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {{"extent", map.extent},
-                                                                         {"stride", map.stride},
-                                                                         {"box", map.box},
-                                                                         {"swizzle", map.swizzle_bytes}};
+      j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
+          {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
     root["kernels"].push_back(std::move(j));
   }
   return root.dump(2) + "\n";

@@ -64,8 +64,8 @@ void KernelText::rings() {
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
       names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
     }
-    out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages, bytes,
-              plan_.ranks > 1 ? fmt::format(", {}", plan_.ranks) : "", offsets, channel.offset, names);
+    out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages,
+              bytes, plan_.ranks > 1 ? fmt::format(", {}", plan_.ranks) : "", offsets, channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
     ready.push_back(fmt::format("{}.init({});", ring(c), warps));
@@ -85,8 +85,8 @@ void KernelText::roles() {
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
-    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer", agent.warps,
-                                         agent.registers);
+    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer",
+                                         agent.warps, agent.registers);
     if (a == 0)
       out_.open("roles({}", role);
     else
@@ -95,7 +95,8 @@ void KernelText::roles() {
     run(agent.steps, 0, agent.steps.size());
     for (int c = 0; c < static_cast<int>(s.channels.size()); ++c)
       if (plan_.ranks > 1 && by_mbarriers(s.channels[c]) && s.channels[c].producer == agent_)
-        out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c), ring(c));
+        out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c),
+                  ring(c));
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
   if (plan_.ranks == 1) return;
@@ -133,12 +134,12 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
   const std::string of = ranks > 1 ? fmt::format(" / {}", ranks) : "";  // one after another of a cluster's
   out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
   if (walk.rows > 0) {
-    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks, walk.columns,
-              std::max<std::int64_t>(1, walk.group / ranks));
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,
+              walk.columns, std::max<std::int64_t>(1, walk.group / ranks));
     const std::string row = ranks > 1 ? fmt::format("place.row * {} + rank", ranks) : "place.row";
     if (walk.row_axis == walk.column_axis) {
-      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis], ranks > 1 ? "(" + row + ")" : row,
-                walk.columns);
+      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis],
+                ranks > 1 ? "(" + row + ")" : row, walk.columns);
     } else {
       out_.line("const int b{} = {};", "xyz"[walk.row_axis], row);
       out_.line("const int b{} = place.column;", "xyz"[walk.column_axis]);
@@ -231,14 +232,17 @@ void KernelText::box(const plan::Step& step) {
   for (int d : plan::map_order(n, b.inner)) {
     Index start = global_start(n, d, iteration_);
     if (d == b.inner) start = start + span * b.span;
-    if (part != plan_.parts.end() && d == part->second && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
+    if (part != plan_.parts.end() && d == part->second && !by_spans)
+      start = start + rank * (n.shape[d] / plan_.ranks);
     at += fmt::format(", {}", start);
   }
-  out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes, boxes == 1 ? "" : "es",
+  out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
+            boxes == 1 ? "" : "es",
             step.multicast ? fmt::format(" of each of {} ranks, to all", plan_.ranks) : "");
   if (load) {
     const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
-    const Index offset = span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.ranks));
+    const Index offset =
+        span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.ranks));
     out_.line("{}{}({}{}, {}, {}_full{}{});", j.head, call, ring_tile(task.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel),
               step.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", at);
@@ -266,16 +270,17 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
     std::string tile = ring_tile(buffer);
     // A warpgroup's rows: lines of K each, or one span of all of K.
     if (side == 0 && m.m > row.m)
-      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
+      tile +=
+          fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
   out_.line("// {} += {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k, row.m,
-              row.n, row.k, step.peeled ? ", the first" : "");
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k, task.node,
-            operand(0), operand(1));
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
+            row.m, row.n, row.k, step.peeled ? ", the first" : "");
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
+            task.node, operand(0), operand(1));
 }
 
 }  // namespace zellige::emit

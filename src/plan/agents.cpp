@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace zellige::plan {
 namespace {
 
@@ -195,7 +194,8 @@ class Builder {
   void consume(int product) {
     barrier_ = consumer_barrier;
     tiles();
-    if (order_.blocks > 0 && !order_.before.empty()) barrier();  // the tile before has read what is loaded anew
+    if (order_.blocks > 0 && !order_.before.empty())
+      barrier();  // the tile before has read what is loaded anew
     start_states();
     bool once = false;  // what is read behind the loop travels meanwhile
     for (int t : order_.before) run(t), once = once || travels(t);
@@ -285,7 +285,7 @@ class Builder {
   const Order& order_;
   Schedule schedule_;
   Agent agent_;
-  int barrier_ = 0;                // among the agent's threads
+  int barrier_ = 0;                  // among the agent's threads
   int cp_async_ = -1, stores_ = -1;  // channels behind the loop, where the kernel has agents to name
 };
 

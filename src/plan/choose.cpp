@@ -37,7 +37,8 @@ class Choice {
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);
         if (fits(ordered, order,
-                 fmt::format("products on warpgroups, tiles by TMA{}{}", blocks == Blocks::a_tile ? "" : ", blocks that stay",
+                 fmt::format("products on warpgroups, tiles by TMA{}{}",
+                             blocks == Blocks::a_tile ? "" : ", blocks that stay",
                              blocks == Blocks::pairs ? " in pairs" : "")))
           return true;
       }
@@ -90,7 +91,8 @@ class Choice {
 
 }  // namespace
 
-void choose(KernelPlan& plan, const Program& program, const target::Target& target, const std::vector<Blocks>& ways) {
+void choose(KernelPlan& plan, const Program& program, const target::Target& target,
+            const std::vector<Blocks>& ways) {
   Choice choice(program, target, ways);
   while (!choice.fits(plan)) {
     if (!unshare(plan.program))

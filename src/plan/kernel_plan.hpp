@@ -42,7 +42,8 @@ struct Buffer {
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
   Strides strides;  // in elements
-  std::int64_t span = 0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
+  std::int64_t span =
+      0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
   std::int64_t elements = 0;  // of one stage, partials included
@@ -96,12 +97,13 @@ struct KernelPlan {
   std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
   std::map<int, bool> direct;     // loads read from global memory where they are used
   std::map<int, Copy> copies;     // by load and store node
-  std::map<int, int> parts;       // loads that a cluster shares -> the dimension of which each rank brings a part
-  std::set<int> wide;             // tensors whose offsets pass 32 bits
-  std::set<int> far;              // load and store nodes with coordinates that do
+  std::map<int, int> parts;  // loads that a cluster shares -> the dimension of which each rank brings a part
+  std::set<int> wide;        // tensors whose offsets pass 32 bits
+  std::set<int> far;         // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
-  std::int64_t blocks = 0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
-  int ranks = 1;            // of them in a cluster, tiles one below the other
+  std::int64_t blocks =
+      0;          // launched, each to take one tile of the program's grid after another; 0: a block a tile
+  int ranks = 1;  // of them in a cluster, tiles one below the other
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 };

@@ -105,7 +105,8 @@ class KernelLowering {
                                            {64, 64, 64, 128}};
     for (MatmulTile t : table)
       if (m >= t.m && n >= t.n &&
-          target::find_warpgroup_mma(target_, graph::name(dtype), graph::name(dtype), graph::name(DType::f32), t.n))
+          target::find_warpgroup_mma(target_, graph::name(dtype), graph::name(dtype), graph::name(DType::f32),
+                                     t.n))
         tiles.push_back(t);
     return tiles;
   }
@@ -129,7 +130,7 @@ class KernelLowering {
       const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
       const double even = tiles / target_.multiprocessors;
       const double waves = rates.alone ? std::ceil(even) : std::max(1.0, even);
-      const double products = static_cast<double>(t.m) * t.n / rates.products;    // cycles a step of k
+      const double products = static_cast<double>(t.m) * t.n / rates.products;  // cycles a step of k
       const double traffic = static_cast<double>(t.m + t.n) * 2 / rates.bytes;  // cycles a step of k, from L2
       const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
       if (best.m == 0 || cost < least) best = t, least = cost;

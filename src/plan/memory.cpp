@@ -18,7 +18,8 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
     const bool boxed = copy != plan.copies.end() && copy->second.by_tensor_map();
     lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, boxed ? 1024 : 128});
   }
-  const auto others = std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });
+  const auto others =
+      std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });
   for (const Agent& agent : s.agents) {
     if (fills_only(agent)) continue;
     std::int64_t stretch = 0;

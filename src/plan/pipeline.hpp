@@ -18,7 +18,7 @@ struct Order {
   bool top_barrier = false;     // at the start of each iteration
   bool after_barrier = false;   // between the loop and what follows it
   std::int64_t blocks = 0;      // that stay for one tile after another; 0: each has its own
-  int ranks = 1;                // blocks of a cluster: rows of tiles that bring their columns' operand together
+  int ranks = 1;  // blocks of a cluster: rows of tiles that bring their columns' operand together
 };
 
 /// Where a program without a loop starts its copies: all before anything else, so that they travel together, or where

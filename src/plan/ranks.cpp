@@ -34,9 +34,13 @@ class Ranks {
   }
 
  private:
-  std::string said(const std::string& name, int rank) const { return fmt::format("{} of rank {}", name, rank); }
+  std::string said(const std::string& name, int rank) const {
+    return fmt::format("{} of rank {}", name, rank);
+  }
   int agent_of(int agent, int rank) const { return rank * static_cast<int>(s_.agents.size()) + agent; }
-  int channel_of(int channel, int rank) const { return rank * static_cast<int>(s_.channels.size()) + channel; }
+  int channel_of(int channel, int rank) const {
+    return rank * static_cast<int>(s_.channels.size()) + channel;
+  }
 
   /// A tensor that multicast fills comes in as many parts as there are ranks.
   void tensor(int t, int rank) {
@@ -84,7 +88,8 @@ class Ranks {
     x.name = said(a.name, rank);
     x.steps.clear();
     for (const Step& step : a.steps) {
-      const bool everywhere = step.multicast || (step.kind == StepKind::release && shared_.count(step.channel));
+      const bool everywhere =
+          step.multicast || (step.kind == StepKind::release && shared_.count(step.channel));
       for (int to = 0; to < n_; ++to) {
         if (!everywhere && to != rank) continue;
         Step y = step;

@@ -145,7 +145,8 @@ bool consumes(const Channel& c, int agent) {
 bool fills_only(const Agent& agent) {
   return std::all_of(agent.steps.begin(), agent.steps.end(), [](const Step& s) {
     const bool loop = s.kind == StepKind::loop_begin || s.kind == StepKind::loop_end;
-    return loop || s.kind == StepKind::acquire || (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
+    return loop || s.kind == StepKind::acquire ||
+           (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
   });
 }
 

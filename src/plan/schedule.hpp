@@ -32,7 +32,8 @@ struct Channel {
   std::vector<int>
       consumers;  // agents: of cp.async the producer itself; a stage is empty when all have released it
   Synchronisation by{};
-  std::int64_t offset = -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
+  std::int64_t offset =
+      -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
 };
 bool consumes(const Channel&, int agent);
 /// Bytes that a channel's barriers take of shared memory.
@@ -119,8 +120,9 @@ struct Schedule {
 std::string print(const Schedule&);
 /// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.
 std::string print(const Schedule&, const Step&, bool in_loop);
-std::string print(const Schedule&, const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
-std::string heading(const Agent&);                   // "agent consumer: 8 warps, 232 registers a thread"
+std::string print(const Schedule&,
+                  const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
+std::string heading(const Agent&);  // "agent consumer: 8 warps, 232 registers a thread"
 /// An agent's steps, a line each, loops indented; line(step, in_loop) is the text of one.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 

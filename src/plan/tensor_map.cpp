@@ -24,19 +24,20 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
     return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
                        tensor.strides[inner]);
   if (n.shape[inner] * size % span_bytes != 0)
-    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
-                       span_bytes);
+    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
+                       n.shape[inner] * size, span_bytes);
   for (int d = 0; d < rank; ++d) {
     const Split& s = n.splits[d];
     const std::int64_t bytes = tensor.strides[d] * size;
     if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
-      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d, bytes, unit);
+      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
+                         bytes, unit);
     if (d != inner && n.shape[d] > most_box)
       return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
                          n.shape[d], d, most_box);
     if (d == inner && s.offset * size % unit != 0)
-      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name, s.offset * size,
-                         unit);
+      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
+                         s.offset * size, unit);
   }
   return "";
 }

@@ -9,7 +9,7 @@ namespace zellige::plan {
 namespace {
 
 constexpr int most_ranks = 8;
-constexpr int named_barriers = 16;               // 0 is __syncthreads
+constexpr int named_barriers = 16;  // 0 is __syncthreads
 constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
 
@@ -77,8 +77,8 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
     fail("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
          at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (step.held >= static_cast<int>(s.channels.size()))
-    fail("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
-         step.held, s.channels.size());
+    fail("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
+         at(a, index), step.held, s.channels.size());
   if (loads && agent != (step.held >= 0 ? s.channels[step.held] : c).producer)
     fail("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
          at(a, index), c.name, s.agents[c.producer].name);
@@ -154,13 +154,14 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
   std::string last = "none";
   for (const SharedTensor& x : s.tensors)
     if (x.offset + x.bytes > end) end = x.offset + x.bytes, last = x.name;
-  for (const Channel& c : s.channels)
-    mbarriers += barrier_bytes(c);
+  for (const Channel& c : s.channels) mbarriers += barrier_bytes(c);
   for (const Channel& c : s.channels)
     for (const SharedTensor& x : s.tensors)
       if (c.offset >= 0 && c.offset < x.offset + x.bytes && x.offset < c.offset + barrier_bytes(c))
-        fail("{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not overlap",
-             kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
+        fail(
+            "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
+            "overlap",
+            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
   if (end + mbarriers > t.shared_per_block)
     fail(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
@@ -305,15 +306,16 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     for (std::size_t k = 0; k < a.steps.size(); ++k) {
       const Step& step = a.steps[k];
       if (!step.multicast) continue;
-      if (s.ranks == 1) fail("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
+      if (s.ranks == 1)
+        fail("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
       if (!is_tma_load(s, step))
         fail("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel, at(a, k),
              name(step.kind));
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
-          fail("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel, at(a, k),
-               t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+          fail("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel,
+               at(a, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
       }
     }
 }

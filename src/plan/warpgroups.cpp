@@ -47,7 +47,8 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
     if (i != product && i != n.in[0] && i != n.in[1])
       return fmt::format("the loop evaluates %{} beside the product", i);
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
-  const Instruction* row = target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), choice.n);
+  const Instruction* row =
+      target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), choice.n);
   if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
   if (p.loop < 2) return "the loop makes one trip";
   if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
@@ -69,7 +70,8 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
       return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
                          program.tensors[load.tensor].name, span_bytes);
   }
-  if (choice.k % row->k != 0) return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
+  if (choice.k % row->k != 0)
+    return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
   if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
     return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
   choice.row = row;

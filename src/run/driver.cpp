@@ -125,13 +125,15 @@ void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim
                     std::int64_t shared_bytes, const std::vector<Argument>& arguments, int cluster) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
-    where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map) : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
+    where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map)
+                          : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
   auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
   if (cluster > 1) {
-    if (!driver().launch_ex) fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks", cluster);
+    if (!driver().launch_ex)
+      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks", cluster);
     LaunchAttribute attribute;
     attribute.value[0] = u(cluster), attribute.value[1] = attribute.value[2] = 1;
-    const LaunchConfiguration configuration{u(grid.x),  u(grid.y),       u(grid.z), u(block.x),  u(block.y),
+    const LaunchConfiguration configuration{u(grid.x),  u(grid.y),       u(grid.z), u(block.x), u(block.y),
                                             u(block.z), u(shared_bytes), handle_,   &attribute, 1};
     return check(driver().launch_ex(&configuration, f.handle, where.data(), nullptr), "launching the kernel");
   }

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include <zellige/atom/tma_descriptor.hpp>
 
 #include "graph/graph.hpp"

@@ -95,7 +95,8 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
 std::vector<double> sample(Stream& stream, const std::vector<Launch>& program) {
   auto once = [&] {
     for (const Launch& l : program) {
-      stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments, l.kernel->cluster);
+      stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments,
+                    l.kernel->cluster);
     }
   };
   for (int i = 0; i < warm_up; ++i) once();
@@ -146,7 +147,8 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   }
   for (const Launch& l : all) {
     poison_shared_memory(stream, most_shared);
-    stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments, l.kernel->cluster);
+    stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments,
+                  l.kernel->cluster);
     stream.wait();
     for (std::size_t i = 0; i < l.kernel->tensors.size(); ++i) {
       const auto t = static_cast<std::size_t>(l.kernel->tensors[i]);

@@ -38,8 +38,8 @@ const Instruction* find_mma(const Target& t, std::string_view a, std::string_vie
   return most;
 }
 
-const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d,
-                                      std::int64_t n) {
+const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b,
+                                      std::string_view d, std::int64_t n) {
   constexpr int either_way = 3;  // along K, or along M or N
   for (const Instruction* row : instructions_of(t))
     if (row->kind == Instruction::Kind::mma && row->issuers == 128 && row->n == n && row->a.type == a &&

@@ -149,7 +149,8 @@ class Line {
 }  // namespace
 
 std::string_view name(Kind k) {
-  constexpr std::string_view names[] = {"barrier", "wait", "commit", "release", "fence", "predicate", "zero fill", "clamp"};
+  constexpr std::string_view names[] = {"barrier", "wait",      "commit",    "release",
+                                        "fence",   "predicate", "zero fill", "clamp"};
   return names[static_cast<int>(k)];
 }
 

@@ -201,7 +201,8 @@ KernelGraph hopper_matmul() {
 /// The other majors, bfloat16, and sizes that no tile divides.
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
-  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}), B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
+  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
+         B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
   b.output(matmul(A, B), "C");
   return b.build();
 }

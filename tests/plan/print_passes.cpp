@@ -52,11 +52,11 @@ std::string print_select(const KernelPlan& k) {
       out += "ordinary products\n";
       continue;
     }
-    out += fmt::format("{}, warps {} x {} x {} x {}, {} accumulators a thread{}\n",
-                       m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
-                       m.warps.b,
-                       m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
-                       m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
+    out += fmt::format(
+        "{}, warps {} x {} x {} x {}, {} accumulators a thread{}\n",
+        m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
+        m.warps.b, m.warps.m, m.warps.n, m.warps.k, accumulator_registers(m, m.warps),
+        m.a_from >= 0 ? fmt::format(", A from the registers of %{}", m.a_from) : "");
   }
   return out;
 }

@@ -1,7 +1,8 @@
 // Ranks: blocks of a cluster that bring each other parts of a tile.
+#include "plan/ranks.hpp"
+
 #include <gtest/gtest.h>
 
-#include "plan/ranks.hpp"
 #include "schedules.hpp"
 
 namespace zellige::plan {
@@ -58,20 +59,23 @@ TEST(Ranks, WaitForThePartsOfAll) {
 TEST(Ranks, RefuseWhatNoClusterHas) {
   Schedule s = cluster_matmul(4);
   s.ranks = 1;
-  EXPECT_EQ(verdict(s), "kernel: producer, step 'load B', is multicast to one rank; a schedule of at least 2 has such");
+  EXPECT_EQ(verdict(s),
+            "kernel: producer, step 'load B', is multicast to one rank; a schedule of at least 2 has such");
   s.ranks = 3;
   EXPECT_EQ(verdict(s), "kernel: has 3 ranks; a cluster has 1, 2, 4 or 8 blocks");
   s = cluster_matmul(4);
   s.tensors[1].bytes = 4 * 16512;  // 129 lines of 128 bytes a stage
   s.tensors[2].offset = 192 * 1024;
   EXPECT_EQ(verdict(s),
-            "kernel: producer, step 'load B', brings a stage of sB in 2 parts; its 16512 bytes are not so many times 128");
+            "kernel: producer, step 'load B', brings a stage of sB in 2 parts; its 16512 bytes are not so "
+            "many times 128");
   s = hopper_matmul(4);
   s.ranks = 2;
   for (Step& step : s.agents[1].steps)
     if (step.kind == StepKind::copy) step.multicast = true;
   EXPECT_EQ(verdict(s),
-            "kernel: consumer, step 'store C', is multicast and a copy that no mbarrier counts; only TMA loads are");
+            "kernel: consumer, step 'store C', is multicast and a copy that no mbarrier counts; only TMA "
+            "loads are");
   s = hopper_matmul(4);
   s.ranks = 2;
   EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
@@ -100,7 +104,8 @@ TEST(Tiles, GoOnInTheRing) {
     return s;
   };
   for (std::int64_t tiles : {1, 2, 7, 40})
-    for (std::int64_t trips : {2, 3, 6, 64}) EXPECT_EQ(verdict(staying(tiles, trips, true)), "") << tiles << " " << trips;
+    for (std::int64_t trips : {2, 3, 6, 64})
+      EXPECT_EQ(verdict(staying(tiles, trips, true)), "") << tiles << " " << trips;
   // Who keeps a tile's last stage keeps the next tiles from it.
   EXPECT_EQ(verdict(staying(7, 6, false)).substr(0, 17), "kernel: deadlock:");
 }
