@@ -61,7 +61,8 @@ std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
           report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name,
                                 kernels[k].name, n, emulate::name(counter), kernels[k].counters[counter]);
       held += static_cast<int>(predicted.size());
-      left_out += !predicted.count(Counter::cp_async_wavefronts);
+      left_out +=
+          !predicted.count(Counter::cp_async_wavefronts) || !predicted.count(Counter::shared_load_wavefronts);
     }
   }
   return report + fmt::format("kernels {}, counters {}, left out {}", all, held, left_out);
