@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <zellige/atom/algebra/tma_descriptor.hpp>
 #include <zellige/atom/text.hpp>
 #include <zellige/layout/evaluate.hpp>
