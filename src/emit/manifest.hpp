@@ -30,10 +30,10 @@ struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;        // dynamic
-  int cluster = 1;                      // blocks along x that are launched together
   std::vector<int> tensors;             // indices into Manifest::tensors
   std::vector<bool> writes;             // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
+  int cluster = 1;                      // blocks along x that are launched together
 };
 
 struct Manifest {

@@ -69,7 +69,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   }
   if (op == Op::max_common_vector) {
     Value const common = max_common_vector(t, plain[0], plain[1]);
-    return t.failed() ? nothing() : number(t.min(common.root().s, fixed(run)));
+    if (t.failed()) return nothing();  // g++ 12 loses the storage of a choice between two Values
+    return number(t.min(common.root().s, fixed(run)));
   }
   Value const common = max_common_layout(t, plain[0], plain[1]);
   if (t.failed()) return nothing();
