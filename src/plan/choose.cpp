@@ -32,7 +32,8 @@ class Choice {
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
       for (Blocks blocks : ways_) {
-        if (blocks != Blocks::a_tile && grouped.program.grid.count() <= target_.multiprocessors) continue;
+        const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
+        if (blocks != Blocks::a_tile && !tiles_for_all && ways_.size() > 1) continue;
         KernelPlan ordered = grouped;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);

@@ -13,7 +13,8 @@ struct Plan {
   std::string target;
 };
 
-/// What may be asked of the passes, for tests and measurements.
+/// What may be asked of the passes, for tests and measurements. One way of blocks alone is taken wherever it can be, also where blocks
+/// have no second tile.
 struct Wishes {
   std::vector<Blocks> blocks = ways_of_blocks;
 };

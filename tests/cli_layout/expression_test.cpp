@@ -68,9 +68,8 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
             "  size((6,2):(8,2) o 4:4)\n"
             "       ^~~~~~~~~~~~~~~~~");
   EXPECT_EQ(value("composition((8,8):(8,1), half)"),
-            "composition takes (layout, tiler), (plain layout, plain layout), (swizzle, swizzle) or "
-            "(swizzle, plain "
-            "layout); its operand 2 is the word half\n"
+            "composition takes (layout, tiler), (swizzle, swizzle) or (swizzle, plain layout); its operand 2 "
+            "is the word half\n"
             "  composition((8,8):(8,1), half)\n"
             "                           ^~~~");
   EXPECT_EQ(value("size()"),

@@ -1,0 +1,80 @@
+// Products on warpgroups, as they are emitted: every way of blocks, both majors of both operands, sizes that no tile divides.
+#include <gtest/gtest.h>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "plan/plan.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::DType;
+using plan::Blocks;
+
+/// Small integers, so that every sum is exact.
+graph::Array integers(graph::Shape shape, int salt) {
+  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
+  return a;
+}
+
+struct Case {
+  std::int64_t m, n, k;
+  bool a_along_m, b_along_k;
+  DType dtype;
+};
+
+graph::KernelGraph tiled(const Case& c) {
+  graph::Builder b("tiled");
+  const graph::Strides along_m{1, c.m}, along_k{1, c.k};
+  auto A = b.input("A", {c.m, c.k}, c.dtype, c.a_along_m ? along_m : graph::Strides{});
+  auto B = b.input("B", {c.k, c.n}, c.dtype, c.b_along_k ? along_k : graph::Strides{});
+  b.output(b.custom({.grid = {c.n / 128, c.m / 128}, .block = {256}, .loop = c.k / 64},
+                    [&](graph::BlockBuilder& t) {
+                      auto product = matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}));
+                      t.store(accum(product), {.x = 1, .y = 0});
+                    })[0],
+           "C", {c.n, 1});
+  return b.build();
+}
+
+void expect_right(const graph::KernelGraph& g, const Case& c, const plan::Wishes& wishes) {
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+  ASSERT_EQ(plan.kernels.size(), 1u);
+  ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << "not a producer and a consumer";
+  expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", wishes);
+}
+
+TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
+  for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
+    for (bool along : {false, true}) {
+      const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
+      const plan::Wishes wishes{{way}};
+      const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), wishes);
+      EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
+      EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
+      expect_right(tiled(c), c, wishes);
+    }
+}
+
+TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
+  for (bool a : {false, true})
+    for (bool b : {false, true}) {
+      const Case c{128, 256, 128, a, b, DType::f16};
+      expect_right(tiled(c), c, {});
+    }
+}
+
+// The last tiles hang over in every dimension, and there are more tiles than blocks that stay.
+TEST(Warpgroups, TakeSizesThatNoTileDivides) {
+  const Case c{520, 1032, 200, true, true, DType::bf16};
+  graph::Builder b("ragged");
+  auto A = b.input("A", {c.m, c.k}, c.dtype, {1, c.m}), B = b.input("B", {c.k, c.n}, c.dtype, {1, c.k});
+  b.output(matmul(A, B), "C");
+  const graph::KernelGraph g = b.build();
+  for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_right(g, c, {{way}});
+}
+
+}  // namespace
+}  // namespace zellige::run
