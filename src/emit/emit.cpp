@@ -38,7 +38,7 @@ Manifest manifest_of(const plan::Plan& plan) {
     launch.grid = k.program.grid;
     launch.block = k.program.block;
     if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
-    if (k.schedule.agents.size() > 1) launch.block = {k.schedule.threads, 1, 1};
+    if (k.schedule.parted()) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
     launch.cluster = k.ranks;
     for (const Parameter& parameter : parameters(k)) {
@@ -65,7 +65,7 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
       printable(graph.name), plan.target, plan.kernels.size(), plan.kernels.size() == 1 ? "" : "s");
   out.line("#include <zellige/block.hpp>");
   const bool parted = std::any_of(plan.kernels.begin(), plan.kernels.end(),
-                                  [](const plan::KernelPlan& k) { return k.schedule.agents.size() > 1; });
+                                  [](const plan::KernelPlan& k) { return k.schedule.parted(); });
   if (parted) out.line("#include <zellige/block/warpgroups.hpp>");
   out.line("");
   out.line("using namespace zellige;");

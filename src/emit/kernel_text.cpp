@@ -80,8 +80,7 @@ void KernelText::declarations() {
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     for (const plan::Split& s : n.splits)
       if (s.axis >= 0) axes.insert(s.axis);
-    const auto copy = plan_.copies.find(static_cast<int>(&n - block_.nodes.data()));
-    if (copy == plan_.copies.end() || !copy->second.by_tensor_map()) tensors.insert(n.tensor);
+    if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
@@ -173,8 +172,7 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
         break;
       case StepKind::copy:
       case StepKind::work: {
-        const auto how = step.task >= 0 ? plan_.copies.find(plan_.tasks[step.task].node) : plan_.copies.end();
-        if (step.kind == StepKind::copy && how != plan_.copies.end() && how->second.by_tensor_map()) {
+        if (step.kind == StepKind::copy && step.task >= 0 && plan_.boxed(plan_.tasks[step.task].node)) {
           box(step);
           break;
         }

@@ -89,12 +89,14 @@ class KernelText {
   void multiply_by_warpgroups(const plan::Step&);
   std::string ring(int channel) const;      // its name in the text
   std::string ring_tile(int buffer) const;  // at the stage that the agent holds
-  bool in_ring(int buffer) const;
+  /// Which of a channel's tiles a buffer is.
+  struct InRing {
+    int channel, tile;
+  };
+  std::optional<InRing> in_ring(int buffer) const;
   int threads_at(int barrier) const;
-  bool parted() const { return plan_.schedule.agents.size() > 1; }
-  std::string map_name(int node) const {
-    return names_.map(program_.tensors[block_.nodes[node].tensor].name);
-  }
+  bool parted() const { return plan_.schedule.parted(); }
+  std::string map_name(int node) const;
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);

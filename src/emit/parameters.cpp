@@ -11,8 +11,7 @@ std::vector<Parameter> parameters(const plan::KernelPlan& plan) {
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const bool store = nodes[i].kind == plan::NodeKind::store;
     if (!store && nodes[i].kind != plan::NodeKind::load) continue;
-    const auto copy = plan.copies.find(i);
-    if (copy != plan.copies.end() && copy->second.by_tensor_map())
+    if (plan.boxed(i))
       list.push_back({nodes[i].tensor, store, i});
     else
       (store ? writes : reads).insert(nodes[i].tensor);

@@ -40,14 +40,25 @@ std::string KernelText::ring(int channel) const {
   return before ? fmt::format("ring{}", before) : "ring";
 }
 
-bool KernelText::in_ring(int buffer) const {
+std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     if (!by_mbarriers(s.channels[c])) continue;
     const std::vector<int> all = carried(s, c);
-    if (std::find(all.begin(), all.end(), buffer) != all.end()) return true;
+    const auto at = std::find(all.begin(), all.end(), buffer);
+    if (at != all.end()) return InRing{c, static_cast<int>(at - all.begin())};
   }
-  return false;
+  return {};
+}
+
+/// A tensor has a map for each node that crosses by one: two loads of it may want other boxes.
+std::string KernelText::map_name(int node) const {
+  const int tensor = block_.nodes[node].tensor;
+  const std::string& name = program_.tensors[tensor].name;
+  for (int other = 0; other < node; ++other)
+    if (block_.nodes[other].tensor == tensor && plan_.boxed(other))
+      return names_.map(fmt::format("{}#{}", name, node));
+  return names_.map(name);
 }
 
 /// Rings are made ready by one thread, before the agents part.
@@ -205,14 +216,9 @@ void KernelText::handover(const plan::Step& step) {
 }
 
 std::string KernelText::ring_tile(int buffer) const {
-  const plan::Schedule& s = plan_.schedule;
-  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
-    if (!by_mbarriers(s.channels[c])) continue;
-    const std::vector<int> all = carried(s, c);
-    const auto at = std::find(all.begin(), all.end(), buffer);
-    if (at != all.end()) return fmt::format("{0}.tile({0}_at, {1})", ring(c), at - all.begin());
-  }
-  fail("{}: no ring carries {}", block_.name, plan_.buffers[buffer].name);
+  const std::optional<InRing> at = in_ring(buffer);
+  if (!at) fail("{}: no ring carries {}", block_.name, plan_.buffers[buffer].name);
+  return fmt::format("{0}.tile({0}_at, {1})", ring(at->channel), at->tile);
 }
 
 /// A tile box by box, from global to shared memory or back, named by one thread.

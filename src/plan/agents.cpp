@@ -56,9 +56,7 @@ class Builder {
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
   /// Whether one thread names the task's whole box to TMA, which works on.
   bool boxed(int t) const {
-    const auto copy = plan_.copies.find(plan_.tasks[t].node);
-    return copy != plan_.copies.end() && copy->second.by_tensor_map() &&
-           (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
+    return plan_.boxed(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
   std::string said(const Task& task) const {
@@ -267,7 +265,7 @@ class Builder {
       }
       std::vector<int> rest;
       bool reads = false;
-      for (int t : order_.after[i]) {
+      for (int t : phase) {
         if (copies(t)) {
           run(t);
           pending = pending || travels(t);

@@ -106,6 +106,12 @@ struct KernelPlan {
   int ranks = 1;  // of them in a cluster, tiles one below the other
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
+
+  /// Whether a load's or store's tile crosses by TMA, its whole box named by one thread.
+  bool boxed(int node) const {
+    const auto copy = copies.find(node);
+    return copy != copies.end() && copy->second.by_tensor_map();
+  }
 };
 
 }  // namespace zellige::plan

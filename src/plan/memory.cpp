@@ -14,8 +14,7 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
   for (std::size_t t = 0; t < s.tensors.size(); ++t) {
-    const auto copy = plan.copies.find(plan.buffers[t].node);
-    const bool boxed = copy != plan.copies.end() && copy->second.by_tensor_map();
+    const bool boxed = plan.boxed(plan.buffers[t].node);
     lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, boxed ? 1024 : 128});
   }
   const auto others =

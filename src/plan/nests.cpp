@@ -6,7 +6,7 @@ std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& s
                               std::size_t last) {
   const auto copies = [&](const Step& s) { return plan.tasks[s.task].kind == TaskKind::copy_in; };
   const Step& one = steps[first];
-  const bool parted = plan.schedule.agents.size() > 1;  // then what travels by itself stands by itself
+  const bool parted = plan.schedule.parted();  // then what travels by itself stands by itself
   const auto beside = [&](const Step& s) {
     return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
            (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;

@@ -110,7 +110,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
                    graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  const bool boxed = !copies.empty() && plan.copies.at(plan.tasks[copies.front()].node).by_tensor_map();
+  const bool boxed = !copies.empty() && plan.boxed(plan.tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
                  : boxed        ? ring_depth(plan, target, stage_bytes, other_bytes)
                                 : depth(plan, target, stage_bytes, other_bytes);

@@ -90,7 +90,7 @@ class Prediction {
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
-    if (plan_.schedule.agents.size() > 1) parting(barriers[0]);
+    if (plan_.schedule.parted()) parting(barriers[0]);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
@@ -183,8 +183,7 @@ class Prediction {
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
-    if (const auto copy = plan_.copies.find(t.node);
-        step.kind == StepKind::copy && copy != plan_.copies.end() && copy->second.by_tensor_map()) {
+    if (step.kind == StepKind::copy && plan_.boxed(t.node)) {
       boxed(t);
     } else if (step.kind == StepKind::async_work) {
       const MatmulChoice& m = plan_.matmuls.at(t.node);

@@ -115,6 +115,7 @@ struct Schedule {
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
+  bool parted() const { return agents.size() > 1; }
 };
 
 std::string print(const Schedule&);

@@ -76,5 +76,16 @@ TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_right(g, c, {{way}});
 }
 
+// One tensor is both operands: its two loads have boxes of their own.
+TEST(Warpgroups, MultiplyATensorByItself) {
+  const Case c{1024, 1024, 1024, false, false, DType::f16};
+  graph::Builder b("square");
+  auto X = b.input("X", {c.m, c.k}, c.dtype);
+  b.output(matmul(X, X), "Y");
+  const graph::KernelGraph g = b.build();
+  ASSERT_EQ(plan::make_plan(g, target::find("sm_90a")).kernels[0].schedule.agents.size(), 2u);
+  expect_as_reference(g, {integers({c.m, c.k}, 1)}, 0x1p-10, 0, "sm_90a");
+}
+
 }  // namespace
 }  // namespace zellige::run
