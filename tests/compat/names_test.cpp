@@ -128,6 +128,32 @@ TEST(CompatNames, TuplesOfOthers) {
   EXPECT_EQ(sum, 6 + 15 + 3);
 }
 
+TEST(CompatNames, ComposedLayoutsHaveLayoutsMembers) {
+  auto const l = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>>{});
+  auto const rows = l.compose(_4{}, _8{});
+  auto const line = l.with_shape(_64{});
+  auto const tiles = l.tile(_4{}, _2{});
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(rows(i % 4, i / 4), l(i % 4, i / 4));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(line(i), l(i % 8, i / 8));
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(tiles(make_coord(i % 4, i / 4 % 2), i / 8 % 2, i / 16),
+              l(i % 4 + i / 8 % 2 * 4, i / 4 % 2 + i / 16 * 2));
+  static_assert(decltype(E<2, 1>::mode())::value == 2);
+}
+
+TEST(CompatNames, ThreadsCopyOneByOne) {
+  int from[7], to[7] = {};
+  for (int i = 0; i < 7; ++i) from[i] = i + 1;
+  auto const source = make_tensor(&from[0], Layout<_7>{});
+  for (unsigned thread = 0; thread < 3; ++thread)
+    naive_cooperative_copy<3>(thread, source, make_tensor(&to[0], Layout<_7>{}));
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(to[i], i + 1);
+  std::ostringstream one, other;
+  print_tensor_os(one, source);
+  other << source;
+  EXPECT_EQ(one.str(), other.str());
+}
+
 template <class T>
 std::string printed(T const& t) {
   testing::internal::CaptureStdout();

@@ -16,6 +16,16 @@ struct ScaledBasis : private tuple<T> {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
     return get<0>(static_cast<tuple<T> const&>(*this));
   }
+  /// The outermost mode that it is in.
+  ZELLIGE_HOST_DEVICE static constexpr auto mode() {
+    if constexpr (sizeof...(N) > 0) return first_of<N...>();
+  }
+
+ private:
+  template <int first, int... more>
+  ZELLIGE_HOST_DEVICE static constexpr Int<first> first_of() {
+    return {};
+  }
 };
 template <int... N>
 using E = ScaledBasis<Int<1>, N...>;
