@@ -9,7 +9,39 @@
 #include <zellige/atom/tma_call.hpp>
 #endif
 
+namespace zellige {
+
+/// What traits of a load by TMA derive from, where CUTLASS's headers have operations of their own: the operation's
+/// `copy` is called with `opargs_`, the tile and the coordinates.
+template <class Op, class... Args>
+struct TMA_LOAD_Unpack {
+  template <tensor_like S, tensor_like D>
+  CUTE_HOST_DEVICE friend constexpr void copy_unpack(Copy_Traits<Op, Args...> const& traits, S const& src,
+                                                     D&& dst) {
+    static_assert(is_smem_v<remove_cvref_t<D>>, "a load by TMA writes shared memory: make_smem_ptr");
+    auto const coordinates = src(Int<0>{});
+    using Known = remove_cvref_t<decltype(traits.opargs_)>;
+    detail::explode_tuple(detail::CallCOPY<Op>{}, traits.opargs_, make_seq<int(tuple_size<Known>::value)>{},
+                          make_tuple(static_cast<void*>(raw_pointer_cast(dst.data()))), seq<0>{}, coordinates,
+                          make_seq<detail::rank_v<decltype(coordinates)>>{});
+  }
+};
+
+}  // namespace zellige
+
 namespace zellige::detail {
+
+/// By which CUTLASS's headers make copies of SM100; what they are made of is not here.
+template <class Internal, class Op, class... A>
+CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
+  static_assert(sizeof(Op) == 0,
+                "make_tma_copy_tiled: make_tma_copy makes copies of SM90; those of SM100 are not here");
+}
+template <class Internal, class Op, class... A>
+CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
+  static_assert(sizeof(Op) == 0,
+                "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
+}
 
 /// The extents and strides of a tensor in global memory as a descriptor has them, in elements, where a kernel writes
 /// descriptors of its own: mode i of the box counts along the modes of `x` that the basis elements of mode i of
