@@ -82,7 +82,7 @@ void KernelText::declarations() {
       if (s.axis >= 0) axes.insert(s.axis);
     if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
-  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
+  if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
     for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {
