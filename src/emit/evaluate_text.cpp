@@ -237,7 +237,9 @@ void KernelText::sink_shared(const Task& task, const Point& p) {
   if (source == task.node) spilled_ = source;
   Value v = source == spilled_ ? leaf(source, q) : value(source, q);
   spilled_ = -1;
-  if (!inside.empty()) v = {fmt::format("({} ? {} : 0.0f)", text(inside), v.text), p.vector > 1};
+  if (!inside.empty())
+    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "int" ? "0" : "0.0f"), p.vector > 1,
+         "", v.type};
   const std::string r = store_value(v, p.vector);
   const Context& c = plan_.contexts[task.context];
   int w = b.inner == p.inner ? plan::access_width(b, p.inner, p.vector, p.shift) : 1;

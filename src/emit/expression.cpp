@@ -13,10 +13,10 @@ std::string KernelText::store_value(const Value& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
   if (vector == 1) {
-    out_.line("const Vec<float, 1> {}{{{}}};", name, v.text);
+    out_.line("const Vec<{}, 1> {}{{{}}};", v.type, name, v.text);
     return name;
   }
-  out_.line("Vec<float, {}> {};", vector, name);
+  out_.line("Vec<{}, {}> {};", v.type, vector, name);
   out_.line("#pragma unroll");
   out_.line("{}{}[v] = {};", counted("v", vector).head, name, v.text);
   return name;
@@ -44,6 +44,7 @@ Value KernelText::value(int node, const Point& p) {
   const Key key{node, p.at, p.limit, p.vector};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   Value result;
+  result.type = register_type(n.dtype);
   switch (n.kind) {
     case NodeKind::map: {
       std::vector<std::string> in;
@@ -52,14 +53,14 @@ Value KernelText::value(int node, const Point& p) {
         in.push_back(v.text);
         result.vector = result.vector || v.vector;
       }
-      result.text = formula(n, in);
+      result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
       // A value with several readers, or a long one, is computed once.
       if (uses_[node] > 1 || result.text.size() > 160) {
         if (result.vector) {
-          result = held_by(store_value(result, p.vector), p.vector);
+          result = held_by(store_value(result, p.vector), p.vector, result.type);
         } else {
           const std::string name = fresh("r");
-          out_.line("const float {} = {};", name, result.text);
+          out_.line("const {} {} = {};", result.type, name, result.text);
           result.text = name;
         }
       }
@@ -87,8 +88,8 @@ Value KernelText::value(int node, const Point& p) {
 
 Value KernelText::concat(int node, const Point& p) {
   const Node& n = block_.nodes[node];
-  const std::string name = fresh("r");
-  out_.line("Vec<float, {}> {};", p.vector, name);
+  const std::string name = fresh("r"), type = register_type(n.dtype);
+  out_.line("Vec<{}, {}> {};", type, p.vector, name);
   // Along its own dimension neighbours may lie in different parts: then each is decided alone.
   bool apart = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
   std::int64_t start = 0;
@@ -130,12 +131,12 @@ Value KernelText::concat(int node, const Point& p) {
       part(q, v);
     }
   }
-  return held_by(name, p.vector);
+  return held_by(name, p.vector, type);
 }
 
 /// Reads the neighbours, `piece` at a time: read(piece, coordinate) is the text of one access.
 template <class Read>
-Value KernelText::read(const plan::Shape& shape, const Point& p, int piece, Read read) {
+Value KernelText::read(plan::DType dtype, const plan::Shape& shape, const Point& p, int piece, Read read) {
   const bool vector = p.vector > 1 && shape[p.inner] > 1;
   const int count = vector ? p.vector : 1;
   std::vector<std::string> parts;
@@ -149,15 +150,15 @@ Value KernelText::read(const plan::Shape& shape, const Point& p, int piece, Read
     }
     parts.push_back(read(piece, at));
   }
-  const std::string name = fresh("x");
+  const std::string name = fresh("x"), type = register_type(dtype);
   if (!vector) {
-    out_.line("const float {} = {}[0];", name, parts[0]);
-    return {name, false};
+    out_.line("const {} {} = {}[0];", type, name, parts[0]);
+    return {name, false, "", type};
   }
   const std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  out_.line("const Vec<float, {}> {} = {};", count, name,
+  out_.line("const Vec<{}, {}> {} = {};", type, count, name,
             piece == count ? text : fmt::format("join({})", text));
-  return held_by(name, count);
+  return held_by(name, count, type);
 }
 
 Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const Point& p,
@@ -165,7 +166,7 @@ Value KernelText::read_buffer(const Buffer& b, const plan::Shape& shape, const P
   const bool vector = p.vector > 1 && shape[p.inner] > 1;
   const bool max = b.node >= 0 && block_.nodes[b.node].kind == NodeKind::reduce &&
                    block_.nodes[b.node].op == OpKind::reduction_max;
-  return read(shape, p,
+  return read(b.dtype, shape, p,
               vector && p.limit[p.inner] == 0 ? plan::access_width(b, p.inner, p.vector, p.shift) : 1,
               [&](int w, const auto& at) {
                 return b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", w,
@@ -182,7 +183,7 @@ Value KernelText::read_global(int node, const Point& p) {
     w = std::min(p.vector, plan_.copies.at(node).vector);
     while (p.shift % w != 0) w /= 2;
   }
-  return read(n.shape, p, w, [&](int piece, const auto& at) {
+  return read(tensor.dtype, n.shape, p, w, [&](int piece, const auto& at) {
     return fmt::format("read<{}>({}({}))", piece, global(n.tensor),
                        fmt::join(position(n, iteration_, at), ", "));
   });

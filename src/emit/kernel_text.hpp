@@ -41,10 +41,11 @@ struct Value {
   std::string text;
   bool vector = false;
   std::string name = {};  // of the Vec that holds it, "t3"; "": none does
+  std::string type = "float";
 };
 /// Neighbours that stand in the Vec `name`.
-inline Value held_by(const std::string& name, int vector) {
-  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
+inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
+  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
 /// One thread's share of a context's items: the loop over it is open.
@@ -144,7 +145,7 @@ class KernelText {
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
   template <class Read>
-  Value read(const plan::Shape&, const Point&, int piece, Read);
+  Value read(plan::DType, const plan::Shape&, const Point&, int piece, Read);
   std::string store_value(const Value&, int vector);      // a Vec<float, vector> holding it
   std::string accumulator(int node, const Point&) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
