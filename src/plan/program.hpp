@@ -56,6 +56,7 @@ struct Split {
   std::int64_t extent = 1;  // of the tensor, from offset: what lies past it is neither read nor written
   std::int64_t offset = 0;
   bool overhang = false;  // the last tile may pass `extent`
+  auto operator<=>(const Split&) const = default;
 };
 
 struct Node {
