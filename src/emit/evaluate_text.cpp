@@ -197,7 +197,8 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
     Condition inside;
     for (const auto& [d, extent] : item.zeros)
       inside.push_back({d == inner ? nest.at[d] + one_of(vector) : nest.at[d], extent});
-    v = {fmt::format("({} ? {} : 0.0f)", text(inside), v.text), vector > 1};
+    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "int" ? "0" : "0.0f"), vector > 1, "",
+         v.type};
   }
   const std::string r = store_value(v, vector);
   std::optional<Index> limit;

@@ -37,9 +37,9 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = apply(item);
         break;
       case Kind::choose: {
-        const std::string name = fresh("r");
-        out_.line("Vec<float, {}> {};", item.vector, name);
-        values_[i] = held_by(name, item.vector);
+        const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
+        out_.line("Vec<{}, {}> {};", type, item.vector, name);
+        values_[i] = held_by(name, item.vector, type);
         break;
       }
       case Kind::part:
@@ -84,43 +84,45 @@ std::string KernelText::store_value(const Value& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
   if (vector == 1) {
-    out_.line("const Vec<float, 1> {}{{{}}};", name, v.text);
+    out_.line("const Vec<{}, 1> {}{{{}}};", v.type, name, v.text);
     return name;
   }
-  out_.line("Vec<float, {}> {};", vector, name);
+  out_.line("Vec<{}, {}> {};", v.type, vector, name);
   out_.line("#pragma unroll");
   out_.line("{}{}[v] = {};", counted("v", vector).head, name, v.text);
   return name;
 }
 
 Value KernelText::apply(const Item& item) {
+  const Node& n = block_.nodes[item.node];
   std::vector<std::string> in;
   Value result;
+  result.type = register_type(n.dtype);
   for (int i : item.in) {
     in.push_back(values_[i].text);
     result.vector = result.vector || values_[i].vector;
   }
-  result.text = formula(block_.nodes[item.node], in);
+  result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
   // A value with several readers, or a long one, is computed once.
   if (uses_[item.node] <= 1 && result.text.size() <= 160) return result;
-  if (result.vector) return held_by(store_value(result, item.vector), item.vector);
+  if (result.vector) return held_by(store_value(result, item.vector), item.vector, result.type);
   const std::string name = fresh("r");
-  out_.line("const float {} = {};", name, result.text);
+  out_.line("const {} {} = {};", result.type, name, result.text);
   result.text = name;
   return result;
 }
 
 /// The texts of all accesses, as one value.
-Value KernelText::joined(const std::vector<std::string>& parts, int vector) {
+Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {
-    out_.line("const float {} = {}[0];", name, parts[0]);
-    return {name, false};
+    out_.line("const {} {} = {}[0];", type, name, parts[0]);
+    return {name, false, "", type};
   }
   const std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  out_.line("const Vec<float, {}> {} = {};", vector, name,
+  out_.line("const Vec<{}, {}> {} = {};", type, vector, name,
             parts.size() == 1 ? text : fmt::format("join({})", text));
-  return held_by(name, vector);
+  return held_by(name, vector, type);
 }
 
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
@@ -135,7 +137,7 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
                                                  b.partials, tile, fmt::join(at, ", "))
                                    : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
   }
-  return joined(parts, item.vector);
+  return joined(parts, item.vector, register_type(b.dtype));
 }
 
 Value KernelText::read_global(const Item& item, const NestAt& nest) {
@@ -146,7 +148,7 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   for (std::size_t v = 0; v < item.pieces.size(); v += width)
     parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor),
                                 fmt::join(position(n, iteration_, nest.index(item.pieces[v])), ", ")));
-  return joined(parts, item.vector);
+  return joined(parts, item.vector, register_type(n.dtype));
 }
 
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector) const {

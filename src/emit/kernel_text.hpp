@@ -38,10 +38,11 @@ struct Value {
   std::string text;
   bool vector = false;
   std::string name = {};  // of the Vec that holds it, "t3"; "": none does
+  std::string type = "float";
 };
 /// Neighbours that stand in the Vec `name`.
-inline Value held_by(const std::string& name, int vector) {
-  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
+inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
+  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
 /// One thread's share of a context's items: the loop over it is open.
@@ -135,9 +136,9 @@ class KernelText {
   Value apply(const plan::Item&);
   Value read_shared(const plan::Item&, const NestAt&);
   Value read_global(const plan::Item&, const NestAt&);
-  Value joined(const std::vector<std::string>& parts, int vector);
+  Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
   Condition condition(const plan::Item& guard, const NestAt&) const;
-  std::string store_value(const Value&, int vector);                   // a Vec<float, vector> holding it
+  std::string store_value(const Value&, int vector);                   // a Vec of `vector` holding it
   std::string accumulator(int node, const NestAt&, int vector) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 

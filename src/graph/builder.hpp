@@ -134,7 +134,9 @@ template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
   return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
 }
 
-template <class L> Handle<L> cast(Handle<L> x, DType dtype) { return append<L>(OpKind::cast, {x}, {.dtype = dtype})[0]; }
+template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = false) {
+  return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
+}
 
 // Views. permute and reshape are of the kernel level.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {

@@ -19,9 +19,12 @@
 
 namespace zellige::graph {
 
-enum class DType : std::uint8_t { f16, bf16, f32 };
+/// e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
+enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
 int bytes(DType);
 std::string_view name(DType);
+std::vector<DType> all_dtypes();
+constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
 
 /// The operators of both levels. Which level admits which is a table in ops.hpp.
 enum class OpKind : std::uint8_t {
@@ -131,6 +134,7 @@ struct Attributes {
   double eps = 0;                   // rms_norm, layer_norm
   std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
   DType dtype = DType::f32;         // cast
+  bool saturate = false;            // cast: what is past the end of `dtype` becomes its last number
   bool operator==(const Attributes&) const = default;
 };
 

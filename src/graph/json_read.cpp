@@ -60,10 +60,13 @@ void only_keys(const Where& where, const Json& j, const std::vector<std::string_
 
 DType read_dtype(const Where& where, const std::string& what, const Json& j) {
   const std::string name = text(where, what, j);
-  for (DType d : {DType::f16, DType::bf16, DType::f32})
+  std::vector<std::string> known;
+  for (DType d : all_dtypes()) {
     if (graph::name(d) == name) return d;
-  fail_at(where, "expected {} to be f16, bf16 or f32, found {}{}", what, describe(j),
-          did_you_mean(name, {"f16", "bf16", "f32"}));
+    known.emplace_back(graph::name(d));
+  }
+  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j),
+          did_you_mean(name, known));
 }
 
 Strides read_strides(const Where& where, const Json& j) {
@@ -120,6 +123,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
     if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
   }
   return a;

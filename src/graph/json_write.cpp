@@ -47,6 +47,7 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "start") j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "saturate" && a.saturate) j[name] = true;
     if (name == "keepdim") j[name] = a.keepdim;
   }
 }

@@ -287,7 +287,8 @@ class Nest {
     std::int64_t start = 0;
     if (n.dim == p.inner)
       for (int in : n.in) apart = apart || start % p.vector != 0, start += p_.nodes[in].shape[n.dim];
-    const int choose = add(Item{.kind = Kind::choose, .vector = p.vector});
+    const int node = static_cast<int>(&n - p_.nodes.data());
+    const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
     const std::size_t before = order_.size();
     for (int v = 0; v < (apart ? p.vector : 1); ++v) {
       Point at = p;
