@@ -52,7 +52,9 @@ Value KernelText::value(int node, const Point& p) {
         in.push_back(v.text);
         result.vector = result.vector || v.vector;
       }
-      result.text = formula(n, in);
+      result.text = n.op == OpKind::mask ? masked(n, in[0], p) : formula(n, in);
+      result.vector =
+          result.vector || (n.op == OpKind::mask && p.vector > 1 && (p.inner == n.dim || p.inner == n.key));
       // A value with several readers, or a long one, is computed once.
       if (uses_[node] > 1 || result.text.size() > 160) {
         if (result.vector) {
@@ -83,6 +85,21 @@ Value KernelText::value(int node, const Point& p) {
   }
   order_.push_back(known_.emplace(key, result).first);
   return result;
+}
+
+/// The operand where the mask keeps the point, which is one of the whole tensor's.
+std::string KernelText::masked(const Node& n, const std::string& operand, const Point& p) const {
+  std::vector<Index> at = position(n, iteration_, p.at);
+  at[p.inner] = at[p.inner] + one_of(p.vector);
+  std::string kept;
+  const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound) {
+    if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, *bound);
+  };
+  const Index i = at[n.dim], j = at[n.key];
+  ask(j - i, "<=", n.kept.tril);
+  ask(j - i, ">=", n.kept.triu);
+  ask(j, "<", n.kept.length);
+  return fmt::format("({} ? {} : {})", kept, operand, float_literal(n.scalar));
 }
 
 Value KernelText::concat(int node, const Point& p) {

@@ -143,6 +143,7 @@ class KernelText {
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
+  std::string masked(const Node&, const std::string& operand, const Point&) const;
   template <class Read>
   Value read(const plan::Shape&, const Point&, int piece, Read);
   std::string store_value(const Value&, int vector);      // a Vec<float, vector> holding it
