@@ -34,7 +34,7 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1};
         break;
       case Kind::apply:
-        values_[i] = apply(item);
+        values_[i] = apply(item, nest);
         break;
       case Kind::choose: {
         const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
@@ -93,7 +93,7 @@ std::string KernelText::store_value(const Value& v, int vector) {
   return name;
 }
 
-Value KernelText::apply(const Item& item) {
+Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   std::vector<std::string> in;
   Value result;
@@ -102,7 +102,13 @@ Value KernelText::apply(const Item& item) {
     in.push_back(values_[i].text);
     result.vector = result.vector || values_[i].vector;
   }
-  result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
+  if (n.op == OpKind::mask) {
+    const int inner = nest.context->inner();
+    result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
+    result.text = masked(item, in[0], nest);
+  } else {
+    result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
+  }
   // A value with several readers, or a long one, is computed once.
   if (uses_[item.node] <= 1 && result.text.size() <= 160) return result;
   if (result.vector) return held_by(store_value(result, item.vector), item.vector, result.type);
@@ -110,6 +116,23 @@ Value KernelText::apply(const Item& item) {
   out_.line("const {} {} = {};", result.type, name, result.text);
   result.text = name;
   return result;
+}
+
+/// The operand where the mask keeps the point, which is one of the whole tensor's.
+std::string KernelText::masked(const Item& item, const std::string& operand, const NestAt& nest) const {
+  const Node& n = block_.nodes[item.node];
+  const std::vector<Index> at = position(
+      n, iteration_,
+      neighbour(nest.index(item.pieces.front()), nest.context->inner(), one_of(item.vector)));
+  std::string kept;
+  const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound) {
+    if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, *bound);
+  };
+  const Index i = at[n.dim], j = at[n.key];
+  ask(j - i, "<=", n.kept.tril);
+  ask(j - i, ">=", n.kept.triu);
+  ask(j, "<", n.kept.length);
+  return fmt::format("({} ? {} : {})", kept, operand, float_literal(n.scalar));
 }
 
 /// The texts of all accesses, as one value.

@@ -11,6 +11,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
+#include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 
@@ -220,6 +221,9 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {
     view(kind, attributes, x, y);
+  } else if (kind == OpKind::mask) {
+    apply_mask(attributes, y.shape, x.values, static_cast<double>(static_cast<float>(attributes.value)),
+               y.values);
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {

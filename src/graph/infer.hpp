@@ -29,6 +29,10 @@ void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::s
 /// The tile that a block input sees in one iteration.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
+/// Where the tile of a block's iteration begins in the whole.
+Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
+                  std::int64_t loop);
+
 /// The kernel-level tensor that the blocks' tiles make together.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
 

@@ -9,6 +9,7 @@
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
+#include "graph/kept.hpp"
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
@@ -293,6 +294,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
+  } else if (kind == OpKind::mask) {  // what it puts in is exact
+    apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
   } else {  // concat, split and views move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;

@@ -264,6 +264,7 @@ class Nest {
     if (n.kind == NodeKind::map) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
+      if (n.op == OpKind::mask) item.pieces.push_back(p.at);
       result = add(std::move(item));
     } else if (n.kind == NodeKind::slice) {
       Point q = p;

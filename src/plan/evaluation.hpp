@@ -67,7 +67,8 @@ struct Item {
   std::vector<int> in;                     // items
   int vector = 1;                          // neighbours of the value
   int width = 1;                           // of them an access at most
-  std::vector<std::vector<Place>> pieces;  // read_shared: an access each; read_global: a neighbour each
+  std::vector<std::vector<Place>> pieces;  // read_shared: an access each; read_global: a neighbour each;
+                                           // apply of a mask: of the first neighbour
   Part part;                               // part, take
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard

@@ -221,6 +221,18 @@ class BlockLowering {
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
+      case OpKind::mask: {
+        for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
+        const int id = lower_operator(program_, op.kind, a, in, section);
+        const auto axes = map_of(op, op.inputs[0]);
+        const int along = dim(op.inputs[0], op.loop_dim);
+        Shape whole = shape;
+        for (int axis = 0; axis < 3; ++axis)
+          if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
+        if (along >= 0) whole[along] *= block_.loop;
+        program_.nodes[id].splits = splits(shape, whole, axes, along);
+        return id;
+      }
       case OpKind::slice:
       case OpKind::expand:
         return lower_operator(program_, op.kind, a, in, section, shape);

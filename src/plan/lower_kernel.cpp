@@ -231,6 +231,7 @@ class KernelLowering {
     std::vector<Split> s = cut(extent, tile, steps);
     if (copy) s[dim].offset = from.second;
     const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    if (op_.kind == OpKind::mask) p.nodes[value].splits = s;
     store(p, value, output, std::move(s));
     return p;
   }

@@ -1,6 +1,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "graph/kept.hpp"
 #include "plan/lower.hpp"
 
 namespace zellige::plan {
@@ -34,6 +35,11 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
+  } else if (kind == OpKind::mask) {
+    n.kind = NodeKind::map, n.op = kind;
+    const auto [i, j] = graph::mask_dims(a, n.shape.size());
+    n.dim = static_cast<int>(i), n.key = static_cast<int>(j);
+    n.kept = a.kept, n.scalar = a.value;
   } else if (kind == OpKind::slice) {
     n.kind = NodeKind::slice;
     n.dim = a.dim, n.start = a.start;

@@ -72,10 +72,12 @@ struct Node {
   int dim = 0;                        // reduce, slice, concat
   std::int64_t to = 1;                // reduce
   std::int64_t start = 0;             // slice
-  bool carried = false;               // reduce and matmul: summed over the loop's iterations too
-  int tensor = -1;                    // load, store: index into KernelGraph::tensors
-  std::vector<Split> splits;          // load, store: one a dimension
-  std::string name;                   // for the reader of plan and kernel
+  graph::Kept kept;                   // map mask: `dim` is i's, `key` j's; `scalar` stands elsewhere
+  int key = 0;
+  bool carried = false;       // reduce and matmul: summed over the loop's iterations too
+  int tensor = -1;            // load, store: index into KernelGraph::tensors
+  std::vector<Split> splits;  // load, store and map mask: one a dimension
+  std::string name;           // for the reader of plan and kernel
 };
 
 struct BlockProgram {

@@ -18,6 +18,7 @@ class KernelStep {
                                              OpKind::concat, OpKind::split};
     if (rng_.chance(20)) return line(operand());
     if (rng_.chance(14)) return view(operand());
+    if (rng_.chance(4)) return mask(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -79,6 +80,20 @@ class KernelStep {
   void line(const KernelValue& x) {
     const int rank = static_cast<int>(x.shape().size());
     push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
+  }
+
+  void mask(const KernelValue& x) {
+    const Shape shape = x.shape();
+    const int rank = static_cast<int>(shape.size());
+    if (rank < 2) return line(x);
+    std::vector<std::int64_t> dims{rank - 2, rank - 1};
+    if (rng_.chance(40)) dims = {(dims[0] + 1) % rank, dims[0]};
+    const auto [i, j] = std::pair{dims[0], dims[1]};
+    if (j == rank - 1 && rng_.chance(50)) dims.clear();
+    push(masked(rng_, x, shape[i], shape[j], static_cast<int>(j),
+                [&](graph::Tensor t, const graph::Kept& kept, double value) {
+                  return graph::mask(t, kept, value, dims);
+                }));
   }
 
   KernelValue partner(const KernelValue& x) {

@@ -220,20 +220,43 @@ Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
 
 /// What works along one dimension; but `reduction`, whose result may be longer than 1.
 inline const std::vector<OpKind>& line_operators() {
-  static const std::vector<OpKind> all = {OpKind::sum,      OpKind::mean,    OpKind::amax,
-                                          OpKind::amin,     OpKind::softmax, OpKind::log_softmax,
-                                          OpKind::logsumexp};
+  static const std::vector<OpKind> all = {OpKind::sum,         OpKind::mean,     OpKind::amax,
+                                          OpKind::amin,        OpKind::softmax,  OpKind::safe_softmax,
+                                          OpKind::log_softmax, OpKind::logsumexp};
   return all;
 }
 
 template <class L>
 Value<L> along(Rng& rng, OpKind kind, Value<L> x, int dim, bool keepdim) {
-  const bool exponential =
-      kind == OpKind::softmax || kind == OpKind::log_softmax || kind == OpKind::logsumexp;
+  const bool exponential = kind == OpKind::softmax || kind == OpKind::safe_softmax ||
+                           kind == OpKind::log_softmax || kind == OpKind::logsumexp;
   if (exponential) x = tamed(rng, x, 1);
   Value<L> v = derived(x, graph::append<L>(kind, {x.at}, {.dim = dim, .keepdim = keepdim})[0]);
   if (kind == OpKind::sum) v.bounded = false, v.degree = std::max(2, v.degree);
-  if (exponential) v.positive = false, v.bounded = kind == OpKind::softmax, v.vanishes = true, v.degree = 1;
+  if (exponential)
+    v.positive = false, v.bounded = kind == OpKind::softmax || kind == OpKind::safe_softmax,
+    v.vanishes = true, v.degree = 1;
+  return v;
+}
+
+/// A mask by index of which all, some or none is kept; `put(x, kept, value)` is the operator. -inf goes where it ends.
+template <class L, class Put>
+Value<L> masked(Rng& rng, Value<L> x, std::int64_t rows, std::int64_t columns, int key, const Put& put) {
+  graph::Kept kept;
+  while (kept == graph::Kept{}) {
+    if (rng.chance(50)) kept.tril = rng.between(-rows, columns);
+    if (rng.chance(30)) kept.triu = rng.between(-rows, columns / 2);
+    if (rng.chance(25)) kept.length = rng.between(0, columns + 1);
+  }
+  if (rng.chance(50)) {
+    Value<L> v = derived(x, put(x.at, kept, rng.pick(std::vector<double>{0, 0.5, -1.25})));
+    v.positive = false, v.vanishes = true;
+    return v;
+  }
+  x = bounded(rng, x);
+  const Handle<L> open = put(x.at, kept, graph::Attributes{}.value);
+  Value<L> v = derived(x, rng.chance(60) ? graph::safe_softmax(open, key) : graph::exp(open));
+  v.vanishes = true, v.degree = 1;
   return v;
 }
 
@@ -297,7 +320,7 @@ Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
   if (rng.chance(10)) return choice(rng, x, partner());
   if (rng.chance(6)) return as_integers(rng, x, partner());
   OpKind kind = rng.pick(binary_operators());
-  if (rng.chance(30))
+  if (rng.chance(20))
     kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});
   if (graph::elementwise(kind).scalar && rng.chance(25)) return with_scalar(rng, kind, x);
   return binary(rng, kind, x, partner());
