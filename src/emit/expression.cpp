@@ -122,8 +122,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
 std::string KernelText::masked(const Item& item, const std::string& operand, const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
   const std::vector<Index> at = position(
-      n, iteration_,
-      neighbour(nest.index(item.pieces.front()), nest.context->inner(), one_of(item.vector)));
+      n, iteration_, neighbour(nest.index(item.pieces.front()), nest.context->inner(), one_of(item.vector)));
   std::string kept;
   const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound) {
     if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, *bound);
