@@ -8,6 +8,7 @@
 
 #include "graph/graph.hpp"
 #include "plan/tensor_map.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::emit {
 
@@ -42,6 +43,7 @@ struct Manifest {
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
+  retile::Tiling tiling;         // of the graph's custom operators
 };
 
 std::string to_json(const Manifest&);  // documented in docs/manifest.md
