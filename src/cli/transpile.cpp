@@ -38,7 +38,8 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain) fmt::print("{}\n", plan::print(program.plan));
+  if (a.explain)
+    fmt::print("{}{}\n", plan::print(program.plan), plan::print(plan::price(program.plan, target)));
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }

@@ -32,8 +32,10 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.offset = plan.device.offset[t];
     m.tensors.push_back(std::move(place));
   }
+  const plan::Price price = plan::price(plan, target::find(plan.target));
   for (const plan::KernelPlan& k : plan.kernels) {
     KernelLaunch launch;
+    launch.price = price.kernels[m.kernels.size()];
     launch.name = k.program.name;
     launch.grid = k.program.grid;
     launch.block = k.program.block;

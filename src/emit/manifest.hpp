@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/price.hpp"
 #include "plan/tensor_map.hpp"
 #include "retile/tiling.hpp"
 
@@ -35,6 +36,7 @@ struct KernelLaunch {
   std::vector<bool> writes;             // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
   int cluster = 1;                      // blocks along x that are launched together
+  plan::KernelPrice price{};            // what it is expected to take
 };
 
 struct Manifest {

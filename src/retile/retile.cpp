@@ -1,6 +1,7 @@
 #include "retile/retile.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
@@ -16,6 +17,7 @@ using graph::KernelOp;
 
 /// One extent of one custom operator: a grid axis, or the loop.
 struct Step {
+  int op = -1;
   int axis = 3;  // 3: the loop
   std::int64_t from = 1, to = 1;
 };
@@ -35,7 +37,8 @@ KernelGraph inferred(KernelGraph g) {
   return graph::infer(std::move(g));
 }
 
-KernelGraph applied(const KernelGraph& g, int at, const Step& step) {
+KernelGraph applied(const KernelGraph& g, const Step& step) {
+  const int at = step.op;
   KernelGraph h = g;
   auto block = std::make_shared<BlockGraph>(*g.ops[at].block);
   (step.axis < 3 ? axis(block->grid, step.axis) : block->loop) = step.to;
@@ -94,23 +97,39 @@ KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
   if (ops(given) != ops(tiling))
     fail("{}: expected a tiling of its custom operators ({}), found one of {}",
          to_string(graph::Where{g.name}), ops(given), ops(tiling));
-  KernelGraph h = g;
+  std::vector<Step> steps;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const OpTiling &from = given[i], &to = tiling[i];
-    std::vector<Step> steps;
     for (int a = 0; a < 3; ++a)
-      if (from.grid[a] != to.grid[a]) steps.push_back({a, from.grid[a], to.grid[a]});
-    if (from.loop != to.loop) steps.push_back({3, from.loop, to.loop});
-    // What gets fewer comes first, so that sizes divide on the way if they do at the end.
-    std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
-    for (const Step& step : steps) h = applied(h, from.op, step);
-    if (from.block == to.block) continue;
-    auto block = std::make_shared<BlockGraph>(*h.ops[from.op].block);
-    block->block = to.block;
-    h.ops[from.op].block = std::move(block);
-    h = graph::infer(std::move(h));
+      if (given[i].grid[a] != tiling[i].grid[a])
+        steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
+    if (given[i].loop != tiling[i].loop) steps.push_back({given[i].op, 3, given[i].loop, tiling[i].loop});
   }
-  return h;
+  // What gets fewer comes first, so that sizes divide on the way if they do at the end; what does not yet is tried again.
+  std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
+  KernelGraph h = g;
+  while (!steps.empty()) {
+    std::vector<Step> left;
+    std::optional<Error> why;
+    for (const Step& step : steps) {
+      try {
+        h = applied(h, step);
+      } catch (const Fault&) {
+        throw;
+      } catch (const Error& e) {
+        if (!why) why = e;
+        left.push_back(step);
+      }
+    }
+    if (left.size() == steps.size()) throw *why;
+    steps = std::move(left);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].block == tiling[i].block) continue;
+    auto block = std::make_shared<BlockGraph>(*h.ops[given[i].op].block);
+    block->block = tiling[i].block;
+    h.ops[given[i].op].block = std::move(block);
+  }
+  return graph::infer(std::move(h));
 }
 
 }  // namespace zellige::retile
