@@ -42,7 +42,7 @@ Manifest manifest_of(const plan::Plan& plan) {
     if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
     if (k.schedule.parted()) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
-    launch.cluster = k.ranks;
+    launch.cluster = k.schedule.ranks;
     for (const Parameter& parameter : parameters(k)) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);

@@ -77,12 +77,12 @@ void KernelText::declarations() {
   out_.line("[[maybe_unused]] const int warp = tid / 32, lane = tid % 32;");
   std::set<int> axes, tensors;
   for (const Node& n : block_.nodes) {
-    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     for (const plan::Split& s : n.splits)
       if (s.axis >= 0) axes.insert(s.axis);
+    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
-  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
+  if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
     for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {

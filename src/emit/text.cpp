@@ -15,8 +15,23 @@ std::string type_name(graph::DType dtype) {
       return "bfloat16_t";
     case graph::DType::f32:
       return "float";
+    case graph::DType::e4m3:
+      return "float_e4m3_t";
+    case graph::DType::e5m2:
+      return "float_e5m2_t";
+    case graph::DType::int8:
+      return "int8_t";
+    case graph::DType::int32:
+      return "int";
   }
   return "?";
+}
+
+std::string register_type(graph::DType dtype) { return graph::is_integer(dtype) ? "int" : "float"; }
+
+std::string int_literal(double value) {
+  const auto n = static_cast<std::int64_t>(value);
+  return n < -2147483647 ? "(-2147483647 - 1)" : n < 0 ? fmt::format("({})", n) : fmt::format("{}", n);
 }
 
 std::string float_literal(double value) {

@@ -43,8 +43,10 @@ class Text {
   int depth_ = 0;
 };
 
-std::string type_name(graph::DType);  // half_t
-std::string float_literal(double);    // 0.25f; exact to float
+std::string type_name(graph::DType);      // half_t
+std::string register_type(graph::DType);  // of what it is computed in: float, or int of an integer
+std::string float_literal(double);        // 0.25f; exact to float
+std::string int_literal(double);          // (-3)
 /// The type that counts to `last`.
 const char* index_type(std::int64_t last);
 std::string layout_text(const graph::Shape&,

@@ -141,6 +141,14 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   block_.ops.push_back(std::move(op));
 }
 
+Tile BlockBuilder::mask(Tile x, const Kept& kept, Split split, double value, std::vector<std::int64_t> dims) {
+  const Tile y = graph::append<BlockLevel>(OpKind::mask, {x},
+                                           {.sizes = std::move(dims), .kept = kept, .value = value})[0];
+  block_.ops.back().map = map_of(split);
+  block_.ops.back().loop_dim = split.loop;
+  return y;
+}
+
 std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
                                       const std::vector<int>& operands) {
   const Where where = Where{kernel_.graph_.name}

@@ -102,8 +102,7 @@ struct KernelPlan {
   std::set<int> far;         // load and store nodes with coordinates that do
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
-      0;          // launched, each to take one tile of the program's grid after another; 0: a block a tile
-  int ranks = 1;  // of them in a cluster, tiles one below the other
+      0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 

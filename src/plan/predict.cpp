@@ -156,11 +156,11 @@ class Prediction {
                               Counter::shared_store_wavefronts_ideal})
         counts_[counter] += words;
     }
-    if (plan_.ranks == 1) {
+    if (plan_.schedule.ranks == 1) {
       barrier = blocks_;
       return;
     }
-    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.ranks);
+    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.schedule.ranks);
     for (const Channel& c : plan_.schedule.channels)
       if (barrier_bytes(c) > 0) counts_[Counter::mbarrier_wait] += blocks_ * c.stages;
   }
@@ -169,7 +169,7 @@ class Prediction {
   std::uint64_t ranks_at(int channel) const {
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& step : agent.steps)
-        if (step.multicast && step.channel == channel) return plan_.ranks;
+        if (step.multicast && step.channel == channel) return plan_.schedule.ranks;
     return 1;
   }
 
