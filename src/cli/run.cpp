@@ -19,6 +19,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"
+#include "cli/tiling.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/phase.hpp"
@@ -33,7 +34,7 @@ struct Arguments {
   std::vector<std::string> files;
   int index = -1;
   bool all = false, time = false, no_cache = false, force = false;
-  std::string on = "auto", target, json, dump, check;
+  std::string on = "auto", target, json, dump, check, tiling = standard_tiling;
   std::vector<std::string> inputs;  // NAME=FILE
   std::uint64_t seed = 1;
   int jobs = 0;
@@ -60,6 +61,7 @@ run::Options options(const Arguments& a) {
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.inputs = input_files(a.inputs);
+  o.wishes = wishes(a.tiling);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
@@ -225,6 +227,7 @@ Entry add_run(CLI::App& app) {
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
+  add_tiling(*command, a->tiling);
   command->add_option("--seed", a->seed, "Of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/tiling.hpp"
 #include "emit/emit.hpp"
 #include "run/files.hpp"
 #include "run/outputs.hpp"
@@ -18,7 +19,7 @@ namespace zellige::cli {
 namespace {
 
 struct Arguments {
-  std::string file, folder = ".", target = "sm_80";
+  std::string file, folder = ".", target = "sm_80", tiling = standard_tiling;
   int index = 0;
   bool one_file = false, explain = false, force = false;
 };
@@ -28,7 +29,7 @@ int transpile(const Arguments& a) {
   run::Outputs outputs({a.file}, a.force);
   const graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
-  emit::Program program = emit::transpile(chosen.graph, target);
+  emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling));
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);
@@ -37,7 +38,8 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain) fmt::print("{}\n", plan::print(program.plan));
+  if (a.explain)
+    fmt::print("{}{}\n", plan::print(program.plan), plan::print(plan::price(program.plan, target)));
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }
@@ -56,6 +58,7 @@ Entry add_transpile(CLI::App& app) {
       ->type_name(output_folder)
       ->capture_default_str();
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+  add_tiling(*command, a->tiling);
   command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan in words");

@@ -32,8 +32,10 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.offset = plan.device.offset[t];
     m.tensors.push_back(std::move(place));
   }
+  const plan::Price price = plan::price(plan, target::find(plan.target));
   for (const plan::KernelPlan& k : plan.kernels) {
     KernelLaunch launch;
+    launch.price = price.kernels[m.kernels.size()];
     launch.name = k.program.name;
     launch.grid = k.program.grid;
     launch.block = k.program.block;
@@ -54,9 +56,12 @@ Manifest manifest_of(const plan::Plan& plan) {
 
 Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   Program program;
-  program.plan = plan::make_plan(graph, target, wishes);
+  plan::Tiled tiled = plan::tile(graph, target, wishes);
+  program.plan = std::move(tiled.plan);
+  program.graph = std::move(tiled.graph);
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan);
+  program.manifest.tiling = retile::tiling_of(program.graph);
   Names names;
   Text out;
   out.line(

@@ -9,6 +9,22 @@ std::string_view name(Role role) {
   return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
 }
 
+nlohmann::ordered_json price(const plan::KernelPrice& k) {
+  return {{"us", k.us},
+          {"blocks_each", k.blocks_each},
+          {"most", k.most},
+          {"waves", k.waves},
+          {"dram_bytes", k.dram_bytes},
+          {"l2_bytes", k.l2_bytes},
+          {"wavefronts", k.wavefronts},
+          {"tensor_cycles", k.tensor_cycles},
+          {"slots", k.slots},
+          {"trips", k.trips},
+          {"in_flight", k.in_flight},
+          {"chain", k.chain},
+          {"barriers", k.barriers}};
+}
+
 }  // namespace
 
 std::string to_json(const Manifest& m) {
@@ -18,6 +34,7 @@ std::string to_json(const Manifest& m) {
   root["name"] = m.name;
   root["target"] = m.target;
   root["buffer_size"] = m.buffer_size;
+  root["tiling"] = Json::parse(retile::to_json(m.tiling));
   root["tensors"] = Json::array();
   for (const TensorPlace& t : m.tensors) {
     Json j;
@@ -47,6 +64,7 @@ std::string to_json(const Manifest& m) {
     for (const auto& [argument, map] : k.maps)
       j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
           {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
+    j["price"] = price(k.price);
     root["kernels"].push_back(std::move(j));
   }
   return root.dump(2) + "\n";

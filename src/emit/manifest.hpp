@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/price.hpp"
 #include "plan/tensor_map.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::emit {
 
@@ -34,6 +36,7 @@ struct KernelLaunch {
   std::vector<bool> writes;             // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
   int cluster = 1;                      // blocks along x that are launched together
+  plan::KernelPrice price{};            // what it is expected to take
 };
 
 struct Manifest {
@@ -42,6 +45,7 @@ struct Manifest {
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
+  retile::Tiling tiling;         // of the graph's custom operators
 };
 
 std::string to_json(const Manifest&);  // documented in docs/manifest.md

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "graph/graph.hpp"
+#include "plan/plan.hpp"
 #include "run/cache.hpp"
 #include "run/check.hpp"
 #include "run/given.hpp"
@@ -30,6 +31,7 @@ struct Options {
   int workers = 0;                      // of the emulator, and of a check by sample; 0: one a core
   std::optional<Check> check;           // without: standard_check
   InputFiles inputs;                    // the others are random
+  plan::Wishes wishes{};                // of the planner
   Say say = [](const std::string&) {};  // what it is doing, now and then
 };
 
