@@ -2,11 +2,15 @@
 // wait, whichever inputs are declared constant, and each plant that breaks this is found.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
 #include <random>
 
 #include "emulate_graph.hpp"
+#include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/constant.hpp"
+#include "graph/error.hpp"
 #include "graph/load.hpp"
 #include "kernel.hpp"
 
@@ -111,6 +115,33 @@ TEST(Dependence, ExamplesMayHaveAnyConstants) {
     for (const int t : g.inputs) g.tensors[t].constant = true;
     EXPECT_EQ(finding(emit::transpile(g, target::find("sm_90a"))), "") << name;
   }
+}
+
+// ZELLIGE_DEPENDENCE_RANDOM=200 takes that many instead of six.
+TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
+  const char* asked = std::getenv("ZELLIGE_DEPENDENCE_RANDOM");
+  int early = 0;
+  for (int seed = 1; seed <= (asked ? std::atoi(asked) : 6); ++seed) {
+    graph::KernelGraph g = random_graphs::random_graph(seed);
+    std::mt19937 random(static_cast<unsigned>(seed));
+    for (const int t : g.inputs) g.tensors[t].constant = random() % 2;
+    std::optional<emit::Program> p;
+    try {
+      p = emit::transpile(g, target::find("sm_90a"));
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // it asks for more than there is
+      continue;
+    }
+    EXPECT_EQ(finding(*p), "") << "seed " << seed;
+    for (const plan::KernelPlan& k : p->plan.kernels)
+      for (const plan::Agent& agent : k.schedule.agents)
+        for (const plan::Step& step : agent.steps) {
+          if (step.kind == plan::StepKind::griddep_wait) break;
+          early += step.global == plan::Global::constants;
+        }
+  }
+  EXPECT_GT(early, 0) << "copies of constants in front of a wait";
 }
 
 TEST(Dependence, AnUnknownConstantIsRefused) {
