@@ -141,7 +141,7 @@ class Pricing {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
       double bytes = sectors(n) * trips_of(n) * tiles;
-      if (plan_.parts.count(static_cast<int>(i))) bytes /= plan_.ranks;
+      if (plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
       k.l2_bytes += bytes;
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
