@@ -8,6 +8,7 @@
 #include "graph/dtype.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/infer.hpp"
+#include "graph/kept.hpp"
 #include "graph/masked.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
@@ -142,6 +143,16 @@ class Worker {
 
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
+    if (op.kind == OpKind::mask) {  // of this tile: its coordinates are the whole's
+      BlockOp here = op;
+      const Shape& tile = p_.block.tensors[op.outputs[0]].shape;
+      here.attributes = mask_from(op.attributes, tile_origin(op, tile, block, iteration, p_.block.loop));
+      return computed(here, index, iteration);
+    }
+    computed(op, index, iteration);
+  }
+
+  void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
     if (op.kind == OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
     } else {
@@ -152,10 +163,10 @@ class Worker {
                                 ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
                                 : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
-      if (op.kind == OpKind::cast && !p_.options.round)
+      if (op.kind == OpKind::cast && !p_.options.round && !is_integer(op.attributes.dtype))
         tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
       else
-        evaluate(op.kind, op.attributes, operands_, results_);
+        evaluate(op.kind, op.attributes, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
       if (errors()) propagate_errors(op, bound_);
       if (sampling()) propagate_errors(op, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);
@@ -217,11 +228,7 @@ class Worker {
   void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
-    Shape origin(tile.shape.size(), 0);
-    for (int axis = 0; axis < 3; ++axis)
-      if (op.map[axis] >= 0)
-        origin[op.map[axis]] = block[axis] * (whole.shape[op.map[axis]] / p_.block.grid[axis]);
-    if (op.loop_dim >= 0) origin[op.loop_dim] += iteration * tile.shape[op.loop_dim];
+    const Shape origin = tile_origin(op, tile.shape, block, iteration, p_.block.loop);
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())

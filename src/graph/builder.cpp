@@ -43,6 +43,12 @@ Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides stride
   return {this, index};
 }
 
+Tensor Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
+  const Tensor tensor = input(std::move(name), std::move(shape), dtype, std::move(strides));
+  graph_.tensors[tensor.index].constant = true;
+  return tensor;
+}
+
 Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
   if (tensor.scope != this)
     fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
@@ -139,6 +145,14 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   whole.strides = std::move(strides);
   stored_.push_back(std::move(whole));
   block_.ops.push_back(std::move(op));
+}
+
+Tile BlockBuilder::mask(Tile x, const Kept& kept, Split split, double value, std::vector<std::int64_t> dims) {
+  const Tile y = graph::append<BlockLevel>(OpKind::mask, {x},
+                                           {.sizes = std::move(dims), .kept = kept, .value = value})[0];
+  block_.ops.back().map = map_of(split);
+  block_.ops.back().loop_dim = split.loop;
+  return y;
 }
 
 std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,

@@ -59,6 +59,9 @@ class BlockBuilder : public Scope {
  public:
   Tile load(Tensor, Split = {}, std::string name = {});
   void store(Tile, Split = {}, std::string name = {}, Strides = {});
+  /// A mask by index; the split says how the tile lies in the whole, as load's does.
+  Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
+            std::vector<std::int64_t> dims = {});
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
   const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
@@ -80,6 +83,8 @@ class Builder : public Scope {
   Builder& operator=(const Builder&) = delete;
 
   Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
+  Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;
@@ -134,7 +139,9 @@ template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
   return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
 }
 
-template <class L> Handle<L> cast(Handle<L> x, DType dtype) { return append<L>(OpKind::cast, {x}, {.dtype = dtype})[0]; }
+template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = false) {
+  return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
+}
 
 // Views. permute and reshape are of the kernel level.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
@@ -149,6 +156,11 @@ template <class L> Handle<L> expand(Handle<L> x, Shape shape) {
 /// Elements start up to, not including, end along `dim`.
 template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std::int64_t end) {
   return append<L>(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end})[0];
+}
+
+/// By index; in a block it is BlockBuilder::mask, which is told where the tile lies.
+inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
+  return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
 // Of two tensors, or of a tensor and a scalar.
@@ -209,6 +221,10 @@ template <class L> Handle<L> logsumexp(Handle<L> x, int dim, bool keepdim = fals
   return append<L>(OpKind::logsumexp, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
+/// 0 where a row is -inf alone, as torch._safe_softmax has it.
+template <class L> Handle<L> safe_softmax(Handle<L> x, int dim) {
+  return append<L>(OpKind::safe_softmax, {x}, {.dim = dim})[0];
+}
 template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }

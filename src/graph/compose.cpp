@@ -74,6 +74,14 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       s.binary(OpKind::div, e, s.sum(e));
       break;
     }
+    case OpKind::safe_softmax: {
+      // A row of -inf alone: less the lowest finite float32 it is still -inf, and 0 over the least normal float32 is 0. Any
+      // other row has a term of 1.
+      const int off = s.scalar(OpKind::maximum, {s.amax(x)}, -FLT_MAX);
+      const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
+      s.binary(OpKind::div, e, s.scalar(OpKind::maximum, {s.sum(e)}, FLT_MIN));
+      break;
+    }
     case OpKind::log_softmax: {
       const int below = s.binary(OpKind::sub, x, s.amax(x));
       s.binary(OpKind::sub, below, s.unary(OpKind::log, s.sum(s.unary(OpKind::exp, below))));

@@ -7,6 +7,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/kept.hpp"
 #include "graph/regroup.hpp"
 
 namespace zellige::graph {
@@ -23,6 +24,7 @@ bool anywhere(OpKind kind) {
     case OpKind::amax:
     case OpKind::expand:
     case OpKind::slice:
+    case OpKind::mask:  // moved by where the grid begins
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -79,7 +81,7 @@ class Cutter {
 
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
-    if (is_elementwise(op.kind)) return same_part(op, t, r);
+    if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
     if (op.kind == OpKind::amax || (is_composed(op.kind) && reduces(op.kind)))
       return reduced(op, t, r, op.attributes.dim);
     if (is_composed(op.kind))
@@ -127,6 +129,7 @@ class Cutter {
 
   int same_part(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
     for (int operand : op.inputs) smaller.inputs.push_back(need(operand, broadcast(r, operand)));
     return emit(std::move(smaller), t, r);
   }
@@ -270,6 +273,10 @@ class Cutter {
         custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
       } else if (inner.kind == OpKind::output) {
         stored[inner.kernel_tensor] = cut_to_blocks(inner, op.outputs[inner.kernel_tensor]);
+      } else if (inner.kind == OpKind::mask) {
+        const Shape& tile = b.tensors[inner.outputs[0]].shape;
+        inner.attributes =
+            mask_from(inner.attributes, tile_origin(inner, tile, {first[0], first[1], first[2]}, 0, b.loop));
       }
     }
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {

@@ -10,7 +10,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +21,12 @@
 
 namespace zellige::graph {
 
-enum class DType : std::uint8_t { f16, bf16, f32 };
+/// e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
+enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
 int bytes(DType);
 std::string_view name(DType);
+std::vector<DType> all_dtypes();
+constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
 
 /// The operators of both levels. Which level admits which is a table in ops.hpp.
 enum class OpKind : std::uint8_t {
@@ -70,6 +75,7 @@ enum class OpKind : std::uint8_t {
   mean,
   amin,
   softmax,
+  safe_softmax,  // 0 where a row is -inf alone
   log_softmax,
   logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
@@ -81,6 +87,7 @@ enum class OpKind : std::uint8_t {
   reshape,
   expand,
   slice,
+  mask,   // by index: kept.hpp
   accum,  // sum over iterations
   accum_red_sum,
   accum_red_mean,
@@ -101,6 +108,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
+  bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
 /// A tile that a block of threads sees. `after_loop` tells which side of the accumulators it lies on.
@@ -118,6 +126,15 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
+/// What a mask by index keeps: the elements at i and j along its two dimensions for which all that is given holds. The names
+/// are torch's: tril 0 is causal, tril 0 with triu -1023 a sliding window of 1024.
+struct Kept {
+  std::optional<std::int64_t> tril;    // j - i <= tril
+  std::optional<std::int64_t> triu;    // j - i >= triu
+  std::optional<std::int64_t> length;  // j < length
+  bool operator==(const Kept&) const = default;
+};
+
 /// Attributes of an operator; each kind reads only its own.
 struct Attributes {
   double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
@@ -125,12 +142,16 @@ struct Attributes {
   int dim = -1;           // what works along one dimension: which
   std::int64_t to =
       1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
-  // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape
+  // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape;
+  // mask: its dimensions i and j, the last two where there are none
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;             // amax, amin, sum, mean, logsumexp: keep `dim` as 1
   double eps = 0;                   // rms_norm, layer_norm
   std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
   DType dtype = DType::f32;         // cast
+  bool saturate = false;            // cast: what is past the end of `dtype` becomes its last number
+  Kept kept{};                      // mask
+  double value = -std::numeric_limits<double>::infinity();  // mask: what stands where nothing is kept
   bool operator==(const Attributes&) const = default;
 };
 
@@ -138,9 +159,10 @@ struct BlockOp {
   OpKind kind{};
   std::vector<int> inputs, outputs;  // indices into BlockGraph::tensors
   Attributes attributes;
-  int kernel_tensor = -1;              // input: index into KernelOp::inputs; output: into KernelOp::outputs
-  std::array<int, 3> map{-1, -1, -1};  // input and output: which dimension grid axis x, y, z splits; -1: none
-  int loop_dim = -1;  // input: which dimension the loop splits further; -1: loaded once, before it
+  int kernel_tensor = -1;  // input: index into KernelOp::inputs; output: into KernelOp::outputs
+  std::array<int, 3> map{-1, -1,
+                         -1};  // input, output and mask: which dimension grid axis x, y, z splits; -1: none
+  int loop_dim = -1;  // input and mask: which dimension the loop splits further; -1: loaded once, before it
 };
 
 /// Runs once a block; what lies before the accumulators runs once an iteration.

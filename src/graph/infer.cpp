@@ -1,7 +1,10 @@
 #include "graph/infer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
 
 namespace zellige::graph {
@@ -93,6 +96,26 @@ void check_weight(const Where& where, std::string_view what, const Shape& x, con
             to_string(weight));
 }
 
+/// Two dimensions of its own, and something that it asks of them.
+void check_mask(const Where& where, const Attributes& a, const Shape& x) {
+  const auto rank = static_cast<std::int64_t>(x.size());
+  if (rank < 2) fail_at(where, "expected an operand of rank 2 at least, found {}", to_string(x));
+  const std::vector<std::int64_t>& dims = a.sizes;
+  const bool two =
+      dims.size() == 2 && dims[0] != dims[1] && std::ranges::min(dims) >= 0 && std::ranges::max(dims) < rank;
+  if (!dims.empty() && !two)
+    fail_at(where, "expected dims to be two dimensions of {}, of i and of j, found {}", to_string(x),
+            to_string(dims));
+  const Kept& k = a.kept;
+  if (!k.tril && !k.triu && !k.length) fail_at(where, "expected tril, triu or length, found none of them");
+  for (const auto& [name, value] : {std::pair{"tril", k.tril}, {"triu", k.triu}})
+    if (value && (*value < -max_extent || *value > max_extent))
+      fail_at(where, "expected {} to be {} to {}, found {}", name, -max_extent, max_extent, *value);
+  if (k.length && (*k.length < 0 || *k.length > max_extent))
+    fail_at(where, "expected length to be 0 to {}, found {}", max_extent, *k.length);
+  if (std::isnan(a.value)) fail_at(where, "expected a value that is a number, found {}", a.value);
+}
+
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   std::vector<std::int64_t> sorted = a.sizes;
   std::ranges::sort(sorted);
@@ -169,6 +192,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {attributes.keepdim ? one : without(one, attributes.dim)};
     }
     case OpKind::softmax:
+    case OpKind::safe_softmax:
     case OpKind::log_softmax:
       check_dim(where, attributes.dim, x);
       return {x};
@@ -200,6 +224,9 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       y[attributes.dim] = attributes.end - attributes.start;
       return {y};
     }
+    case OpKind::mask:
+      check_mask(where, attributes, x);
+      return {x};
     case OpKind::concat:
       return {concat_shape(where, attributes.dim, operands)};
     case OpKind::split:
@@ -226,7 +253,23 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 }
 
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
+  const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
+  if (kind == OpKind::matmul && narrow) return DType::f32;
   return kind == OpKind::cast ? attributes.dtype : operands;
+}
+
+void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
+  if (!is_integer(dtype)) return;
+  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join;
+  if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
+    fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
+  const double greatest = format(dtype).greatest;
+  const auto check = [&](const char* what, double x) {
+    if (x != std::floor(x) || x < -greatest - 1 || x > greatest)
+      fail_at(where, "expected a {} that {} holds, found {}", what, name(dtype), x);
+  };
+  if (kind == OpKind::mul_scalar || takes_scalar(kind, operands)) check("scalar", a.scalar);
+  if (kind == OpKind::clamp) check("lo", a.lo), check("hi", a.hi);
 }
 
 Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid,
@@ -264,6 +307,16 @@ Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, cons
   return tile;
 }
 
+Shape tile_origin(const BlockOp& op, const Shape& tile, const Dim3& block, std::int64_t iteration,
+                  std::int64_t loop) {
+  Shape origin(tile.size(), 0);
+  for (int axis = 0; axis < 3; ++axis)
+    if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis];
+  if (op.loop_dim >= 0) origin[op.loop_dim] = origin[op.loop_dim] * loop + iteration;
+  for (std::size_t d = 0; d < tile.size(); ++d) origin[d] *= tile[d];
+  return origin;
+}
+
 Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, const Dim3& grid) {
   Shape whole = tile;
   std::array<int, max_rank> taken;
@@ -299,7 +352,7 @@ std::vector<bool> varies(const BlockGraph& block) {
   std::vector<bool> result(block.tensors.size(), false);
   if (block.loop == 1) return result;
   for (const BlockOp& op : block.ops) {
-    bool v = op.kind == OpKind::input && op.loop_dim >= 0;
+    bool v = op.loop_dim >= 0;
     for (int t : op.inputs) v = v || result[t];
     for (int t : op.outputs) result[t] = v && !is_accumulator(op.kind);
   }

@@ -206,9 +206,12 @@ class BlockInference {
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
+    if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
     if ((reduces(op.kind) || op.kind == OpKind::amax) && !op.attributes.keepdim)
       fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
-    const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, b_.tensors));
+    const DType operands = common_dtype(where, op.inputs, b_.tensors);
+    check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
+    const DType dtype = result_dtype(op.kind, op.attributes, operands);
     const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
     if (results.size() != op.outputs.size())
       fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
@@ -218,6 +221,30 @@ class BlockInference {
       t.after_loop = after || is_accumulator(op.kind);
       varies_[op.outputs[i]] = vary && !is_accumulator(op.kind);
     }
+  }
+
+  /// Of a mask, whose tile lies in a whole as an input's does. Does it change with the iteration?
+  bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
+    const int rank = static_cast<int>(tile.size());
+    for (int axis = 0; axis < 3; ++axis) {
+      const int d = op.map[axis];
+      if (d < -1 || d >= rank)
+        fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}",
+                "xyz"[axis], to_string(tile), d);
+      for (int other = 0; d >= 0 && other < axis; ++other)
+        if (op.map[other] == d)
+          fail_at(where,
+                  "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
+                  "dimension {}",
+                  to_string(tile), "xyz"[other], "xyz"[axis], d);
+    }
+    if (op.loop_dim < -1 || op.loop_dim >= rank)
+      fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}",
+              to_string(tile), op.loop_dim);
+    const bool vary = op.loop_dim >= 0 && b_.loop > 1;
+    if (vary && after)
+      fail_at(where, "expected a loop_dim of -1 for what lives after the loop, found {}", op.loop_dim);
+    return vary;
   }
 
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
@@ -249,7 +276,9 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
   check_scalars(where, op.kind, op.attributes, op.inputs.size());
-  const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, g.tensors));
+  const DType operands = common_dtype(where, op.inputs, g.tensors);
+  check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
+  const DType dtype = result_dtype(op.kind, op.attributes, operands);
   const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
   if (results.size() != op.outputs.size())
     fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());

@@ -43,11 +43,17 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "eps" && a.eps != 0) j[name] = a.eps;
     if (name == "dim") j[name] = a.dim;
     if (name == "to") j[name] = a.to;
-    if (name == "sizes" || name == "dims" || name == "shape") j[name] = a.sizes;
+    if ((name == "sizes" || name == "dims" || name == "shape") && (key.required || !a.sizes.empty()))
+      j[name] = a.sizes;
     if (name == "start") j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "saturate" && a.saturate) j[name] = true;
     if (name == "keepdim") j[name] = a.keepdim;
+    if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;
+    if (name == "triu" && a.kept.triu) j[name] = *a.kept.triu;
+    if (name == "length" && a.kept.length) j[name] = *a.kept.length;
+    if (name == "value" && a.value != Attributes{}.value) j[name] = scalar_text(a.value);
   }
 }
 
@@ -73,6 +79,10 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
     j["inputs"] = names(op.inputs, b.tensors);
     j["outputs"] = names(op.outputs, b.tensors);
     put_attributes(j, op.kind, op.attributes, op.inputs.size());
+    if (op.kind == OpKind::mask) {
+      j["map"] = map_object(op.map);
+      j["loop_dim"] = op.loop_dim;
+    }
   }
   return j;
 }
@@ -119,6 +129,7 @@ std::string to_json(const KernelGraph& g) {
   for (int t : g.inputs) {
     const KernelTensor& x = g.tensors[t];
     Json j = {{"name", x.name}, {"dtype", name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
   for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));

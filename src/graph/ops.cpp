@@ -26,6 +26,7 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::mean, "mean", composed, 1, 1, true, true, ""},
     {OpKind::amin, "amin", composed, 1, 1, true, true, ""},
     {OpKind::softmax, "softmax", composed, 1, 1, true, true, ""},
+    {OpKind::safe_softmax, "safe_softmax", composed, 1, 1, true, true, ""},
     {OpKind::log_softmax, "log_softmax", composed, 1, 1, true, true, ""},
     {OpKind::logsumexp, "logsumexp", composed, 1, 1, true, true, ""},
     {OpKind::rms_norm, "rms_norm", composed, 2, 1, true, true, "rms_norm", 1},
@@ -36,6 +37,7 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::reshape, "reshape", view, 1, 1, true, false, ""},
     {OpKind::expand, "expand", view, 1, 1, true, true, ""},
     {OpKind::slice, "slice", view, 1, 1, true, true, ""},
+    {OpKind::mask, "mask", mask, 1, 1, true, true, ""},
     {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
     {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
     {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
@@ -80,7 +82,7 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
     case OpKind::mul_scalar:
       return {{"scalar"}};
     case OpKind::cast:
-      return {{"dtype"}};
+      return {{"dtype"}, {"saturate", optional}};
     case OpKind::permute:
       return {{"dims"}};
     case OpKind::reshape:
@@ -88,6 +90,12 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
       return {{"shape"}};
     case OpKind::slice:
       return {{"dim"}, {"start"}, {"end"}};
+    case OpKind::mask:
+      return {{"dims", optional},
+              {"tril", optional},
+              {"triu", optional},
+              {"length", optional},
+              {"value", optional}};
     case OpKind::clamp:
       return {{"lo"}, {"hi"}};
     case OpKind::reduction:
@@ -99,6 +107,7 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
     case OpKind::reduction_max:
     case OpKind::concat:
     case OpKind::softmax:
+    case OpKind::safe_softmax:
     case OpKind::log_softmax:
       return {{"dim"}};
     case OpKind::amax:

@@ -22,6 +22,7 @@ enum class OpFamily : std::uint8_t {
   composed,
   join,
   view,
+  mask,
   accumulator
 };
 

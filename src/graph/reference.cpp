@@ -51,12 +51,12 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
   });
 }
 
-void unary(const KernelOp& op, const Array& x, Array& y, int threads) {
+void unary(const KernelOp& op, DType dtype, const Array& x, Array& y, int threads) {
   const auto count = static_cast<std::int64_t>(x.values.size());
   parallel_for((count + chunk - 1) / chunk, threads, [&](std::int64_t c, int) {
     const Shape part{std::min(chunk, count - c * chunk)};
     evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}},
-             {{part, y.values.data() + c * chunk}});
+             {{part, y.values.data() + c * chunk}}, dtype);
   });
 }
 
@@ -104,7 +104,10 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
 bool representable(DType dtype, const Array& a) {
   const Format f = format(dtype);
   bool same = true;
-  for (double v : a.values) same &= round_to(f, v) == v || v != v;
+  if (f.integer_bits)
+    for (double v : a.values) same &= to_integer(f.integer_bits, v) == v;
+  else
+    for (double v : a.values) same &= round_to_float(f, v) == v || v != v;
   return same;
 }
 
@@ -143,7 +146,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
     at[t] = &inputs[i];
-    if (options.round && !representable(dtype, inputs[i])) {
+    if ((options.round || is_integer(dtype)) && !representable(dtype, inputs[i])) {
       rounded[i] = inputs[i];
       round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
       at[t] = &rounded[i];
@@ -180,16 +183,16 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
-    } else if (op.kind == OpKind::cast && !options.round) {
+    } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
       out[0]->values = in[0]->values;
     } else if (is_elementwise(op.kind) && op.inputs.size() == 1) {
-      unary(op, *in[0], *out[0], threads);
+      unary(op, g.tensors[op.inputs[0]].dtype, *in[0], *out[0], threads);
     } else {
       std::vector<Operand> operands;
       std::vector<Result> results;
       for (const Array* a : in) operands.push_back({a->shape, a->values.data()});
       for (Array* a : out) results.push_back({a->shape, a->values.data()});
-      evaluate(op.kind, op.attributes, operands, results);
+      evaluate(op.kind, op.attributes, operands, results, g.tensors[op.inputs[0]].dtype);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
     if (options.errors && op.kind != OpKind::custom) {

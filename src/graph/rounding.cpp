@@ -9,6 +9,7 @@
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/gemm.hpp"
+#include "graph/kept.hpp"
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
@@ -24,24 +25,25 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double known(double e) { return e == e ? e : infinity; }
 
 /// The greatest distance of f from y at the corners of the operands' intervals.
-double corners(OpKind kind, const Attributes& a, const double* x, const double* e, int n, double y) {
+double corners(OpKind kind, const Attributes& a, DType dtype, const double* x, const double* e, int n,
+               double y) {
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
-    spread = std::max(spread, distance(apply(kind, a, at), y));
+    spread = std::max(spread, distance(apply(kind, a, at, dtype), y));
   }
   return spread;
 }
 
-/// How far errors e of the operands x move y = f(x), and what float32 adds.
-double elementwise_error(const Elementwise& row, const Attributes& a, const double* x, const double* e,
-                         double y) {
+/// How far errors e of the operands x move y = f(x), and what float32 adds; integers are exact.
+double elementwise_error(const Elementwise& row, const Attributes& a, DType dtype, const double* x,
+                         const double* e, double y) {
   const int n = row.operands;
   // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
-  const double own = limit ? 2 * r : row.own(x, y, r, tiny);
+  const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
@@ -49,7 +51,7 @@ double elementwise_error(const Elementwise& row, const Attributes& a, const doub
       if (std::fabs(x[1]) <= e[1]) return infinity;
       [[fallthrough]];
     case Spread::corners:
-      return known(corners(row.kind, a, x, e, n, y) + own);
+      return known(corners(row.kind, a, dtype, x, e, n, y) + own);
     case Spread::slope:
       return known(std::min(e[0], 2.0) + own);
     case Spread::step:
@@ -63,12 +65,12 @@ double elementwise_error(const Elementwise& row, const Attributes& a, const doub
   return infinity;
 }
 
-void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Uncertain>& in,
+void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
                         const Operand& result, double* error) {
   const Elementwise& row = elementwise(kind);
   std::vector<Operand> tensors;
   for (const Uncertain& x : in) tensors.push_back(x.at);
-  const double scalar = scalar_operand(a), sure = 0;
+  const double scalar = scalar_operand(a, dtype), sure = 0;
   const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
   const Broadcast walk(result.shape, all);
   for (std::int64_t i = 0; i < walk.rows(); ++i) {
@@ -81,7 +83,7 @@ void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Unce
         x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
       }
       const std::int64_t to = i * walk.row_length() + j;
-      error[to] = elementwise_error(row, a, x, e, result.values[to]);
+      error[to] = elementwise_error(row, a, dtype, x, e, result.values[to]);
     }
   }
 }
@@ -210,7 +212,8 @@ void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) 
   const std::vector<double> own(error.values, error.values + size(acc.shape));
   std::vector<double> product(own.size());
   broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
-  elementwise_errors(OpKind::mul, {}, {{acc, own.data()}, r}, {acc.shape, product.data()}, error.values);
+  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()},
+                     error.values);
 }
 
 void mean_error(const Operand& x, double count, bool root, double* error) {
@@ -267,7 +270,8 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
                  high = round_to(f, x[i] + error[i]);
     const std::uint64_t side = next() % 3;
     // By one step at most: a value that moves further than that does so by itself.
-    const double step = std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
+    const double step =
+        f.integer_bits ? 1 : std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
            : side == 2 && high > y ? round_to(f, std::min(high, y + step))
                                    : y;
@@ -279,7 +283,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
                int threads) {
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
-    elementwise_errors(kind, attributes, in, out[0], errors[0]);
+    elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
     matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
@@ -290,6 +294,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
+  } else if (kind == OpKind::mask) {  // what it puts in is exact
+    apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
   } else {  // concat, split and views move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;

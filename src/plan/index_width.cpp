@@ -41,6 +41,8 @@ Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& te
 void index_width(KernelPlan& plan, const Program& program) {
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
+    if (n.kind == NodeKind::map && !n.splits.empty())  // a mask's coordinates
+      if (reach(plan, n, {n.dtype, n.shape, Strides(n.splits.size(), 0), n.name}).far()) plan.far.insert(i);
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
     if (r.offset > most_narrow || r.far()) plan.wide.insert(n.tensor);

@@ -151,6 +151,7 @@ void share(BlockProgram& p) {
     round.kind = NodeKind::round;
     round.in = {now[i]};
     round.shape = n.shape;
+    round.dtype = kept_in(n.dtype);
     round.section = n.section;
     nodes.push_back(std::move(n));
     if (!stored[i]) continue;
@@ -162,7 +163,7 @@ void share(BlockProgram& p) {
 
 bool unshare(BlockProgram& p) {
   const auto stored = [&](int i) {
-    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == DType::f32;
+    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
   };
   std::int64_t largest = 0;
   for (const Node& n : p.nodes)

@@ -63,11 +63,7 @@ class BlockRun {
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
-    graph::Shape origin(tile.shape.size(), 0);
-    for (int axis = 0; axis < 3; ++axis)
-      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis];
-    if (op.loop_dim >= 0) origin[op.loop_dim] = origin[op.loop_dim] * b_.loop + iteration;
-    for (std::size_t d = 0; d < origin.size(); ++d) origin[d] *= tile.shape[d];
+    const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, b_.loop);
     each_of_tile(whole.shape, tile.shape, origin,
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
@@ -89,7 +85,11 @@ class BlockRun {
     std::vector<Values<N>*> out;
     for (int t : op.inputs) in.push_back(&tiles_[t]);
     for (int t : op.outputs) out.push_back(&tiles_[t]);
-    evaluate_op(a_, op.kind, op.attributes, in, out);
+    graph::Attributes attributes = op.attributes;
+    if (op.kind == graph::OpKind::mask)
+      attributes =
+          graph::mask_from(attributes, graph::tile_origin(op, out[0]->shape, block, iteration, b_.loop));
+    evaluate_op(a_, op.kind, attributes, in, out);
   }
 
   N lowest() { return a_.constant(-FLT_MAX); }

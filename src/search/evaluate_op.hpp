@@ -7,6 +7,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "search/values.hpp"
@@ -167,6 +168,8 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
       y.at[i] = x.at[static_cast<std::size_t>(from)];
     }
+  } else if (kind == OpKind::mask) {
+    graph::apply_mask(attributes, y.shape, x.at.data(), a.constant(attributes.value), y.at.data());
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {

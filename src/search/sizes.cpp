@@ -120,6 +120,9 @@ class SizesOfGraph {
       case OpKind::expand:
       case OpKind::slice:
         fail("{} names sizes of its own", graph::name(kind));
+      case OpKind::mask:  // tril 0 means the same at every size
+        if (attributes.kept != graph::Kept{.tril = 0}) fail("{} names sizes of its own", graph::name(kind));
+        return alike(x, y);
       case OpKind::concat:
       case OpKind::split: {
         std::vector<int> parts;

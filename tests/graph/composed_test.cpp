@@ -84,7 +84,8 @@ Line by_definition(OpKind kind, const Line& x) {
       return {*std::min_element(x.begin(), x.end())};
     case OpKind::logsumexp:
       return {std::log(sum_of(exponentials(x, 0)))};
-    case OpKind::softmax: {
+    case OpKind::softmax:
+    case OpKind::safe_softmax: {
       Line e = exponentials(x, 0);
       const long double s = sum_of(e);
       for (long double& v : e) v /= s;
@@ -143,7 +144,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
         EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g)) << name(kind);
       }
   }
-  EXPECT_EQ(seen, 9);
+  EXPECT_EQ(seen, 10);
 }
 
 TEST(Composed, NormsTakeWeightAndBias) {

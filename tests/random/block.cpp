@@ -222,6 +222,26 @@ class Body {
     for (Tile part : graph::split(x.at, dim, {first, extent - first})) keep(derived(x, part));
   }
 
+  /// The tile lies anywhere in a whole of which grid and loop make it a part.
+  void mask(BlockValue x) {
+    Shape whole = x.shape();
+    std::vector<std::int64_t> dims{rank_ - 2, rank_ - 1};
+    if (rng_.chance(40)) dims = {(dims[0] + 1) % rank_, dims[0]};
+    const auto [i, j] = std::pair{dims[0], dims[1]};
+    graph::Split split;
+    split.x = rng_.chance(60) ? static_cast<int>(rng_.below(rank_)) : -1;
+    split.z = rng_.chance(40) ? static_cast<int>(rng_.below(rank_)) : -1;
+    if (split.z == split.x) split.z = -1;
+    if (!x.after && rng_.chance(60)) split.loop = static_cast<int>(rng_.below(rank_));
+    if (split.x >= 0) whole[split.x] *= launch_.grid.x;
+    if (split.z >= 0) whole[split.z] *= launch_.grid.z;
+    if (split.loop >= 0) whole[split.loop] *= launch_.loop;
+    x.varies = x.varies || (split.loop >= 0 && looped());
+    keep(masked(
+        rng_, x, whole[i], whole[j], static_cast<int>(j),
+        [&](Tile t, const graph::Kept& kept, double value) { return t_.mask(t, kept, split, value, dims); }));
+  }
+
   void maximum(BlockValue x) {
     const int dim = rng_.chance(60) ? rank_ - 1 : static_cast<int>(rng_.below(rank_));
     const auto [max, diff] = graph::reduction_max(x.at, dim);
@@ -235,6 +255,7 @@ class Body {
   void step(bool after = false) {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
+    if (rank_ >= 2 && x.shape().size() == static_cast<std::size_t>(rank_) && rng_.chance(4)) return mask(x);
     const std::int64_t which = rng_.below(35);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));

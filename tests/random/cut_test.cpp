@@ -167,6 +167,21 @@ TEST_F(Cuts, OfComposedOperators) {
   EXPECT_GT(smaller, checked / 2);
 }
 
+// A mask counts in the whole's coordinates, wherever the part lies: at either level.
+TEST_F(Cuts, OfMasks) {
+  Builder b("g");
+  const Tensor X = b.input("X", {4, 18, 20});
+  for (const Kept& k : {Kept{.tril = 0}, {.tril = 2, .triu = -3}, {.length = 7}}) {
+    b.output(mask(X, k));
+    b.output(mask(X, k, 0.5, {2, 0}));
+    b.output(b.custom({.grid = {3, 2, 1}, .block = {32}, .loop = 5}, [&](BlockBuilder& t) {
+                const Split split{.x = 1, .y = 0, .loop = 2};
+                t.store(accum(t.mask(t.load(X, split), k, split, 0)), {.x = 1, .y = 0});
+              }).at(0));
+  }
+  check(b.build(), 12);
+}
+
 // Views, and products whose batches broadcast.
 TEST_F(Cuts, OfViewsAndBatches) {
   Builder b("g");

@@ -18,6 +18,7 @@ class KernelStep {
                                              OpKind::concat, OpKind::split};
     if (rng_.chance(20)) return line(operand());
     if (rng_.chance(14)) return view(operand());
+    if (rng_.chance(4)) return mask(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -81,6 +82,20 @@ class KernelStep {
     push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
   }
 
+  void mask(const KernelValue& x) {
+    const Shape shape = x.shape();
+    const int rank = static_cast<int>(shape.size());
+    if (rank < 2) return line(x);
+    std::vector<std::int64_t> dims{rank - 2, rank - 1};
+    if (rng_.chance(40)) dims = {(dims[0] + 1) % rank, dims[0]};
+    const auto [i, j] = std::pair{dims[0], dims[1]};
+    if (j == rank - 1 && rng_.chance(50)) dims.clear();
+    push(masked(rng_, x, shape[i], shape[j], static_cast<int>(j),
+                [&](graph::Tensor t, const graph::Kept& kept, double value) {
+                  return graph::mask(t, kept, value, dims);
+                }));
+  }
+
   KernelValue partner(const KernelValue& x) {
     for (const KernelValue& v : m_.pool)
       if (v.at.index != x.at.index && v.shape() == x.shape() && rng_.chance(50)) return v;
@@ -110,7 +125,7 @@ class KernelStep {
         for (std::size_t d = 0; d + 2 < r; ++d)
           if (rng_.chance(20)) other[d] = 1;
         while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
-        KernelValue v = derived(x, graph::matmul(x.at, m_.input(other).at));
+        KernelValue v = derived(x, product(rng_, x.at, m_.input(other).at));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
       }

@@ -226,6 +226,36 @@ TEST(Equal, OnlineSoftmaxIsSoftmax) {
   expect(Answer::different, plain, online(false), "real");
 }
 
+// A mask by tiles, whose coordinates are the whole's, and at once; one diagonal further it is another.
+TEST(Equal, MasksByIndex) {
+  const std::vector<Shape> one = {{32, 48}};
+  const auto whole = [&](const graph::Kept& kept, double value) {
+    return make(one,
+                [&](Builder&, const Inputs& x) { return softmax(graph::mask(x[0], kept, value) * 0.5, 1); });
+  };
+  const auto tiled = [&](const graph::Kept& kept, double value) {
+    return make(one, [&](Builder& b, const Inputs& x) {
+      return softmax(b.custom({.grid = {4, 2, 1}, .block = {32}},
+                              [&](BlockBuilder& t) {
+                                const graph::Split split{.x = 0, .y = 1};
+                                t.store(t.mask(t.load(x[0], split), kept, split, value) * 0.5, split);
+                              })
+                         .at(0),
+                     1);
+    });
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  expect(Answer::equal, whole({.tril = 0}, 0), tiled({.tril = 0}, 0));
+  expect(Answer::different, whole({.tril = 0}, 0), tiled({.tril = 1}, 0));
+  expect(Answer::different, whole({.tril = 0}, 0), whole({.tril = 0}, 1));
+  expect(Answer::different, whole({.tril = 3, .triu = -4}, -infinity),
+         tiled({.tril = 3, .triu = -5}, -infinity));
+  expect(Answer::different, whole({.length = 40}, -infinity), tiled({.length = 41}, -infinity));
+  const Equality e =
+      equal(whole({.tril = 3, .length = 40}, -infinity), tiled({.tril = 3, .length = 40}, -infinity));
+  EXPECT_NE(e.answer, Answer::different) << describe(e, "a", "b");
+}
+
 TEST(Equal, UndecidedWhereNothingHasAValue) {
   const std::vector<Shape> one = {{4, 16}};
   const auto negative = [](const Inputs& x) { return -1.0 * (square(x[0])); };

@@ -1,0 +1,73 @@
+// Masks by index: which elements of a tensor they keep, row by row.
+//
+//   Attributes causal{.kept = {.tril = 0}};  // keeps j <= i, and puts -inf elsewhere
+//   each_row(causal, {2, 3, 3}, [](std::int64_t first, std::int64_t from, std::int64_t to) { ... });
+//   // (0, 0, 1), (3, 0, 2), (6, 0, 3), ...: of the row that begins at element `first`, elements from up to, not including, to
+#pragma once
+#include <algorithm>
+#include <utility>
+
+#include "graph/infer.hpp"
+
+namespace zellige::graph {
+
+/// A mask's dimensions i and j: its own, or the last two.
+inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::size_t rank) {
+  if (a.sizes.empty()) return {rank - 2, rank - 1};
+  return {static_cast<std::size_t>(a.sizes[0]), static_cast<std::size_t>(a.sizes[1])};
+}
+
+/// The mask of a part that begins at `origin`, in the part's own coordinates.
+inline Attributes mask_from(Attributes a, const Shape& origin) {
+  const auto [i, j] = mask_dims(a, origin.size());
+  const std::int64_t by = origin[i] - origin[j];
+  const auto within = [](std::int64_t n, std::int64_t least) { return std::clamp(n, least, max_extent); };
+  if (a.kept.tril) a.kept.tril = within(*a.kept.tril + by, -max_extent);
+  if (a.kept.triu) a.kept.triu = within(*a.kept.triu + by, -max_extent);
+  if (a.kept.length) a.kept.length = within(*a.kept.length - origin[j], 0);
+  return a;
+}
+
+/// Calls visit(first element, from, to) for each row along the last dimension.
+template <class Visit>
+void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
+  const auto [i, j] = mask_dims(a, shape.size());
+  const std::int64_t n = shape.back(), rows = size(shape) / n;
+  const std::size_t last = shape.size() - 1;
+  const Kept& k = a.kept;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t rest = row, at_i = 0, at_j = 0;
+    for (std::size_t d = last; d-- > 0; rest /= shape[d]) {
+      if (d == i) at_i = rest % shape[d];
+      if (d == j) at_j = rest % shape[d];
+    }
+    std::int64_t from = 0, to = n;
+    if (last == j) {
+      if (k.triu) from = at_i + *k.triu;
+      if (k.tril) to = at_i + *k.tril + 1;
+      if (k.length) to = std::min(to, *k.length);
+    } else {
+      if (k.tril) from = at_j - *k.tril;
+      if (k.triu) to = at_j - *k.triu + 1;
+      if (last != i) {  // the whole row has one i, and one j
+        const bool kept = (!k.tril || at_j - at_i <= *k.tril) && (!k.triu || at_j - at_i >= *k.triu);
+        from = 0, to = kept ? n : 0;
+      }
+      if (k.length && at_j >= *k.length) to = 0;
+    }
+    from = std::clamp<std::int64_t>(from, 0, n);
+    visit(row * n, from, std::clamp(to, from, n));
+  }
+}
+
+/// What becomes of `x`: itself where it is kept, else `fill`.
+template <class Number>
+void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const Number& fill, Number* y) {
+  each_row(a, shape, [&](std::int64_t first, std::int64_t from, std::int64_t to) {
+    std::fill(y + first, y + first + from, fill);
+    std::copy(x + first + from, x + first + to, y + first + from);
+    std::fill(y + first + to, y + first + shape.back(), fill);
+  });
+}
+
+}  // namespace zellige::graph
