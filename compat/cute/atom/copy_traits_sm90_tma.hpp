@@ -62,7 +62,7 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
       for_each(modes, [&](auto e) {
         auto const extent = uint64_t(basis_get(e, shape_of_x)), step = uint64_t(basis_get(e, stride_of_x));
         uint64_t const before = box_stride[i];
-        box_stride[i] = gcd(before, step);
+        box_stride[i] = uint64_t(gcd(static_cast<long long>(before), static_cast<long long>(step)));
         if (box_stride[i] != 0)
           box_shape[i] =
               S((box_shape[i] - 1) * (before / box_stride[i]) + (extent - 1) * (step / box_stride[i]) + 1);

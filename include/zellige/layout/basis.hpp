@@ -198,7 +198,8 @@ ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a) {
   return detail::negative(a);
 }
 template <class A, class B>
-requires(arithmetic_tuple<A> && (module_element<B> || tuple_like<B>)) ZELLIGE_HOST_DEVICE constexpr auto
+requires((arithmetic_tuple<A> && (module_element<B> || tuple_like<B>)) ||
+         (tuple_like<A> && arithmetic_tuple<B>)) ZELLIGE_HOST_DEVICE constexpr auto
 operator-(A const& a, B const& b) {
   return detail::module_add(a, detail::negative(as_arithmetic_tuple(b)));
 }
