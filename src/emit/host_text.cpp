@@ -88,6 +88,10 @@ void host_entry(const Manifest& m, Text& out) {
       "/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be "
       "captured in a graph.",
       m.buffer_size);
+  for (const TensorPlace& t : m.tensors)
+    if (t.memory >= 0)
+      out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
+               printable(m.tensors[static_cast<std::size_t>(t.memory)].name), t.position);
   out.open(
       "extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t "
       "stream) {{",

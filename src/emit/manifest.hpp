@@ -23,6 +23,7 @@ struct TensorPlace {
   int position = -1;         // input and output: which argument of the caller
   std::int64_t offset = -1;  // intermediate: byte offset in the workspace, a multiple of 256
   std::int64_t bytes = 0;    // of storage, from its first element to its last
+  int memory = -1;           // output: the input whose memory it has taken, an index into the tensors
 };
 
 /// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.

@@ -91,6 +91,8 @@ class Cutter {
         return product(op, t, r);
       case OpKind::reduction:
         return along(op, t, r, op.attributes.dim);
+      case OpKind::gather:
+        return gathered(op, t, r);
       case OpKind::concat:
         return joined(op, t, r);
       case OpKind::split:
@@ -174,6 +176,20 @@ class Cutter {
       read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
     }
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
+  }
+
+  /// Rows by number: all rows of the table, in a part of their length.
+  int gathered(const KernelOp& op, int t, const Region& r) {
+    Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
+    const std::size_t front = numbers.extent.size();
+    for (std::size_t d = 0; d < r.extent.size(); ++d) {
+      Region& part = d < front ? numbers : table;
+      const std::size_t at = d < front ? d : d - front + 1;
+      part.origin[at] = r.origin[d], part.extent[at] = r.extent[d];
+    }
+    return emit(
+        {op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t,
+        r);
   }
 
   int joined(const KernelOp& op, int t, const Region& r) {

@@ -13,6 +13,7 @@
 #include "graph/gemm.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/rows.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::graph {
@@ -168,6 +169,12 @@ std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensor
   return all;
 }
 
+std::vector<double> in_tf32(const Operand& x) {
+  std::vector<double> values(x.values, x.values + size(x.shape));
+  for (double& v : values) v = round_to_tf32(v);
+  return values;
+}
+
 void fold(const Operand& x, int dim, bool squared, const Result& y) {
   const Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim], inner = from.inner;
@@ -209,8 +216,13 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
     with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
+  } else if (kind == OpKind::matmul && attributes.tf32) {
+    const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
+    matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
   } else if (kind == OpKind::matmul) {
     matmul(x, in[1], y);
+  } else if (names_rows(kind)) {
+    evaluate_rows(kind, attributes, in, y);
   } else if (kind == OpKind::reduction) {
     std::fill_n(y.values, size(y.shape), 0.0);
     fold(x, attributes.dim, false, y);

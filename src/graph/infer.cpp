@@ -6,6 +6,7 @@
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 
@@ -174,6 +175,10 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   switch (kind) {
     case OpKind::matmul:
       return {matmul_shape(where, x, operands.at(1))};
+    case OpKind::gather:
+    case OpKind::scatter:
+    case OpKind::slice_scatter:
+      return rows_shapes(where, kind, attributes, operands);
     case OpKind::reduction:
       check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};
@@ -259,8 +264,10 @@ DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
 }
 
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
+  if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
+    fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
   if (!is_integer(dtype)) return;
-  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join;
+  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
   if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
   const double greatest = format(dtype).greatest;

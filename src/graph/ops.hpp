@@ -21,6 +21,7 @@ enum class OpFamily : std::uint8_t {
   reduction,
   composed,
   join,
+  rows,
   view,
   mask,
   accumulator

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;
 
-/// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
+/// Rounds a kernel-level tensor to its dtype and measures it (integers have no scale to be too large for); and its errors, where
+/// there are any.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -31,7 +32,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
     const std::int64_t n = std::min(chunk, count - c * chunk);
     if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
-    parts[c] = magnitude(from, n, mask);
+    if (!is_integer(dtype)) parts[c] = magnitude(from, n, mask);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -152,6 +153,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       at[t] = &rounded[i];
     }
     given.push_back(mask_in(*at[t]));
+    if (is_integer(dtype)) continue;
     r.magnitudes[t] =
         magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
@@ -181,6 +183,9 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     if (op.kind == OpKind::custom) {
       const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
+    } else if (op.kind == OpKind::matmul && op.attributes.tf32 && options.round) {
+      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32({a.shape, a.values.data()})}; };
+      matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
     } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {

@@ -13,6 +13,7 @@
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -140,6 +141,17 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& pr
     if (!exact_b) product(magnitudes.data() + from_a, b.error + from_b, k), add();
     if (!exact_a) product(a.error + from_a, reach.data() + from_b, k), add();
   });
+}
+
+/// How far an operand that is rounded to tf32 may lie from what it is.
+std::vector<double> tf32_error(const Uncertain& x) {
+  std::vector<double> e(x.error, x.error + size(x.at.shape));
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double v = x.at.values[i], y = round_to_tf32(v);
+    if (e[i] != 0)
+      e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
+  }
+  return e;
 }
 
 /// Step by step.
@@ -284,6 +296,11 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
+  } else if (kind == OpKind::matmul && attributes.tf32) {
+    const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
+                              eb = tf32_error(in[1]);
+    matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, out[0].shape,
+           errors[0], repeats, threads);
   } else if (kind == OpKind::matmul) {
     matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
@@ -296,10 +313,12 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     composed(kind, attributes, dtype, in, errors[0]);
   } else if (kind == OpKind::mask) {  // what it puts in is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
-  } else {  // concat, split and views move errors as they move values
+  } else {  // concat, split, views and rows by number move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;
-    for (const Uncertain& part : in) from.push_back({part.at.shape, part.error});
+    for (std::size_t i = 0; i < in.size(); ++i)  // numbers of rows are what they are
+      from.push_back(
+          {in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
     for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});
     evaluate(kind, attributes, from, to);
   }

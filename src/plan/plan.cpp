@@ -8,6 +8,7 @@
 #include "plan/select.hpp"
 #include "plan/share.hpp"
 #include "plan/verify.hpp"
+#include "plan/verify_memory.hpp"
 #include "plan/verify_registers.hpp"
 
 namespace zellige::plan {
@@ -29,6 +30,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
+  verify_memory(plan.program);
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
     share(kernel);

@@ -155,6 +155,8 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
       if (l.kernel->writes[i]) memory.fetch(t, storage[t]);
     }
   }
+  for (std::size_t t = 0; t < storage.size(); ++t)
+    if (m.tensors[t].memory >= 0) storage[t] = storage[static_cast<std::size_t>(m.tensors[t].memory)];
   result.run_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (time) result.samples_us = sample(stream, all);
   return result;

@@ -11,6 +11,7 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "graph/inputs.hpp"
 #include "graph/reference.hpp"
 #include "graph/regroup.hpp"
 
@@ -31,9 +32,12 @@ class Cuts : public testing::Test {
   std::vector<Array> inputs(const KernelGraph& g) {
     std::normal_distribution<double> bell;
     std::vector<Array> all;
+    const std::vector<Numbers> numbers = drawn_numbers(g);
     for (int t : g.inputs) {
       all.push_back(make_array(g.tensors[t].shape));
       for (double& v : all.back().values) v = round_to(g.tensors[t].dtype, bell(random) / 4);
+      if (const Numbers n = numbers[all.size() - 1]; n.bound > 0)
+        draw_numbers(n, random(), 0, size(g.tensors[t].shape), all.back().values.data());
     }
     return all;
   }

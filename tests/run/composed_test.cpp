@@ -28,8 +28,10 @@ class Composed : public testing::TestWithParam<DType> {
   }
   void expect_right(const graph::KernelGraph& g, const std::vector<graph::Array>& in,
                     const char* target = "sm_80") const {
-    const double step = GetParam() == DType::f16 ? 0x1p-10 : GetParam() == DType::bf16 ? 0x1p-7 : 4e-6;
-    expect_as_reference(g, in, step, GetParam() == DType::f32 ? 4e-6 : 0x1p-20, target);
+    const graph::Format f = graph::format(GetParam());
+    if (GetParam() == DType::f32) return expect_as_reference(g, in, 4e-6, 4e-6, target);
+    const double step = std::ldexp(1.0, -f.mantissa);
+    expect_as_reference(g, in, step, std::max(0x1p-20, f.least_normal * step), target);
   }
 };
 
@@ -114,7 +116,8 @@ TEST_P(Composed, MaskedRowsAndLargeScores) {
   expect_right(g, {x, m}, "sm_90a");
 }
 
-INSTANTIATE_TEST_SUITE_P(DTypes, Composed, testing::Values(DType::f16, DType::bf16, DType::f32),
+INSTANTIATE_TEST_SUITE_P(DTypes, Composed,
+                         testing::Values(DType::f16, DType::bf16, DType::f32, DType::e4m3, DType::e5m2),
                          [](const auto& info) { return std::string(graph::name(info.param)); });
 
 }  // namespace

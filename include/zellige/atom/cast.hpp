@@ -11,6 +11,7 @@
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/integer.hpp>
 #include <zellige/atom/math.hpp>
+#include <zellige/atom/tfloat32.hpp>
 
 namespace zellige {
 
@@ -64,6 +65,9 @@ ZELLIGE_ANYWHERE T rounded(int x) {
   else
     return static_cast<T>(x);
 }
+
+/// What tensor cores read of a float in a product of tf32.
+ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
 
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
