@@ -4,8 +4,13 @@
 #include <random>
 
 #include "emulate_graph.hpp"
+#include "failing.hpp"
+#include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "run/files.hpp"
+#include "run/given.hpp"
+#include "run/npy.hpp"
 
 namespace zellige::run {
 namespace {
@@ -107,6 +112,29 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
 
 INSTANTIATE_TEST_SUITE_P(DTypes, Rows, testing::Values(DType::f16, DType::f32, DType::e4m3, DType::int8),
                          [](const auto& info) { return std::string(graph::name(info.param)); });
+
+TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
+  graph::Builder b("given");
+  const Tensor X = b.input("X", {5, 8}), I = b.input("I", {2, 2}, DType::int32), U = b.input("U", {2, 2, 8});
+  b.output(gather(X, I), "G");
+  b.output(scatter(X, I, U), "S");
+  const graph::KernelGraph g = b.build();
+  const Folder folder;
+  const std::string file = (folder / "I.npy").string();
+  const auto refused = [&](const std::vector<double>& numbers) {
+    write_whole(file, npy(DType::int32, {2, 2}, numbers));
+    return message_of([&] { given_inputs(g, {{"I", file}}); });
+  };
+  EXPECT_EQ(refused({0, 5, 1, 2}),
+            file + ": input I of graph given holds numbers of rows from 0 to 4, found 5 at (0, 1)");
+  EXPECT_EQ(refused({0, 1, -1, 2}),
+            file + ": input I of graph given holds numbers of rows from 0 to 4, found -1 at (1, 0)");
+  EXPECT_EQ(refused({0, 1, 3, 1}), file +
+                                       ": input I of graph given holds numbers of rows that are written, "
+                                       "each once, found 1 again at (1, 1)");
+  write_whole(file, npy(DType::int32, {2, 2}, {4, 0, 3, 1}));
+  EXPECT_EQ(given_inputs(g, {{"I", file}})[1]->values, (std::vector<double>{4, 0, 3, 1}));
+}
 
 /// What the reference refuses a kernel takes from the nearest row.
 TEST(RowsOfNoNumber, AreTheNearest) {
