@@ -112,7 +112,8 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
-  int memory = -1;  // the input whose memory it takes (in_place.hpp); -1: it has its own
+  int memory = -1;        // the input whose memory it takes (in_place.hpp); -1: it has its own
+  bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
 /// A tile that a block of threads sees. `after_loop` tells which side of the accumulators it lies on.

@@ -42,6 +42,9 @@ class Ordering {
               name(t.memory));
     const KernelOp& op = g_.ops[maker];
     const int old = op.inputs[0];
+    if (g_.tensors[t.memory].constant)
+      fail_at(where, "expected {} to take the memory of an input that is not constant, found {}", t.name,
+              name(t.memory));
     if (old != t.memory && g_.tensors[old].memory != t.memory)
       fail_at(where, "expected {}, which takes the memory of {}, to replace a part of it, found a part of {}",
               t.name, name(t.memory), name(old));

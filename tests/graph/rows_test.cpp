@@ -143,6 +143,12 @@ TEST_F(InPlace, WhatCannotBeIsRefused) {
             "graph cache, operator 1 (scatter): expected N, which takes the memory of K, to replace a part "
             "of it, found a "
             "part of t3");
+  EXPECT_EQ(refused([](Builder& b, Tensor, Tensor I, Tensor U) {
+              const Tensor W = b.constant("W", {8, 4});
+              b.output(b.in_place(scatter(W, I, U), W), "N");
+            }),
+            "graph cache, operator 0 (scatter): expected N to take the memory of an input that is not "
+            "constant, found W");
   EXPECT_EQ(refused([](Builder& b, Tensor K, Tensor I, Tensor) {
               b.output(b.in_place(scatter(K, I, slice(K, 0, 0, 2)), K), "N");
             }),
