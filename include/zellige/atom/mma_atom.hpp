@@ -15,7 +15,7 @@
 #include <zellige/tensor.hpp>
 #if !defined( \
     __CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
-#include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/mma_traits/composed.hpp>
 #endif
 
 namespace zellige {
