@@ -37,7 +37,7 @@ struct Arguments {
   std::string on = "auto", target, json, dump, check, tiling = standard_tiling;
   std::vector<std::string> inputs;  // NAME=FILE
   std::uint64_t seed = 1;
-  int jobs = 0;
+  int jobs = 0, tune = 0;
 };
 
 run::InputFiles input_files(const std::vector<std::string>& given) {
@@ -71,6 +71,9 @@ run::Options options(const Arguments& a) {
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   o.target = target::find(o.target).name;  // fails for an unknown one
   o.time = a.time && on_gpu;
+  o.tune = a.tune;
+  if (a.tune > 0 && !on_gpu)
+    fail("--tune: only a GPU's time means anything; this runs on the {}", run::name(o.on));
   if (a.time && !on_gpu) {
     const std::string why =
         fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
@@ -228,6 +231,12 @@ Entry add_run(CLI::App& app) {
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   add_tiling(*command, a->tiling);
+  command
+      ->add_option("--tune", a->tune,
+                   "Measure so many tilings on the GPU, those that are expected to take least, and take the "
+                   "fastest; it is "
+                   "remembered in the cache")
+      ->check(integer(1, 1000));
   command->add_option("--seed", a->seed, "Of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
