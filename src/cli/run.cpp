@@ -33,9 +33,11 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   int index = -1;
-  bool all = false, time = false, no_cache = false, force = false;
+  bool all = false, no_cache = false, force = false;
   std::string on = "auto", target, json, dump, check, tiling = standard_tiling;
+  std::string time;                 // rotated or hot; "": nothing is timed
   std::vector<std::string> inputs;  // NAME=FILE
+  std::vector<std::string> constants;
   std::uint64_t seed = 1;
   int jobs = 0, tune = 0;
 };
@@ -55,7 +57,7 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
 }
 
 run::Options options(const Arguments& a) {
-  run::Options o{.seed = a.seed, .time = a.time};
+  run::Options o{.seed = a.seed, .constants = a.constants};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
@@ -70,11 +72,12 @@ run::Options options(const Arguments& a) {
   if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   o.target = target::find(o.target).name;  // fails for an unknown one
-  o.time = a.time && on_gpu;
+  for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
+    if (on_gpu && a.time == run::name(t)) o.time = t;
   o.tune = a.tune;
   if (a.tune > 0 && !on_gpu)
     fail("--tune: only a GPU's time means anything; this runs on the {}", run::name(o.on));
-  if (a.time && !on_gpu) {
+  if (!a.time.empty() && !on_gpu) {
     const std::string why =
         fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
     if (a.on != "auto") throw Error(why);
@@ -251,6 +254,7 @@ Entry add_run(CLI::App& app) {
                    "An input's values, as NAME=FILE.npy; may be given again. Others are random")
       ->expected(1)
       ->take_all();
+  add_constants(command, a->constants);
   command->add_option("--json", a->json, "Write one line a graph to this file")->type_name(output_file);
   command
       ->add_option("--dump", a->dump,
@@ -258,7 +262,12 @@ Entry add_run(CLI::App& app) {
       ->type_name(output_folder);
   command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")->check(integer(1, 4096));
   command->add_flag("--force", a->force, force_help);
-  command->add_flag("--time", a->time, "Time the kernels on the GPU: hot, median of 200");
+  command
+      ->add_flag(
+          "--time{rotated}", a->time,
+          "Time the program on the GPU: inputs rotated past the L2, CUDA graphs, medians of 15 rounds; "
+          "--time=hot: one set of buffers, median of 200")
+      ->check(one_of({"rotated", "hot"}));
   command->add_flag("--no-cache", a->no_cache, "Compile anew, and leave the kernel cache alone");
   return {command, [a] { return run(*a); }};
 }

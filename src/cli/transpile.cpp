@@ -10,6 +10,7 @@
 #include "cli/options.hpp"
 #include "cli/tiling.hpp"
 #include "emit/emit.hpp"
+#include "graph/constant.hpp"
 #include "run/files.hpp"
 #include "run/outputs.hpp"
 #include "run/standalone.hpp"
@@ -21,14 +22,16 @@ namespace {
 struct Arguments {
   std::string file, folder = ".", target = "sm_80", tiling = standard_tiling;
   int index = 0;
+  std::vector<std::string> constants;
   bool one_file = false, explain = false, force = false;
 };
 
 int transpile(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  const graph::Loaded chosen = choose(a.file, a.index);
+  graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
+  graph::declare_constant(chosen.graph, a.constants);
   emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling));
   if (a.one_file) program.source = run::standalone(program.source);
 
@@ -59,6 +62,7 @@ Entry add_transpile(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
   add_tiling(*command, a->tiling);
+  add_constants(command, a->constants);
   command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan in words");

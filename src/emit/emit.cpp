@@ -27,6 +27,7 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.dtype = p.tensors[t].dtype;
     place.shape = p.tensors[t].shape;
     place.strides = p.tensors[t].strides;
+    place.constant = p.tensors[t].constant;
     place.bytes = plan.device.bytes[t];
     place.role = role[t].first, place.position = role[t].second;
     place.offset = plan.device.offset[t];
@@ -43,6 +44,7 @@ Manifest manifest_of(const plan::Plan& plan) {
     if (k.schedule.parted()) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
     launch.cluster = k.schedule.ranks;
+    launch.programmatic = k.programmatic;
     for (const Parameter& parameter : parameters(k)) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
@@ -72,6 +74,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   const bool parted = std::any_of(plan.kernels.begin(), plan.kernels.end(),
                                   [](const plan::KernelPlan& k) { return k.schedule.parted(); });
   if (parted) out.line("#include <zellige/block/warpgroups.hpp>");
+  if (std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                  [](const plan::KernelPlan& k) { return k.programmatic; }))
+    out.line("#include <zellige/atom/griddepcontrol.hpp>");
   out.line("");
   out.line("using namespace zellige;");
   for (const plan::KernelPlan& kernel : plan.kernels) {

@@ -41,6 +41,7 @@ std::string to_json(const Manifest& m) {
     j["name"] = t.name;
     j["role"] = name(t.role);
     if (t.position >= 0) j["position"] = t.position;
+    if (t.constant) j["constant"] = true;
     j["dtype"] = graph::name(t.dtype);
     j["shape"] = t.shape;
     j["strides"] = t.strides;
@@ -57,6 +58,7 @@ std::string to_json(const Manifest& m) {
     j["block"] = {k.block.x, k.block.y, k.block.z};
     j["shared_bytes"] = k.shared_bytes;
     if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
+    if (k.programmatic) j["programmatic"] = true;
     j["arguments"] = Json::array();
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       j["arguments"].push_back(

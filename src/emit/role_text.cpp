@@ -211,6 +211,10 @@ void KernelText::handover(const plan::Step& step) {
       return out_.line("{0}.release({0}_used++);", ring(step.channel));
     case StepKind::fence_proxy:
       return out_.line("fence_proxy_async_shared();");
+    case StepKind::griddep_wait:
+      return out_.line("griddep_wait();");
+    case StepKind::griddep_launch_dependents:
+      return out_.line("griddep_launch_dependents();");
     default:
       fail("{}: a step '{}' hands nothing over", block_.name, name(step.kind));
   }

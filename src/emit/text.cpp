@@ -93,9 +93,10 @@ std::string buffer_layout(const plan::Buffer& b) {
                      layout);
 }
 
-Counted counted(const char* counter, std::int64_t trips, const char* type) {
-  if (trips == 1) return {"", 0};
-  return {fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) ", type, counter, trips), Index::named(counter)};
+Counted counted(const char* counter, std::int64_t trips, const char* type, std::int64_t from) {
+  if (trips == from + 1) return {"", from};
+  return {fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1}) ", type, counter, trips, from),
+          Index::named(counter)};
 }
 
 }  // namespace zellige::emit

@@ -83,6 +83,8 @@ class Builder : public Scope {
   Builder& operator=(const Builder&) = delete;
 
   Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
+  Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;

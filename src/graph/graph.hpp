@@ -108,6 +108,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
+  bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
 /// A tile that a block of threads sees. `after_loop` tells which side of the accumulators it lies on.

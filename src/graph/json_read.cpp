@@ -191,7 +191,7 @@ class Reader {
 
  private:
   void read_input(const Json& j) {
-    only_keys(where_, j, {"name", "dtype", "shape", "strides"});
+    only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
     KernelTensor t;
     t.name = identifier(where_, "an input's name", member(where_, j, "name"));
     t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
@@ -199,6 +199,8 @@ class Reader {
     check_shape(where_, "input " + t.name, t.shape);
     const Json* strides = find(where_, j, "strides");
     t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
+    if (const Json* constant = find(where_, j, "constant"))
+      t.constant = read_flag(where_, "constant", *constant);
     names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
     g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
     g_.tensors.push_back(std::move(t));

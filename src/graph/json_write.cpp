@@ -129,6 +129,7 @@ std::string to_json(const KernelGraph& g) {
   for (int t : g.inputs) {
     const KernelTensor& x = g.tensors[t];
     Json j = {{"name", x.name}, {"dtype", name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
   for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));

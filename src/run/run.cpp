@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "emit/emit.hpp"
+#include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
 #include "run/driver.hpp"
@@ -91,15 +92,16 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   std::optional<GpuLock> alone;
-  if (o.time) o.say("waiting for the GPU"), alone.emplace(cache);
+  if (o.time != Timing::off) o.say("waiting for the GPU"), alone.emplace(cache);
   o.say("running");
   const GpuRun g = run_on_gpu(p.manifest, cubin, storage, o.time);
   r.run_ms = g.run_ms;
-  r.samples_us = g.samples_us;
+  r.times = g.times;
   for (std::size_t i = 0; i < g.kernels.size(); ++i) {
     r.kernels[i].registers = g.kernels[i].registers;
     r.kernels[i].local_bytes = g.kernels[i].local_bytes;
   }
+  if (!g.fault.empty()) r.status = Status::wrong, r.reason = g.fault;
   const Device& d = device();
   r.device = fmt::format("{}, driver {}.{}, {} MHz at most", d.name, d.driver / 1000, d.driver % 1000 / 10,
                          d.clock_khz / 1000);
@@ -113,8 +115,8 @@ retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache&
   o.say("tuning");
   const auto measure = [&](const emit::Program& p) {
     std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
-    return run_on_gpu(p.manifest, compile_cubin(p.source, p.manifest.target, cache), storage, true)
-        .samples_us;
+    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
   };
   return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
 }
@@ -126,7 +128,8 @@ bool same_tensors(const graph::KernelGraph& a, const graph::KernelGraph& b) {
   });
 }
 
-void fill(const graph::KernelGraph& given_graph, const Options& o, const Cache& cache, RunResult& r) {
+void fill(graph::KernelGraph given_graph, const Options& o, const Cache& cache, RunResult& r) {
+  graph::declare_constant(given_graph, o.constants);
   // Planning is cheap and refuses what cannot run; the inputs and the reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
@@ -223,7 +226,7 @@ RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache)
   RunResult r = run_once(g, o, cache);
   for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
     Options other = o;
-    other.seed += more, other.dump.clear(), other.time = false;
+    other.seed += more, other.dump.clear(), other.time = Timing::off;
     const RunResult again = run_once(g, other, cache);
     if (again.status != Status::wrong) continue;
     r.status = Status::wrong;
