@@ -79,6 +79,9 @@ Value KernelText::value(int node, const Point& p) {
     case NodeKind::concat:
       result = concat(node, p);
       break;
+    case NodeKind::rotate:
+      result = rotated(node, p);
+      break;
     default:
       result = leaf(node, p);
       break;
@@ -146,6 +149,66 @@ Value KernelText::concat(int node, const Point& p) {
       q.vector = 1, q.shift = 0;
       part(q, v);
     }
+  }
+  return held_by(name, p.vector);
+}
+
+/// Where each of the pair's numbers, its cosine and its sine are asked for by themselves.
+std::string KernelText::rotated_one(int node, const Point& p, bool& vector) {
+  const Node& n = block_.nodes[node];
+  const Index at = p.limit[n.dim] > 0 ? at_most(p.at[n.dim], p.limit[n.dim] - 1) : p.at[n.dim];
+  const auto operand = [&](int which, const Index& along) {
+    Point q = narrowed(n.in[which], node, p);
+    q.at[n.dim] = along, q.limit[n.dim] = 0, q.own = false;
+    const Value v = value(n.in[which], q);
+    vector = vector || v.vector;
+    return v.text;
+  };
+  const bool by_element = block_.nodes[n.in[1]].shape[n.dim] == n.shape[n.dim];
+  const Index table = by_element ? at : digit(at, 2, n.shape[n.dim], true);
+  const std::string x = operand(0, at), other = operand(0, Index::named(fmt::format("({} ^ 1)", at))),
+                    cos = operand(1, table), sin = operand(2, table);
+  return fmt::format("{} * {} + (({}) % 2 == 0 ? -{} : {}) * {}", x, cos, at, other, other, sin);
+}
+
+Value KernelText::rotated(int node, const Point& p) {
+  const Node& n = block_.nodes[node];
+  const std::int64_t extent = n.shape[n.dim];
+  if (n.dim != p.inner || p.vector == 1) {
+    Value one;
+    one.text = rotated_one(node, p, one.vector);
+    if (one.vector) return held_by(store_value(one, p.vector), p.vector);
+    const std::string name = fresh("r");
+    out_.line("const float {} = {};", name, one.text);
+    return {name};
+  }
+  if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
+    // Whole pairs: their numbers are at hand.
+    const auto operand = [&](int which) {
+      const bool by_element = block_.nodes[n.in[which]].shape[n.dim] == extent;
+      Point q = narrowed(n.in[which], node, p);
+      q.own = false;
+      q.at[n.dim] = by_element ? p.at[n.dim] : digit(p.at[n.dim], 2, extent, true);
+      q.shift = by_element ? p.shift : p.shift / 2;
+      q.vector = by_element ? p.vector : p.vector / 2;
+      return store_value(value(n.in[which], q), q.vector);
+    };
+    const std::string x = operand(0), cos = operand(1), sin = operand(2);
+    const char* table = block_.nodes[n.in[1]].shape[n.dim] == extent ? "v" : "v / 2";
+    const Value all{fmt::format("{}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}]", x, cos,
+                                table, x, x, sin, table),
+                    true};
+    return held_by(store_value(all, p.vector), p.vector);
+  }
+  const std::string name = fresh("r");
+  out_.line("Vec<float, {}> {};", p.vector, name);
+  for (int v = 0; v < p.vector; ++v) {
+    Point q = p;
+    q.at[n.dim] = p.at[n.dim] + v;
+    q.vector = 1, q.shift = 0;
+    bool vector = false;
+    const std::string one = rotated_one(node, q, vector);
+    out_.line("{}[{}] = {};", name, v, one);
   }
   return held_by(name, p.vector);
 }

@@ -143,6 +143,8 @@ class KernelText {
   Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
   Value read_global(int node, const Point&);
   Value concat(int node, const Point&);
+  Value rotated(int node, const Point&);
+  std::string rotated_one(int node, const Point&, bool& vector);
   std::string masked(const Node&, const std::string& operand, const Point&) const;
   template <class Read>
   Value read(const plan::Shape&, const Point&, int piece, Read);

@@ -77,6 +77,8 @@ enum class OpKind : std::uint8_t {
   logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
+  rotary,              // pairs in the two halves of the last dimension
+  rotary_interleaved,  // pairs side by side: pairs.hpp
   concat,
   split,  // along `dim`
   // Views: kernels read their operand at other coordinates.

@@ -23,6 +23,7 @@ enum class OpFamily : std::uint8_t {
   join,
   view,
   mask,
+  rotary,
   accumulator
 };
 

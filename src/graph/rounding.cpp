@@ -12,6 +12,7 @@
 #include "graph/kept.hpp"
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
+#include "graph/pairs.hpp"
 #include "graph/parallel.hpp"
 
 namespace zellige::graph {
@@ -161,6 +162,24 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
+/// As with its pairs in halves.
+void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
+  const std::int64_t n = y.back(), count = size(y);
+  std::deque<std::vector<double>> halves;
+  const auto moved = [&](const Shape& shape, const double* x) {
+    if (shape.back() != n) return x;
+    std::vector<double>& to = halves.emplace_back(static_cast<std::size_t>(size(shape)));
+    halves_of_pairs(n, size(shape), x, to.data());
+    return static_cast<const double*>(to.data());
+  };
+  std::vector<Uncertain> operands;
+  for (const Uncertain& x : in)
+    operands.push_back({{x.at.shape, moved(x.at.shape, x.at.values)}, moved(x.at.shape, x.error)});
+  std::vector<double> of_halves(static_cast<std::size_t>(count));
+  composed(OpKind::rotary, {}, dtype, operands, of_halves.data());
+  pairs_of_halves(n, count, of_halves.data(), error);
+}
+
 /// The error of the greatest along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
@@ -291,6 +310,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(dtype, in, out[0].shape, errors[0]);
   } else if (kind == OpKind::mask) {  // what it puts in is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
   } else {  // concat, split and views move errors as they move values

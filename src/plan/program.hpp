@@ -33,12 +33,14 @@ enum class NodeKind : std::uint8_t {
   running_diff,  // of a running_max: old minus new; 0 in the first iteration
   slice,         // x[.., start + i, ..] along `dim`
   concat,        // along `dim`
+  rotate,        // pairs side by side along `dim`, by their cosines and sines: in[1], in[2]
   store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
 /// Evaluated where it is read, and stored nowhere.
 inline bool inlined(NodeKind kind) {
-  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat;
+  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
+         kind == NodeKind::rotate;
 }
 
 enum class Section : std::uint8_t { before, inside, after };  // of the loop

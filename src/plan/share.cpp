@@ -42,6 +42,7 @@ class Sharing {
       for (std::size_t k = 0; k < n.in.size(); ++k) {
         const std::int64_t shift = n.kind == NodeKind::slice    ? n.start
                                    : n.kind == NodeKind::concat ? -from
+                                   : n.kind == NodeKind::rotate ? 1
                                                                 : 0;
         if (n.kind == NodeKind::concat) from += p_.nodes[n.in[k]].shape[n.dim];
         for (const Coordinate& c : at[i]) {

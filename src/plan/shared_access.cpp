@@ -251,6 +251,12 @@ class Nest {
       if (n.dim == q.inner) q.shift += n.start;
       q.own = false;
       value(n.in[0], q);
+    } else if (n.kind == NodeKind::rotate) {  // at halved coordinates, which no place says
+      const std::size_t before = accesses_.size();
+      Point q = p;
+      q.own = false;
+      for (int in : n.in) value(in, narrowed(in, node, q));
+      past_edge_ = past_edge_ || accesses_.size() > before;
     } else if (n.kind == NodeKind::concat) {
       concat(n, p);
     } else {

@@ -283,6 +283,24 @@ Value<L> norm(Rng& rng, Value<L> x, const Weight& weight) {
   return v;
 }
 
+/// A rotary embedding in either convention; `table` makes a tensor for cosines or sines, one a pair or one an element.
+template <class L, class Table>
+Value<L> rotated(Rng& rng, Value<L> x, const Table& table) {
+  x = tamed(rng, x, 1);
+  Shape shape = x.shape();
+  if (rng.chance(70)) shape.back() /= 2;
+  for (std::size_t d = 0; d + 1 < shape.size(); ++d)
+    if (rng.chance(30)) shape[d] = 1;
+  while (shape.size() > 1 && rng.chance(20)) shape.erase(shape.begin());
+  const Value<L> cos = table(shape), sin = table(shape);
+  Value<L> v = x;
+  v.at =
+      rng.chance(50) ? graph::rotary(x.at, cos.at, sin.at) : graph::rotary_interleaved(x.at, cos.at, sin.at);
+  v.varies = x.varies || cos.varies || sin.varies;
+  v.positive = v.bounded = false, v.vanishes = true, v.degree = 2;
+  return v;
+}
+
 /// Any elementwise operator of more than one operand; `partner` makes the second tensor, if one is needed.
 template <class L, class Partner>
 Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
