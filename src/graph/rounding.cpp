@@ -26,20 +26,22 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double known(double e) { return e == e ? e : infinity; }
 
 /// The greatest distance of f from y at the corners of the operands' intervals.
-double corners(OpKind kind, const Attributes& a, const double* x, const double* e, int n, double y) {
+template <class Meaning>
+double corners(const Meaning& f, const Attributes& a, const double* x, const double* e, int n, double y) {
+  Doubles m;
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
-    spread = std::max(spread, distance(apply(kind, a, at), y));
+    spread = std::max(spread, distance(f(m, a, static_cast<const double*>(at)), y));
   }
   return spread;
 }
 
 /// How far errors e of the operands x move y = f(x), and what float32 adds.
-double elementwise_error(const Elementwise& row, const Attributes& a, const double* x, const double* e,
-                         double y) {
-  const int n = row.operands;
+template <int n, class Meaning>
+double elementwise_error(const Elementwise& row, const Meaning& f, const Attributes& a, const double* x,
+                         const double* e, double y) {
   // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
@@ -51,7 +53,7 @@ double elementwise_error(const Elementwise& row, const Attributes& a, const doub
       if (std::fabs(x[1]) <= e[1]) return infinity;
       [[fallthrough]];
     case Spread::corners:
-      return known(corners(row.kind, a, x, e, n, y) + own);
+      return known(corners(f, a, x, e, n, y) + own);
     case Spread::slope:
       return known(std::min(e[0], 2.0) + own);
     case Spread::step:
@@ -73,19 +75,22 @@ void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Unce
   const double scalar = scalar_operand(a), sure = 0;
   const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
   const Broadcast walk(result.shape, all);
-  for (std::int64_t i = 0; i < walk.rows(); ++i) {
-    std::int64_t at[max_operands] = {};
-    for (std::size_t k = 0; k < all.size(); ++k) at[k] = walk.start(i, k);
-    for (std::int64_t j = 0; j < walk.row_length(); ++j) {
-      double x[max_operands] = {}, e[max_operands] = {};
-      for (std::size_t k = 0; k < all.size(); ++k) {
-        const std::int64_t from = at[k] + j * walk.step(k);
-        x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+  with_elementwise(kind, [&](const auto& meaning, auto operands) {
+    constexpr int n = decltype(operands)::value;
+    for (std::int64_t i = 0; i < walk.rows(); ++i) {
+      std::int64_t at[n] = {};
+      for (std::size_t k = 0; k < n; ++k) at[k] = walk.start(i, k);
+      for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+        double x[max_operands] = {}, e[max_operands] = {};
+        for (std::size_t k = 0; k < n; ++k) {
+          const std::int64_t from = at[k] + j * walk.step(k);
+          x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+        }
+        const std::int64_t to = i * walk.row_length() + j;
+        error[to] = elementwise_error<n>(row, meaning, a, x, e, result.values[to]);
       }
-      const std::int64_t to = i * walk.row_length() + j;
-      error[to] = elementwise_error(row, a, x, e, result.values[to]);
     }
-  }
+  });
 }
 
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
@@ -249,7 +254,7 @@ void mean_error(const Operand& x, double count, bool root, double* error) {
 void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (error[i] == infinity) continue;
+    if (error[i] == 0 || error[i] == infinity) continue;
     const double y = round_to(f, x[i]);
     error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
   }
@@ -283,9 +288,13 @@ void Noise::turn(double* x, const double* error, std::int64_t count) {
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double y = round_to(f, x[i]), low = round_to(f, x[i] - error[i]),
-                 high = round_to(f, x[i] + error[i]);
+    const double y = round_to(f, x[i]);
     const std::uint64_t side = next() % 3;
+    if (error[i] == 0 || side == 0) {
+      x[i] = y;
+      continue;
+    }
+    const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
     // By one step at most: a value that moves further than that does so by itself.
     const double step = std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
