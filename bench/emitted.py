@@ -1,55 +1,218 @@
 #!/usr/bin/env python3
-"""Times emitted matrix products against those written by hand and against cuBLAS, interleaved in one process on one GPU.
+"""Times emitted programs against those written by hand and against what a user would run instead, interleaved in one process.
 
-  bench/emitted.py --prepare DIR [--zellige NAME=FILE,...]      transpile and compile (needs nvcc, no GPU)
-  bench/emitted.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--build DIR]
+  bench/emitted.py --prepare DIR [--zellige NAME=FILE,...] [--mugraphs DIR] [--best FILE] [--only NAME,...] [--jobs N]
+                                               transpile and compile (needs nvcc, no GPU)
+  bench/emitted.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--build DIR] [--compile NAME,...]
 
-D = A B^T of every shape below, as a graph of one operator, emitted for sm_90a by each named zellige (default: build/zellige
-as `emitted`) and launched through the host entry of its source. The clock, the inputs and the peers are those of
-bench/kernels.py: CUDA graphs over enough sets of inputs to pass the L2, medians of rounds that go back and forth.
+Workloads: products D = A B^T in the sizes of bench/kernels.py (gemm_), of the layers of Llama 3 (llama_: QKV, O, gate and up, down
+of 1B, 8B and 70B at 1 to 4096 rows) and in sizes that divide nothing (odd_); and saved muGraphs (NAME[INDEX]), where --mugraphs or
+$ZELLIGE_MUGRAPHS names their folder: the first of each file, and with --best, the report of `zellige run --all --time --json`, the
+fastest too. Each is emitted for sm_90a by each named zellige (default: build/zellige as `emitted`), weights declared constant, and
+launched through the host entry of its source. The clock is that of bench/kernels.py. Evaluations overlap, those by hand too; NAME/apart
+is the same without overlap, each evaluation behind the end of the one before. Peers: cuBLAS, PyTorch, its attention, torch.compile.
 """
-import argparse, ctypes, json, os, subprocess, sys, tempfile
+import argparse, concurrent.futures, ctypes, glob, json, math, os, subprocess, sys, tempfile
 
-here = os.path.dirname(os.path.abspath(__file__))
-SHAPES = [(4096, 4096, 4096, "f16"), (4096, 4096, 4096, "bf16"), (8192, 8192, 8192, "f16"), (8192, 8192, 8192, "bf16"),
-          (1024, 1024, 1024, "f16"), (2048, 2048, 2048, "f16"), (1000, 3000, 5000, "f16"), (512, 4096, 4096, "bf16"),
-          (512, 14336, 4096, "bf16"), (4096, 14336, 4096, "bf16"), (128, 8192, 8192, "f16"), (16, 8192, 8192, "f16")]
-
-
-def name_of(m, n, k, dtype):
-    return f"gemm_{dtype}_{m}x{n}x{k}"
-
-
-def prepare(folder, compilers):
-    os.makedirs(folder, exist_ok=True)
-    for shape in SHAPES:
-        m, n, k, dtype = shape
-        graph = {"zellige_graph": 1, "name": "gemm",
-                 "inputs": [{"name": "A", "dtype": dtype, "shape": [m, k], "strides": [k, 1]},
-                            {"name": "B", "dtype": dtype, "shape": [k, n], "strides": [1, k]}],
-                 "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": ["C"]}], "outputs": ["C"]}
-        for who, zellige in compilers.items():
-            out = os.path.join(folder, f"{name_of(*shape)}.{who}.so")
-            with tempfile.TemporaryDirectory() as work:
-                with open(os.path.join(work, "gemm.json"), "w") as f:
-                    json.dump(graph, f)
-                subprocess.run([zellige, "transpile", os.path.join(work, "gemm.json"), "--target", "sm_90a", "-o", work],
-                               check=True, stdout=subprocess.DEVNULL)
-                subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler",
-                                "-fPIC", "-I", os.path.join(here, "..", "include"), "-o", out, os.path.join(work, "gemm.cu")], check=True)
-            print(out, file=sys.stderr, flush=True)
+HERE = os.path.dirname(os.path.abspath(__file__))
+GEMM = [(4096, 4096, 4096, "f16"), (4096, 4096, 4096, "bf16"), (8192, 8192, 8192, "f16"), (8192, 8192, 8192, "bf16"),
+        (1024, 1024, 1024, "f16"), (2048, 2048, 2048, "f16"), (1000, 3000, 5000, "f16"), (512, 4096, 4096, "bf16"),
+        (512, 14336, 4096, "bf16"), (4096, 14336, 4096, "bf16"), (128, 8192, 8192, "f16"), (16, 8192, 8192, "f16")]
+ODD = [(5, 2049, 1025), (17, 4099, 2047), (33, 1000, 999), (63, 8191, 511), (100, 3001, 2003), (129, 129, 4095), (255, 511, 1023),
+       (257, 1023, 2047), (511, 513, 777), (777, 1111, 1333), (1023, 1025, 1027), (2047, 2049, 2051)]
+LLAMA = {"1b": (2048, 3072, 8192), "8b": (4096, 6144, 14336), "70b": (8192, 10240, 28672)}  # hidden, QKV, intermediate
+ROWS = (1, 8, 16, 512, 4096)
+# file -> (its first graph that is timed, inputs that are weights)
+SAVED = {"rmsnorm_bs1": (0, ["X1"]), "gated_mlp": (0, ["X1", "X2"]), "lora": (0, ["X1", "X2", "X3"]), "ntrans_bs1": (0, []),
+         "gqa_bs1": (0, []), "mqa_bs1": (6, []), "mha_bs1": (0, []), "qknorm_gqa_bs1": (0, [])}
 
 
-def entry(path):
-    launch = ctypes.CDLL(path).launch_gemm
+def products():
+    """name -> (m, n, k, dtype)"""
+    found = {f"gemm_{t}_{m}x{n}x{k}": (m, n, k, t) for m, n, k, t in GEMM}
+    for model, (hidden, qkv, wide) in LLAMA.items():
+        for what, n, k in (("qkv", qkv, hidden), ("o", hidden, hidden), ("gate_up", 2 * wide, hidden), ("down", hidden, wide)):
+            found.update({f"llama_{model}_{what}_{m}": (m, n, k, "bf16") for m in ROWS})
+    found.update({f"odd_{m}x{n}x{k}": (m, n, k, "f16") for m, n, k in ODD})
+    return found
 
-    def run(a, b, d):
+
+def saved(mugraphs, best):
+    """name -> (file, index)"""
+    found = {f"{name}[{index}]": (os.path.join(mugraphs, name + ".json"), index) for name, (index, _) in SAVED.items()} if mugraphs else {}
+    fastest = {}
+    for line in open(best) if best else []:
+        r = json.loads(line)
+        name = os.path.splitext(os.path.basename(r["file"]))[0]
+        if r["status"] in ("correct", "borderline", "unchecked") and "time_us" in r and name in SAVED:
+            fastest[name] = min(fastest.get(name, (math.inf, 0)), (r["time_us"]["median"], r["index"]))
+    found.update({f"{name}[{i}]": (os.path.join(mugraphs, name + ".json"), i) for name, (_, i) in fastest.items()})
+    return found
+
+
+def product_graph(m, n, k, dtype):
+    return {"zellige_graph": 1, "name": "gemm",
+            "inputs": [{"name": "A", "dtype": dtype, "shape": [m, k], "strides": [k, 1]},
+                       {"name": "B", "dtype": dtype, "shape": [k, n], "strides": [1, k], "constant": True}],
+            "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": ["C"]}],
+            "outputs": ["C"]}
+
+
+def compiled(folder, name, who, zellige, source):
+    """Leaves NAME.WHO.so and its manifest in the folder."""
+    with tempfile.TemporaryDirectory() as work:
+        if isinstance(source, dict):
+            file, index, constants = os.path.join(work, "graph.json"), 0, []
+            with open(file, "w") as f:
+                json.dump(source, f)
+        else:
+            (file, index), constants = source, SAVED[name[:name.index("[")]][1]
+        subprocess.run([zellige, "transpile", file, "--index", str(index), "--target", "sm_90a", "-o", work] +
+                       [w for c in constants for w in ("--constant", c)], check=True, stdout=subprocess.DEVNULL)
+        text, = glob.glob(os.path.join(work, "*.cu"))
+        out = os.path.join(folder, f"{name}.{who}")
+        subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler", "-fPIC",
+                        "-I", os.path.join(HERE, "..", "include"), "-o", out + ".so", text], check=True)
+        with open(out + ".json", "w") as f:
+            f.write(open(text[:-3] + ".manifest.json").read())
+    print(out, file=sys.stderr, flush=True)
+
+
+def prepare(arguments):
+    os.makedirs(arguments.prepare, exist_ok=True)
+    work = {name: product_graph(*shape) for name, shape in products().items()}
+    work.update(saved(arguments.mugraphs, arguments.best))
+    compilers = dict(pair.split("=", 1) for pair in arguments.zellige.split(","))
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = [pool.submit(compiled, arguments.prepare, name, who, zellige, source) for name, source in work.items()
+                if not arguments.only or any(name.startswith(o) for o in arguments.only.split(",")) for who, zellige in compilers.items()]
+        for job in jobs:
+            job.result()
+
+
+class Emitted:
+    """A program that --prepare compiled: called with its inputs and its output."""
+
+    def __init__(self, path):
         import torch
-        inputs, outputs = (ctypes.c_void_p * 2)(a.data_ptr(), b.data_ptr()), (ctypes.c_void_p * 1)(d.data_ptr())
-        status = launch(inputs, outputs, None, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
-        if status:
-            raise RuntimeError(f"{path}: CUDA error {status}")
+        self.manifest = json.load(open(path + ".json"))
+        self.library, self.path = ctypes.CDLL(path + ".so"), path
+        self.workspace = torch.empty(max(1, self.manifest["buffer_size"]), dtype=torch.uint8, device="cuda")
+        of = lambda role: sorted((t for t in self.manifest["tensors"] if t["role"] == role), key=lambda t: t["position"])
+        self.inputs, self.outputs = of("input"), of("output")
+
+    def entry(self, overlapping):
+        import torch
+        launch = getattr(self.library, ("overlap_" if overlapping else "launch_") + self.manifest["name"])
+
+        def run(*tensors):
+            pointers = [ctypes.c_void_p(t.data_ptr()) for t in tensors]
+            inputs = (ctypes.c_void_p * len(self.inputs))(*pointers[:len(self.inputs)])
+            outputs = (ctypes.c_void_p * len(self.outputs))(*pointers[len(self.inputs):])
+            status = launch(inputs, outputs, ctypes.c_void_p(self.workspace.data_ptr()), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+            if status:
+                raise RuntimeError(f"{self.path}: CUDA error {status}")
+            return tensors[-1]
+        return run
+
+    def tensor(self, place, scale=1.0):
+        """Random values, laid out as the manifest says."""
+        import torch
+        kind = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[place["dtype"]]
+        memory = torch.randn(place["bytes"] // kind.itemsize, device="cuda").mul_(scale).to(kind)
+        return memory.as_strided(place["shape"], place["strides"])
+
+
+def rms(x):
+    import torch
+    return x * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True)).to(x.dtype)
+
+
+def saved_workload(name, bench, lib, programs):
+    """The program that a file's graphs compute: scales of its inputs, torch's version of it, others' and the FLOPs."""
+    import torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    file = name[:name.index("[")]
+    first = next(iter(programs.values()))
+    shapes = [t["shape"] for t in first.inputs]
+    attention = lambda q, k, v: torch.softmax(q @ k, dim=-1) @ v
+    eager, scales, flops, others, exact = attention, [.35, .35, 1], 4 * math.prod(shapes[0]) * shapes[1][-1], {}, True
+
+    def by(backend, before):
+        def f(q, k, v, *_):
+            with sdpa_kernel(backend):
+                return F.scaled_dot_product_attention(before(q)[None], k.transpose(-1, -2)[None], before(v)[None], scale=1.0)[0]
+        return f
+
+    def hand(work, m, n, k):
+        def f(x, *rest):
+            w, y = rest[:-1], rest[-1]
+            bench.must(lib["linear"].zellige_linear(work, 4, bench.pointer(w[0]), bench.pointer(w[-1]), bench.pointer(x), bench.pointer(y), m, n, k,
+                                                    132, bench.stream()), name)
+            return y
+        return f
+    if file == "rmsnorm_bs1":
+        eager, scales, flops, others = lambda x, w: rms(x) @ w, [1, 1 / 64], 2 * 2 * 4096 * 6144, {"hand": hand(1, 2, 6144, 4096)}
+    elif file == "gated_mlp":
+        eager, scales, flops = lambda x, a, b: F.silu(x @ a) * (x @ b), [1, 1 / 64, 1 / 64], 4 * 8 * 4096 * 4096
+        others = {"hand": hand(2, 8, 4096, 4096)}
+    elif file == "lora":
+        eager, scales = lambda x, w, a, b: x @ w + (x @ a) @ b, [1, 1 / 16, 1 / 16, 1 / 4]
+        flops = 2 * 16 * (256 * 4096 + 256 * 16 + 16 * 4096)
+    elif file == "ntrans_bs1":
+        eager, scales, flops = lambda h, x, a: rms(x + a * (rms(h) + x)), [1, 1, 1], 0
+    else:
+        before = rms if file.startswith("qknorm") else lambda x: x
+        if before is rms:  # Mirage's search took its candidates for equal to this program; they are not
+            eager, exact = lambda q, k, v: attention(rms(q), k, rms(v)), False
+        others = {"flash": by(SDPBackend.FLASH_ATTENTION, before), "cudnn": by(SDPBackend.CUDNN_ATTENTION, before)}
+    make = lambda: tuple(first.tensor(t, s) for t, s in zip(first.inputs, scales)) + (first.tensor(first.outputs[0]),)
+    moved = sum(2 * math.prod(t["shape"]) for t in first.inputs + first.outputs)
+    others["eager"] = lambda *t: eager(*t[:-1])
+    return dict(make=make, others=others, reference=(lambda *t: eager(*(x.float() for x in t[:-1]))) if exact else None, flops=flops, bytes=moved)
+
+
+def product_workload(shape, bench, lib, cublas):
+    import torch
+    from kernels import gemm_config
+    m, n, k, dtype = shape
+    kind, code = {"f16": (torch.float16, 0), "bf16": (torch.bfloat16, 1)}[dtype]
+
+    def hand(a, b, d):
+        if m <= 16 and code == 0 and k % 64 == 0:
+            status = lib["linear"].zellige_linear(0, 4, bench.pointer(b), bench.pointer(b), bench.pointer(a), bench.pointer(d), m, n, k, 132, bench.stream())
+        elif m <= 128 and n >= 4096:
+            status = lib["linear"].zellige_linear_rows(code, bench.pointer(b), bench.pointer(a), bench.pointer(d), m, n, k, min(132, math.ceil(n / 64)),
+                                                       bench.stream())
+        else:
+            config, group, blocks = gemm_config(m, n, k, 2)
+            status = lib["gemm"].zellige_gemm(config, code, bench.pointer(a), bench.pointer(b), bench.pointer(d), m, n, k, group, blocks, bench.stream())
+        bench.must(status, "by hand")
         return d
+    # What TMA cannot address, a row of no multiple of 16 bytes, is written by hand for B of the other major only.
+    others = {"cublas": lambda a, b, d: cublas.nt(a, b, d) or d} | ({"hand": hand} if k % 8 == 0 and n % 8 == 0 else {})
+    return dict(make=lambda: (bench.rnd(m, k, dtype=kind), bench.rnd(n, k, dtype=kind), torch.empty(m, n, dtype=kind, device="cuda")), others=others,
+                reference=lambda a, b, d: a.float() @ b.float().t(), flops=2 * m * n * k, bytes=2 * (m * k + n * k + m * n))
+
+
+def contestants_of(name, w, programs, lib, bench):
+    """Calls by name; each evaluation overlaps the next, or comes behind its end."""
+    run = {}
+    for who, program in programs.items():
+        run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
+    for who, f in w["others"].items():
+        run[who] = f
+        if who == "hand":
+            def apart(*t, f=f):
+                for library in lib.values():
+                    library.zellige_overlap(0)
+                try:
+                    return f(*t)
+                finally:
+                    for library in lib.values():
+                        library.zellige_overlap(1)
+            run["hand/apart"] = apart
     return run
 
 
@@ -57,66 +220,82 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", nargs="?", help="where --prepare put the compiled graphs")
     p.add_argument("--prepare", metavar="DIR")
-    p.add_argument("--zellige", default=f"emitted={os.path.join(here, '..', 'build', 'zellige')}")
-    p.add_argument("--build", default=os.path.join(here, "..", "build", "bench_kernels"), help="where bench/kernels is, compiled")
+    p.add_argument("--zellige", default=f"emitted={os.path.join(HERE, '..', 'build', 'zellige')}")
+    p.add_argument("--mugraphs", default=os.environ.get("ZELLIGE_MUGRAPHS", ""), help="the folder of the saved graphs")
+    p.add_argument("--best", help="what `zellige run --all --time --json` wrote of them")
+    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
+    p.add_argument("--build", default=os.path.join(HERE, "..", "build", "bench_kernels"), help="where bench/kernels is, compiled")
     p.add_argument("--only", help="names or beginnings of names, separated by commas")
+    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of saved graphs whose names begin so ('' for all); takes minutes")
     p.add_argument("--rounds", type=int, default=15)
     p.add_argument("--json", help="raw samples go here")
     arguments = p.parse_args()
     if arguments.prepare:
-        return prepare(arguments.prepare, dict(pair.split("=", 1) for pair in arguments.zellige.split(",")))
+        return prepare(arguments)
     if not arguments.folder:
         p.error("DIR is missing: what --prepare made")
-    sys.path.insert(0, here)
+    sys.path.insert(0, HERE)
     import torch
-    import kernels as bench
+    import clock as bench
     if not torch.cuda.is_available():
         sys.exit("bench/emitted.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")
     torch.manual_seed(0)
-    lib, cublas = bench.build(arguments.build, ["gemm"]), bench.Cublas()
-    bandwidth, rate = bench.ceilings()
-    print(f"{torch.cuda.get_device_name()}: copy {bandwidth / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {rate / 1e12:.0f} TFLOP/s")
-    results, wrong = {"device": torch.cuda.get_device_name(), "copy_bandwidth": bandwidth, "matrix_rate": rate, "workloads": {}}, 0
-    for shape in SHAPES:
-        m, n, k, dtype = shape
-        name = name_of(*shape)
-        if arguments.only and not any(name.startswith(o) for o in arguments.only.split(",")):
+    lib, cublas = bench.build(arguments.build, ["gemm", "linear"]), bench.Cublas()
+    results, wrong, shapes = bench.Results(arguments.json), 0, products()
+    files = sorted(glob.glob(os.path.join(glob.escape(arguments.folder), "*.so")))
+    names = sorted({os.path.basename(f).rsplit(".", 2)[0] for f in files}, key=lambda n: (list(shapes).index(n) if n in shapes else -1, n))
+    for name in names:
+        if not bench.wanted(name, arguments.only):
             continue
-        kind = torch.float16 if dtype == "f16" else torch.bfloat16
-        make = lambda: (bench.rnd(m, k, dtype=kind), bench.rnd(n, k, dtype=kind), torch.empty(m, n, dtype=kind, device="cuda"))
-        sets = [make()]
-        size = sum(t.numel() * t.element_size() for t in sets[0])
-        sets += [make() for _ in range(min(63, int(180e6 / size)))]
-
-        def hand(a, b, d):
-            config, group, blocks = bench.gemm_config(m, n, k, 2)
-            bench.must(lib["gemm"].zellige_gemm(config, int(dtype == "bf16"), bench.pointer(a), bench.pointer(b), bench.pointer(d), m, n, k,
-                                                group, blocks, bench.stream()), "gemm")
-            return d
-        run = {"cublas": lambda a, b, d: cublas.nt(a, b, d) or d, "hand": hand}
-        for file in sorted(os.listdir(arguments.folder)):
-            if file.startswith(name + "."):
-                run[file[len(name) + 1:-3]] = entry(os.path.join(arguments.folder, file))
-        a, b, d = sets[0]
-        exact = a.float() @ b.float().t()
-        for who, f in run.items():
-            d.fill_(float("nan"))  # what is not written shows
-            f(a, b, d)
+        programs = {os.path.basename(f).rsplit(".", 2)[1]: Emitted(f[:-3]) for f in files if os.path.basename(f).rsplit(".", 2)[0] == name}
+        w = product_workload(shapes[name], bench, lib, cublas) if name in shapes else saved_workload(name, bench, lib, programs)
+        if arguments.compile is not None and name not in shapes and any(name.startswith(o) for o in arguments.compile.split(",")):
+            torch._dynamo.reset()
+            w["others"]["compile"] = torch.compile(w["others"]["eager"], mode="max-autotune-no-cudagraphs")
+        sets = bench.sets_of(w["make"])
+        run = contestants_of(name, w, programs, lib, bench)
+        exact, errors = w["reference"](*sets[0]) if w["reference"] else None, {}
+        for who, f in list(run.items()):
+            sets[0][-1].fill_(float("nan"))  # what is not written shows
+            try:
+                found = f(*sets[0]).clone()
+            except RuntimeError as e:
+                print(f"{name:28} {who}: left out, {str(e).splitlines()[0][:100]}")
+                del run[who]
+                continue
             torch.cuda.synchronize()
-            if not bench.error(d, exact) < 1e-2:
-                print(f"{name:28} {who}: WRONG, relative error {bench.error(d, exact):.3g}")
-                wrong += 1
+            if exact is None and who in programs:
+                exact = found.float()  # the graph has no other reference here: what was emitted first is held against the rest
+            if who.startswith(tuple(programs)) or w["reference"]:
+                errors[who] = bench.error(found, exact)
+                if not errors[who] < 1e-2:
+                    print(f"{name:28} {who}: WRONG, relative error {errors[who]:.3g}")
+                    wrong += 1
         raw = bench.measure({who: [lambda s=s, f=f: f(*s) for s in sets] for who, f in run.items()}, arguments.rounds)
         t = {who: bench.median(v) for who, v in raw.items()}
-        floor = max(2 * (m * k + n * k + m * n) / bandwidth, 2 * m * n * k / rate) * 1e6
-        print(f"{name:28} floor {floor:8.2f}  " + "  ".join(f"{who} {v:.2f} ({t['cublas'] / v:.3f})" for who, v in t.items()), flush=True)
-        results["workloads"][name] = dict(floor=floor, microseconds=raw)
-        if arguments.json:
-            with open(arguments.json + ".part", "w") as f:
-                json.dump(results, f, indent=1)
-    if arguments.json and results["workloads"]:
-        os.replace(arguments.json + ".part", arguments.json)
+        ours = next(iter(programs))
+        peers = {who: v for who, v in t.items() if who.partition("/")[0] not in programs and not who.startswith("hand")}
+        best = min(peers, key=peers.get)
+        print(f"{name:28} floor {results.floor(w['bytes'], w['flops']):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
+              f"  speed against {best} {peers[best] / t[ours]:.3f}, apart {peers[best] / t[ours + '/apart']:.3f}", flush=True)
+        results.add(name, w["bytes"], w["flops"], raw, error=errors.get(ours), ours=list(programs))
+        del sets, run, exact
+        torch.cuda.empty_cache()
+    results.close()
+    means(results.all["workloads"])
     sys.exit(1 if wrong else 0)
+
+
+def means(workloads):
+    """Of each family of products, how fast they are beside cuBLAS."""
+    import clock as bench
+    for family in ("gemm_", "llama_", "odd_"):
+        for column in ("", "/apart"):
+            ratios = [bench.median(w["microseconds"]["cublas"]) / bench.median(w["microseconds"][w["ours"][0] + column])
+                      for name, w in workloads.items() if name.startswith(family)]
+            if ratios:
+                print(f"{family}{column or '/overlapping'}: {len(ratios)} products, geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, "
+                      f"least {min(ratios):.3f} of cuBLAS's speed")
 
 
 if __name__ == "__main__":

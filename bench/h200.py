@@ -3,7 +3,7 @@
 
   bench/h200.py --zellige build/zellige --mugraphs DIR [--peers peers.py] --out bench/results/h200.json
 
-Ours: `zellige run --time`, hot (one set of buffers), 20 launches to warm up and 200 timed by events, raw samples kept.
+Ours: `zellige run --time=hot`, hot (one set of buffers), 20 launches to warm up and 200 timed by events, raw samples kept.
 Peers: peers.py (PyTorch eager, torch.compile, SDPA), which prints its own medians; left out where it is missing.
 Inputs are random and every result is compared with the reference in the same run. Only ratios within one file compare.
 """
@@ -29,7 +29,7 @@ def output(*command):
 def ours(zellige, mugraphs, name, index):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "run.jsonl")
-        done = subprocess.run([zellige, "run", f"{mugraphs}/{name}.json", "--index", str(index), "--on", "gpu", "--time",
+        done = subprocess.run([zellige, "run", f"{mugraphs}/{name}.json", "--index", str(index), "--on", "gpu", "--time=hot",
                                "--json", report], capture_output=True, text=True)
         if not os.path.exists(report):
             sys.exit(f"{name}[{index}]: {done.stderr.strip() or done.stdout.strip()}")

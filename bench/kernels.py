@@ -4,75 +4,14 @@
   bench/kernels.py [--only NAME,...] [--compile NAME,...] [--build DIR] [--json FILE] [--rounds N] [--variants]
 
 Builds bench/kernels/*.cu with nvcc into DIR (or takes what is there), checks every result against float32, then
-times ours and each peer interleaved in one process: a CUDA graph evaluates as many sets of random inputs as it takes
-to pass the L2 three times, rounds go back and forth over the contestants, and the median of the rounds counts. The
-floor is the larger of bytes over the measured copy bandwidth and FLOPs over the matrix rate of cuBLAS at 8192 (bf16).
-bench/report.py makes the table and the picture of docs/performance.md from the JSON.
+times ours and each peer interleaved in one process, with the clock of bench/clock.py. bench/report.py makes the table and the picture of docs/performance.md from the JSON.
 Peers: cuBLAS itself (cublasGemmEx), PyTorch eager and cuDNN / flash attention, and torch.compile where asked for.
 """
-import argparse, ctypes, datetime, glob, json, math, os, subprocess, sys
+import argparse, ctypes, math, os, sys
 import torch
 import torch.nn.functional as F
 
-vp, DEVICE = ctypes.c_void_p, "cuda"
-here = os.path.dirname(os.path.abspath(__file__))
-
-
-def pointer(t):
-    return vp(t.data_ptr())
-
-
-def stream():
-    return vp(torch.cuda.current_stream().cuda_stream)
-
-
-def rnd(*shape, dtype=torch.float16, scale=1.0):
-    return (torch.randn(*shape, device=DEVICE) * scale).to(dtype)
-
-
-def build(folder, only=None):
-    os.makedirs(folder, exist_ok=True)
-    libraries = {}
-    for source in sorted(glob.glob(os.path.join(here, "kernels", "*.cu"))):
-        name = os.path.basename(source)[:-3]
-        if only and name not in only:
-            continue
-        out = os.path.join(folder, name + ".so")
-        if not os.path.exists(out):
-            print(f"building {name} ...", file=sys.stderr, flush=True)
-            subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler",
-                            "-fPIC", "-I", os.path.join(here, "..", "include"), "-o", out, source], check=True)
-        libraries[name] = ctypes.CDLL(out)
-    return libraries
-
-
-def must(status, what):
-    if status != 0:
-        raise RuntimeError(f"{what}: CUDA error {status}")
-
-
-class Cublas:
-    """cublasGemmEx on row-major D = A B^T."""
-
-    def __init__(self):
-        import importlib.util
-        root = os.path.dirname(importlib.util.find_spec("nvidia").submodule_search_locations[0] + "/x")
-        found = glob.glob(root + "/**/libcublas.so.*", recursive=True)
-        self.lib = ctypes.CDLL(found[0] if found else "libcublas.so.13")
-        self.handle = vp()
-        must(self.lib.cublasCreate_v2(ctypes.byref(self.handle)), "cublasCreate")
-        self.workspace = torch.empty(64 << 20, dtype=torch.uint8, device=DEVICE)
-        self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
-
-    def nt(self, a, b, d, transposed_b=True):
-        m, k = a.shape
-        n = d.shape[1]
-        kind = 2 if a.dtype == torch.float16 else 14
-        must(self.lib.cublasSetStream_v2(self.handle, stream()), "cublasSetStream")
-        must(self.lib.cublasSetWorkspace_v2(self.handle, pointer(self.workspace), ctypes.c_size_t(64 << 20)), "workspace")
-        must(self.lib.cublasGemmEx(self.handle, 1 if transposed_b else 0, 0, n, m, k, ctypes.byref(self.one), pointer(b), kind,
-                                   k if transposed_b else n, pointer(a), kind, k, ctypes.byref(self.zero), pointer(d), kind, n,
-                                   68, -1), "cublasGemmEx")
+from clock import DEVICE, Cublas, Results, build, error, here, measure, median, must, pointer, rnd, sets_of, stream, vp, wanted
 
 
 def gemm_config(m, n, k, e):
@@ -252,57 +191,6 @@ def workloads(lib, cublas, arguments):
     return W
 
 
-def error(x, exact):
-    return ((x.float() - exact.float()).norm() / exact.float().norm()).item()
-
-
-def graph(thunks):
-    s = torch.cuda.Stream()
-    with torch.cuda.stream(s):
-        for f in thunks:
-            f()
-    torch.cuda.synchronize()
-    g = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(g, stream=s):
-        g.keep = [f() for f in thunks]
-    return g
-
-
-def measure(contestants, rounds, ms=10.0):
-    """name -> thunks, one an input set; raw microseconds for one evaluation, by name."""
-    graphs = {n: graph(f) for n, f in contestants.items()}
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    repeats = {}
-    for n, g in graphs.items():
-        g.replay()
-        torch.cuda.synchronize()
-        begin.record(), g.replay(), end.record()
-        torch.cuda.synchronize()
-        repeats[n] = max(1, int(ms / max(begin.elapsed_time(end), 1e-3)))
-    raw = {n: [] for n in graphs}
-    for r in range(rounds):
-        for n in (list(graphs) if r % 2 == 0 else list(graphs)[::-1]):
-            begin.record()
-            for _ in range(repeats[n]):
-                graphs[n].replay()
-            end.record()
-            torch.cuda.synchronize()
-            raw[n].append(begin.elapsed_time(end) * 1e3 / repeats[n] / len(contestants[n]))
-    return raw
-
-
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
-def ceilings():
-    x = rnd(1 << 28)
-    y = torch.empty_like(x)
-    a, b = rnd(8192, 8192, dtype=torch.bfloat16), rnd(8192, 8192, dtype=torch.bfloat16)
-    raw = measure({"copy": [lambda: torch.neg(x, out=y)], "matmul": [lambda: a @ b.t()]}, 9, 30.0)
-    return 4 * x.numel() / median(raw["copy"]) * 1e6, 2 * 8192**3 / median(raw["matmul"]) * 1e6
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--only", help="names or beginnings of names, separated by commas")
@@ -316,17 +204,14 @@ def main():
         sys.exit("bench/kernels.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")
     torch.manual_seed(0)
     lib, cublas = build(arguments.build), Cublas()
-    bandwidth, rate = ceilings()
-    print(f"{torch.cuda.get_device_name()}: copy {bandwidth / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {rate / 1e12:.0f} TFLOP/s")
+    results = Results(arguments.json)
     print(f"{'workload':44} {'floor':>8} {'ours':>8} {'of floor':>8} {'best peer':>9} {'by':8} {'speed':>6}   others")
-    results = {"device": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(), "copy_bandwidth": bandwidth, "matrix_rate": rate, "workloads": {}}
     wrong = 0
     for name, w in workloads(lib, cublas, arguments).items():
-        if arguments.only and not any(name.startswith(o) for o in arguments.only.split(",")):
+        if not wanted(name, arguments.only):
             continue
-        first = w["make"]()
-        size = sum(t.numel() * t.element_size() for t in first)
-        sets = [first] + [w["make"]() for _ in range(min(63, int(180e6 / size)))]
+        sets = sets_of(w["make"])
+        first = sets[0]
         exact = w["reference"](*first)
         w["ours"](*first).fill_(float("nan"))  # what is not written shows
         ours = w["ours"](*first)
@@ -346,18 +231,14 @@ def main():
             contestants[n] = [lambda s=s, f=f: f(*s) for s in sets]
         raw = measure(contestants, arguments.rounds)
         t = {n: median(v) for n, v in raw.items()}
-        floor = max(w["bytes"] / bandwidth, w["flops"] / rate) * 1e6
+        floor = results.floor(w["bytes"], w["flops"])
         best = min((n for n in t if n != "ours"), key=t.get)
         others = "  ".join(f"{n} {v:.1f}" for n, v in t.items() if n not in ("ours", best))
         print(f"{name:44} {floor:8.2f} {t['ours']:8.2f} {floor / t['ours']:8.1%} {t[best]:9.2f} {best:8} {t[best] / t['ours']:6.3f}   {others}", flush=True)
-        results["workloads"][name] = dict(floor=floor, error=e, bytes=w["bytes"], flops=w["flops"], microseconds=raw)
+        results.add(name, w["bytes"], w["flops"], raw, error=e)
         del sets, first, exact, ours, contestants
         torch.cuda.empty_cache()
-        if arguments.json:
-            with open(arguments.json + ".part", "w") as f:
-                json.dump(results, f, indent=1)
-    if arguments.json and results["workloads"]:
-        os.replace(arguments.json + ".part", arguments.json)
+    results.close()
     sys.exit(1 if wrong else 0)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables and the picture of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
+"""Writes the tables and the pictures of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
 import json, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -51,6 +51,28 @@ def kernels():
     return "\n".join(lines), bars
 
 
+def emitted():
+    """The table of what the planner emits, and its bars: evaluations that overlap, and apart."""
+    d = json.load(open(os.path.join(HERE, "results", "emitted_h200.json")))
+    rounds = len(next(iter(next(iter(d["workloads"].values()))["microseconds"].values())))
+    lines = [f"{d['device']}; {d['date']}; copy {d['copy_bandwidth'] / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s in the same "
+             f"call; {rounds} interleaved rounds.", "",
+             "| workload | floor, us | emitted, us | apart, us | by hand, us | apart, us | best peer, us | speed against it | apart |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    bars = []
+    for name, w in d["workloads"].items():
+        t = {n: median(v) for n, v in w["microseconds"].items()}
+        ours = w["ours"][0]
+        peers = [n for n in t if n.partition("/")[0] not in w["ours"] + ["hand"]]
+        best = min(peers, key=t.get)
+        text = lambda n: f"{t[n]:.2f}" if n in t else "-"
+        speed = lambda n: f"{t[best] / t[n]:.3f}" if n in t else "-"
+        lines.append(f"| {name} | {w['floor']:.2f} | {text(ours)} | {text(ours + '/apart')} | {text('hand')} | {text('hand/apart')} | "
+                     f"{t[best]:.2f} ({best}) | {speed(ours)} | {speed(ours + '/apart')} |")
+        bars.append((name, w["floor"] / t[ours if ours in t else ours + "/apart"], w["floor"] / t[best], best))
+    return "\n".join(lines), bars
+
+
 def picture(bars):
     row, left, width = 30, 300, 400
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 120}" height="{row * len(bars) + 40}" font-family="sans-serif" font-size="12">',
@@ -87,12 +109,14 @@ def put(name, new):
 
 def main():
     table, bars = kernels()
-    for name, tables in (("docs/performance.md", {"h200": h200(), "kernels": table}), ("README.md", {"readme": short()})):
+    emitted_table, emitted_bars = emitted()
+    for name, tables in (("docs/performance.md", {"h200": h200(), "kernels": table, "emitted": emitted_table}), ("README.md", {"readme": short()})):
         page = open(os.path.join(ROOT, name)).read()
         for mark, text in tables.items():
             page = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda m: m[1] + text + "\n" + m[2], page, flags=re.S)
         put(name, page)
     put("docs/pictures/kernels_h200.svg", picture(bars))
+    put("docs/pictures/emitted_h200.svg", picture(emitted_bars))
 
 
 main()

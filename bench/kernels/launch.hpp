@@ -7,6 +7,9 @@
 
 namespace zellige::bench {
 
+/// Off: no kernel begins early, and evaluations come one after another.
+inline bool overlapping = true;
+
 /// early: the kernel may begin before the one before it in the stream has ended; it waits by itself.
 template <class... P, class... A>
 int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early,
@@ -24,9 +27,9 @@ int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int
   attribute.val.clusterDim.x = cluster;
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = early;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   config.attrs = attributes;
-  config.numAttrs = early ? 2 : 1;
+  config.numAttrs = early && overlapping ? 2 : 1;
   error = cudaLaunchKernelEx(&config, kernel, P(arguments)...);
   return error == cudaSuccess ? cudaGetLastError() : error;
 }
@@ -48,3 +51,7 @@ int guarded(F launch) {
 }
 
 }  // namespace zellige::bench
+
+extern "C" __attribute__((used)) inline void zellige_overlap(int on) {
+  zellige::bench::overlapping = on != 0;
+}

@@ -6,6 +6,9 @@
 #include <cutlass/arch/config.h>
 
 #include <cutlass/detail/helper_macros.hpp>
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/shuffle.hpp>
+#endif
 
 namespace cutlass {
 
@@ -62,16 +65,16 @@ static constexpr int NumThreadsPerHalfWarp = 16;
 static constexpr int NumThreadsPerQuad = 4;
 static constexpr int NumThreadsPerQuadPair = 8;
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 /// Which lane, warp and warpgroup this thread is of, by its x index. Those with `sync`, and the warpgroup's,
 /// are the same number for the compiler too in all threads of the warp, which must all come.
 CUTLASS_DEVICE int canonical_lane_idx() { return int(threadIdx.x % NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx() { return int(threadIdx.x / NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx_sync() {
-  return __shfl_sync(0xffffffffu, int(threadIdx.x / NumThreadsPerWarp), 0);
+  return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarp), 0);
 }
 CUTLASS_DEVICE int canonical_warp_group_idx() {
-  return __shfl_sync(0xffffffffu, int(threadIdx.x / NumThreadsPerWarpGroup), 0);
+  return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarpGroup), 0);
 }
 /// Whether this is the first thread of the first block.
 CUTLASS_DEVICE bool thread0() {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/cast.hpp>
 #include <zellige/atom/convert.hpp>
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/math.hpp>

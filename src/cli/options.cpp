@@ -56,6 +56,17 @@ CLI::Validator one_of(std::vector<std::string> words) {
           all, "words"};
 }
 
+void add_constants(CLI::App* command, std::vector<std::string>& names) {
+  command
+      ->add_option("--constant", names,
+                   "An input that no earlier work on the stream writes, such as a weight: kernels may read "
+                   "it before that work has "
+                   "ended. May be given again")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+}
+
 std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
   const CLI::App& command = given(app);
   const std::string help = fmt::format("zellige {}--help", &command == &app ? "" : command.get_name() + " ");

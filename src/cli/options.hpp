@@ -12,6 +12,9 @@ CLI::Validator integer(std::uint64_t least, std::uint64_t most);
 /// One of some words.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// --constant NAME, which may be given again.
+void add_constants(CLI::App* command, std::vector<std::string>& names);
+
 /// What is wrong with a command line that CLI11 refused, in one sentence.
 std::string mistake(const CLI::App&, const CLI::ParseError&);
 

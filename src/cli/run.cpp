@@ -19,6 +19,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"
+#include "cli/tiling.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/phase.hpp"
@@ -32,9 +33,11 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   int index = -1;
-  bool all = false, time = false, no_cache = false, force = false;
-  std::string on = "auto", target, json, dump, check;
+  bool all = false, no_cache = false, force = false;
+  std::string on = "auto", target, json, dump, check, tiling = standard_tiling;
+  std::string time;                 // rotated or hot; "": nothing is timed
   std::vector<std::string> inputs;  // NAME=FILE
+  std::vector<std::string> constants;
   std::uint64_t seed = 1;
   int jobs = 0;
 };
@@ -54,12 +57,13 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
 }
 
 run::Options options(const Arguments& a) {
-  run::Options o{.seed = a.seed, .time = a.time};
+  run::Options o{.seed = a.seed, .constants = a.constants};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.inputs = input_files(a.inputs);
+  o.wishes = wishes(a.tiling);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
@@ -68,8 +72,9 @@ run::Options options(const Arguments& a) {
   if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   o.target = target::find(o.target).name;  // fails for an unknown one
-  o.time = a.time && on_gpu;
-  if (a.time && !on_gpu) {
+  for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
+    if (on_gpu && a.time == run::name(t)) o.time = t;
+  if (!a.time.empty() && !on_gpu) {
     const std::string why =
         fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
     if (a.on != "auto") throw Error(why);
@@ -225,6 +230,7 @@ Entry add_run(CLI::App& app) {
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
+  add_tiling(*command, a->tiling);
   command->add_option("--seed", a->seed, "Of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
@@ -239,6 +245,7 @@ Entry add_run(CLI::App& app) {
                    "An input's values, as NAME=FILE.npy; may be given again. Others are random")
       ->expected(1)
       ->take_all();
+  add_constants(command, a->constants);
   command->add_option("--json", a->json, "Write one line a graph to this file")->type_name(output_file);
   command
       ->add_option("--dump", a->dump,
@@ -246,7 +253,12 @@ Entry add_run(CLI::App& app) {
       ->type_name(output_folder);
   command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")->check(integer(1, 4096));
   command->add_flag("--force", a->force, force_help);
-  command->add_flag("--time", a->time, "Time the kernels on the GPU: hot, median of 200");
+  command
+      ->add_flag(
+          "--time{rotated}", a->time,
+          "Time the program on the GPU: inputs rotated past the L2, CUDA graphs, medians of 15 rounds; "
+          "--time=hot: one set of buffers, median of 200")
+      ->check(one_of({"rotated", "hot"}));
   command->add_flag("--no-cache", a->no_cache, "Compile anew, and leave the kernel cache alone");
   return {command, [a] { return run(*a); }};
 }

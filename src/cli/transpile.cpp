@@ -8,7 +8,9 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/tiling.hpp"
 #include "emit/emit.hpp"
+#include "graph/constant.hpp"
 #include "run/files.hpp"
 #include "run/outputs.hpp"
 #include "run/standalone.hpp"
@@ -18,17 +20,19 @@ namespace zellige::cli {
 namespace {
 
 struct Arguments {
-  std::string file, folder = ".", target = "sm_80";
+  std::string file, folder = ".", target = "sm_80", tiling = standard_tiling;
   int index = 0;
+  std::vector<std::string> constants;
   bool one_file = false, explain = false, force = false;
 };
 
 int transpile(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  const graph::Loaded chosen = choose(a.file, a.index);
+  graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
-  emit::Program program = emit::transpile(chosen.graph, target);
+  graph::declare_constant(chosen.graph, a.constants);
+  emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling));
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);
@@ -37,7 +41,8 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain) fmt::print("{}\n", plan::print(program.plan));
+  if (a.explain)
+    fmt::print("{}{}\n", plan::print(program.plan), plan::print(plan::price(program.plan, target)));
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }
@@ -56,6 +61,8 @@ Entry add_transpile(CLI::App& app) {
       ->type_name(output_folder)
       ->capture_default_str();
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+  add_tiling(*command, a->tiling);
+  add_constants(command, a->constants);
   command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan in words");

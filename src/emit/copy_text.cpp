@@ -3,8 +3,12 @@
 namespace zellige::emit {
 
 Index KernelText::global_start(const Node& n, int dim, const Index& iteration) const {
-  const plan::Split& s = n.splits[dim];
-  const char* wide = plan_.far.count(static_cast<int>(&n - block_.nodes.data())) ? "(long long)" : "";
+  return global_start(n.splits[dim], plan_.far.count(static_cast<int>(&n - block_.nodes.data())) > 0,
+                      iteration);
+}
+
+Index KernelText::global_start(const plan::Split& s, bool far, const Index& iteration) const {
+  const char* wide = far ? "(long long)" : "";
   Index index;
   if (s.axis >= 0) {
     const int blocks = block_.grid[s.axis];

@@ -27,20 +27,24 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.dtype = p.tensors[t].dtype;
     place.shape = p.tensors[t].shape;
     place.strides = p.tensors[t].strides;
+    place.constant = p.tensors[t].constant;
     place.bytes = plan.device.bytes[t];
     place.role = role[t].first, place.position = role[t].second;
     place.offset = plan.device.offset[t];
     m.tensors.push_back(std::move(place));
   }
+  const plan::Price price = plan::price(plan, target::find(plan.target));
   for (const plan::KernelPlan& k : plan.kernels) {
     KernelLaunch launch;
+    launch.price = price.kernels[m.kernels.size()];
     launch.name = k.program.name;
     launch.grid = k.program.grid;
     launch.block = k.program.block;
     if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
     if (k.schedule.parted()) launch.block = {k.schedule.threads, 1, 1};
     launch.shared_bytes = k.shared_bytes;
-    launch.cluster = k.ranks;
+    launch.cluster = k.schedule.ranks;
+    launch.programmatic = k.programmatic;
     for (const Parameter& parameter : parameters(k)) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
@@ -54,9 +58,12 @@ Manifest manifest_of(const plan::Plan& plan) {
 
 Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   Program program;
-  program.plan = plan::make_plan(graph, target, wishes);
+  plan::Tiled tiled = plan::tile(graph, target, wishes);
+  program.plan = std::move(tiled.plan);
+  program.graph = std::move(tiled.graph);
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan);
+  program.manifest.tiling = retile::tiling_of(program.graph);
   Names names;
   Text out;
   out.line(
@@ -67,6 +74,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   const bool parted = std::any_of(plan.kernels.begin(), plan.kernels.end(),
                                   [](const plan::KernelPlan& k) { return k.schedule.parted(); });
   if (parted) out.line("#include <zellige/block/warpgroups.hpp>");
+  if (std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                  [](const plan::KernelPlan& k) { return k.programmatic; }))
+    out.line("#include <zellige/atom/griddepcontrol.hpp>");
   out.line("");
   out.line("using namespace zellige;");
   for (const plan::KernelPlan& kernel : plan.kernels) {

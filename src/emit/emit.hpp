@@ -9,14 +9,15 @@
 
 #include "emit/manifest.hpp"
 #include "graph/graph.hpp"
-#include "plan/plan.hpp"
+#include "plan/tile.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
 
 struct Program {
-  std::string source;  // kernels, then the host entry (skipped under NVRTC and the emulator)
-  plan::Plan plan;     // print(plan) says it in words, as `zellige transpile --explain` does
+  std::string source;        // kernels, then the host entry (skipped under NVRTC and the emulator)
+  plan::Plan plan;           // print(plan) says it in words, as `zellige transpile --explain` does
+  graph::KernelGraph graph;  // as it was tiled: what the kernels compute
   Manifest manifest;
 };
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "emit/kernel_text.hpp"
-#include "plan/shared_access.hpp"
 
 namespace zellige::emit {
 
+using plan::Item;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::TaskKind;
@@ -91,28 +91,18 @@ void KernelText::mma(const Task& task) {
   if (some) out_.close();
 }
 
-/// What is emitted from here on stands under this condition; tasks of one condition stand under it together.
-void KernelText::guard(const Condition& condition) {
-  if (condition == guard_) return;
-  if (!guard_.empty()) out_.close(), forget(guarded_);
-  guard_ = condition, guarded_ = mark();
-  if (!guard_.empty()) out_.open("if ({}) {{", text(guard_));
-}
-
 void KernelText::nest(const std::vector<int>& tasks) {
-  const Task& first = plan_.tasks[tasks.front()];
-  const Context& c = plan_.contexts[first.context];
-  const std::size_t outer = mark();
+  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   for (int t : tasks)
     if (plan_.tasks[t].kind ==
         TaskKind::to_operand)  // what no thread's elements fill must be zeros: it is multiplied all the same
       out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
-                fragment_type(c), plan_.tasks[t].node, inside(plan_.tasks[t]).empty() ? "" : "{}");
+                fragment_type(c), plan_.tasks[t].node,
+                plan::guards(plan_, plan_.tasks[t]).empty() ? "" : "{}");
   if (c.row)
     fragment_nest(tasks);
   else
     sweep_nest(tasks);
-  forget(outer);
 }
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
@@ -123,221 +113,150 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
     registers = registers || &plan_.contexts[context] == &c;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
   const Share s = share(c, 0, {counter, "i", "c", registers || c.steps(0) <= 8 ? "" : " 4"});
-  Point p(c.domain.size());
-  p.at = coordinate(counter, s.item, c, 0);
-  p.inner = c.inner(), p.vector = c.vector();
-  p.context = plan_.tasks[tasks.front()].context;
-  p.index = s.step;
-  for (int t : tasks) {
-    if (plan_.tasks[t].kind != TaskKind::to_global) guard({});
-    sink(plan_.tasks[t], p);
-  }
-  guard({});
+  evaluate(tasks, {&c, coordinate(counter, s.item, c, 0), s.step});
   close(s);
 }
 
-/// Which of a fragment's elements are anybody's: a batch, row or column beyond is not.
-Condition KernelText::inside(const Task& task) const {
-  Condition inside;
-  for (const plan::Guard& g : plan::guards(plan_, task))
-    inside.push_back({Index::named(g.axis == 0 ? "at.n" : g.axis == 1 ? "at.m" : "at.b"), g.below});
-  return inside;
-}
-
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
-  const int context = plan_.tasks[tasks.front()].context;
-  const Context& c = plan_.contexts[context];
+  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const int rank = static_cast<int>(c.domain.size());
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
   out_.line("#pragma unroll");
   out_.open("for (int i = 0; i < {}::pairs; ++i) {{", type);
   out_.line("const FragmentAt at = {}::at(i, warp, lane);", type);
-  Point p(rank);
-  p.at = coordinate("int", Index::named("at.b"), c, 2);
-  p.inner = rank - 1, p.vector = 2, p.context = context, p.index = Index::named("i");
-  p.at[rank - 2] = Index::named("at.m"), p.at[rank - 1] = Index::named("at.n");
+  NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
+  nest.at[rank - 2] = Index::named("at.m"), nest.at[rank - 1] = Index::named("at.n");
   if (c.turns() > 1) {
     out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.turns());
-    p.at[rank - 1] = Index::named("n");
+    nest.at[rank - 1] = Index::named("n");
   }
-  if (c.domain[rank - 2] % c.row->m != 0) p.limit[rank - 2] = c.domain[rank - 2];
-  if (c.domain[rank - 1] % 2 != 0) p.limit[rank - 1] = c.domain[rank - 1];
-  for (int t : tasks) {
-    const Task& task = plan_.tasks[t];
-    const plan::Shape& bound = plan::written(plan_, task);
-    // Tiles of warps that hold none would read beyond: clamp those too.
-    Point q = p;
-    const bool padded = bound != c.domain;
-    if (!padded) q.limit[rank - 2] = 0;
-    if (!padded && c.domain[rank - 1] % 2 == 0) q.limit[rank - 1] = 0;
-    if (padded && bound[rank - 1] != c.domain[rank - 1]) q.limit[rank - 1] = c.domain[rank - 1];
-    guard(inside(task));
-    sink(task, q);
-  }
-  guard({});
+  evaluate(tasks, nest);
   out_.close();
   if (some) out_.close();
 }
 
-void KernelText::sink(const Task& task, const Point& p) {
-  switch (task.kind) {
+void KernelText::leave(const Item& item, const NestAt& nest) {
+  switch (plan_.tasks[item.task].kind) {
     case TaskKind::to_shared:
-      return sink_shared(task, p);
+      return to_shared(item, nest);
     case TaskKind::to_global:
-      return sink_global(task, p);
+      return to_global(item, nest);
     case TaskKind::accumulate:
-      return sink_accumulate(task, p);
+      return accumulate(item, nest);
     case TaskKind::to_operand: {
-      const Value v = value(block_.nodes[task.node].in[0], p);
-      const std::string r = store_value(v, 2);
-      out_.line("op{}.put({}, {}[0], {}[1]);", task.node, p.index, r, r);
+      const std::string r = store_value(values_[item.in[0]], 2);
+      out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
       return;
     }
-    case TaskKind::reduce: {  // in a fragment: along the last dimension
-      const Node& n = block_.nodes[task.node];
-      const Value v = value(n.in[0], p);
-      const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
-      const std::string guard = columns % 2 ? fmt::format("if (at.n + v < {}) ", columns) : "";
-      const std::string to =
-          fmt::format("sum{}[{}::line(i)]", task.node, fragment_type(plan_.contexts[task.context]));
-      if (n.op == OpKind::reduction_max)
-        out_.line("for (int v = 0; v < 2; ++v) {}{} = zellige::max({}, {});", guard, to, to, v.text);
-      else
-        out_.line("for (int v = 0; v < 2; ++v) {}{} += {};", guard, to, v.text);
-      return;
-    }
+    case TaskKind::reduce:
+      return reduce(item, nest);
     default:
       return;
   }
 }
 
-void KernelText::write_pieces(const std::string& value, const Point& p, int piece, const std::string& to,
+/// Into the lane's own sum: neighbours along the last dimension in a fragment, along the reduced one or a product's K otherwise.
+void KernelText::reduce(const Item& item, const NestAt& nest) {
+  const Node& n = block_.nodes[item.node];
+  const Context& c = *nest.context;
+  const Value& x = values_[item.in[0]];
+  if (n.kind == NodeKind::matmul) {
+    out_.line("{} += {} * {};", nest.sum, x.text, values_[item.in[1]].text);
+    return;
+  }
+  std::string head = counted("v", c.vector()).head, sum = nest.sum;
+  if (c.row) {
+    const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
+    head = "for (int v = 0; v < 2; ++v) ";
+    if (columns % 2) head += fmt::format("if (at.n + v < {}) ", columns);
+    sum = fmt::format("sum{}[{}::line(i)]", item.node, fragment_type(c));
+  }
+  if (n.op == OpKind::reduction_max)
+    out_.line("{}{} = zellige::max({}, {});", head, sum, sum, x.text);
+  else
+    out_.line("{}{} += {};", head, sum, x.text);
+}
+
+void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
-  for (int v = 0; v < p.vector; v += piece) {
+  const int inner = nest.context->inner(), vector = nest.context->vector();
+  for (int v = 0; v < vector; v += piece) {
     const std::string guard =
-        limit ? fmt::format("if ({}) ", text({{p.at[p.inner] + v, *limit}})) : std::string();
-    out_.line("{}write<{}>({}{}), {}{});", guard, piece, to, fmt::join(neighbour(at, p.inner, v), ", "),
-              value, v ? fmt::format(", {}", v) : "");
+        limit ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : std::string();
+    out_.line("{}write<{}>({}{}), {}{});", guard, piece, to, fmt::join(neighbour(at, inner, v), ", "), value,
+              v ? fmt::format(", {}", v) : "");
   }
 }
 
-void KernelText::sink_shared(const Task& task, const Point& p) {
-  const Node& n = block_.nodes[task.node];
-  const Buffer& b = plan_.buffers[task.buffer];
-  const bool operand = n.kind == NodeKind::round;
-  const int source = operand || n.kind == NodeKind::store ? n.in[0] : task.node;
-  Point q = p;
-  Condition inside;
-  for (std::size_t d = 0; d < b.shape.size(); ++d)
-    if (b.padded[d] > b.shape[d]) {
-      q.limit[d] = b.shape[d];
-      inside.push_back({static_cast<int>(d) == p.inner ? p.at[d] + one_of(p.vector) : p.at[d], b.shape[d]});
-    }
-  if (source == task.node) spilled_ = source;
-  Value v = source == spilled_ ? leaf(source, q) : value(source, q);
-  spilled_ = -1;
-  if (!inside.empty()) v = {fmt::format("({} ? {} : 0.0f)", text(inside), v.text), p.vector > 1};
-  const std::string r = store_value(v, p.vector);
-  const Context& c = plan_.contexts[task.context];
-  int w = b.inner == p.inner ? plan::access_width(b, p.inner, p.vector, p.shift) : 1;
+void KernelText::to_shared(const Item& item, const NestAt& nest) {
+  const Buffer& b = plan_.buffers[item.buffer];
+  const int inner = nest.context->inner(), vector = nest.context->vector();
+  Value v = values_[item.in[0]];
+  if (!item.zeros.empty()) {
+    Condition inside;
+    for (const auto& [d, extent] : item.zeros)
+      inside.push_back({d == inner ? nest.at[d] + one_of(vector) : nest.at[d], extent});
+    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "int" ? "0" : "0.0f"), vector > 1, "",
+         v.type};
+  }
+  const std::string r = store_value(v, vector);
   std::optional<Index> limit;
-  if (c.row && b.padded[p.inner] % 2 != 0) w = 1, limit = b.padded[p.inner];
-  if (b.partials == 1) return write_pieces(r, p, w, tile(task.buffer) + "(", p.at, limit);
+  if (item.edge > 0) limit = item.edge;
+  if (b.partials == 1) return write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
   out_.open("{{");
-  out_.line("const int part = {}::warp_k(warp);", fragment_type(c));
-  write_pieces(r, p, w, tile(task.buffer) + "(part, ", p.at, limit);
+  out_.line("const int part = {}::warp_k(warp);", fragment_type(*nest.context));
+  write_pieces(r, nest, item.width, tile(item.buffer) + "(part, ", nest.at, limit);
   out_.close();
 }
 
-Condition KernelText::conditions(int node, const Point& p) {
-  // Loads read in place, and stores, of tensors that the last tile overhangs.
-  std::set<Bound> all;
-  std::set<int> seen;
-  std::vector<int> open{node};
-  while (!open.empty()) {
-    const int i = open.back();
-    open.pop_back();
-    if (!seen.insert(i).second) continue;
-    const Node& n = block_.nodes[i];
-    const bool direct = n.kind == NodeKind::load && plan_.direct.count(i) && plan_.direct.at(i);
-    if (direct || n.kind == NodeKind::store) {
-      for (std::size_t d = 0; d < n.splits.size(); ++d)
-        if (n.splits[d].overhang)
-          all.insert(
-              {global_start(n, static_cast<int>(d), iteration_) + (n.shape[d] == 1 ? Index(0) : p.at[d]),
-               n.splits[d].extent + n.splits[d].offset});
-    }
-    if (n.kind == NodeKind::map || n.kind == NodeKind::store)
-      open.insert(open.end(), n.in.begin(), n.in.end());
-  }
-  return {all.begin(), all.end()};
-}
-
-void KernelText::sink_global(const Task& task, const Point& p) {
-  const Node& n = block_.nodes[task.node];
-  const auto& tensor = program_.tensors[n.tensor];
-  const Condition within = conditions(task.node, p);
-  const bool swept = !plan_.contexts[task.context].row;
-  const std::size_t outer = mark();
-  if (swept)
-    guard(within);
-  else if (!within.empty())
-    out_.open("if ({}) {{", text(within));
-  const Value v = value(n.in[0], p);
-  const std::string r = store_value(v, p.vector);
-  const plan::Copy& copy = plan_.copies.at(task.node);
-  const bool along = tensor.strides[p.inner] == 1 && (n.splits[p.inner].tile > 1);
-  int w = along ? std::min(p.vector, copy.vector) : 1;
+void KernelText::to_global(const Item& item, const NestAt& nest) {
+  const Node& n = block_.nodes[item.node];
+  const Context& c = *nest.context;
+  const int inner = c.inner(), vector = c.vector();
+  const std::string r = store_value(values_[item.in[0]], vector);
+  const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.splits[inner].tile > 1;
+  int w = along ? std::min(vector, plan_.copies.at(item.node).vector) : 1;
   std::optional<Index> limit;
-  const Context& c = plan_.contexts[task.context];
-  if (c.row && n.shape[p.inner] % 2 != 0) w = 1, limit = n.shape[p.inner];
-  if (n.splits[p.inner].overhang && n.splits[p.inner].extent % p.vector != 0) {
+  if (c.row && n.shape[inner] % 2 != 0) w = 1, limit = n.shape[inner];
+  if (n.splits[inner].overhang && n.splits[inner].extent % vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;
-    limit = n.splits[p.inner].extent - global_start(n, p.inner, iteration_);
+    limit = n.splits[inner].extent - global_start(n, inner, iteration_);
   }
-  write_pieces(r, p, w, global(n.tensor) + "(", position(n, iteration_, p.at), limit);
-  if (!swept && !within.empty()) out_.close(), forget(outer);
+  write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
 }
 
-void KernelText::sink_accumulate(const Task& task, const Point& p) {
-  const Node& n = block_.nodes[task.node];
-  const std::string acc = accumulator(task.node, p);
-  const Value x = value(n.in[0], p);
+void KernelText::accumulate(const Item& item, const NestAt& nest) {
+  const Node& n = block_.nodes[item.node];
+  const int vector = nest.context->vector();
+  const std::string acc = accumulator(item.node, nest, vector);
+  const Value& x = values_[item.in[0]];
   if (n.kind == NodeKind::running_max) {
-    const std::string r = store_value(x, p.vector);
+    const std::string r = store_value(x, vector);
     int diff = -1;
-    for (int i : block_.consumers(task.node))
+    for (int i : block_.consumers(item.node))
       if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
-    const Counted v = counted("v", p.vector);
+    const Counted v = counted("v", vector);
     out_.open("{}{{", v.head);
     out_.line("const float old = {};", acc);
     out_.line("{} = zellige::max(old, {}[{}]);", acc, r, v.at);
-    if (diff >= 0) out_.line("{} = it == 0 ? 0.0f : old - {};", accumulator(diff, p), acc);
+    if (diff >= 0) out_.line("{} = it == 0 ? 0.0f : old - {};", accumulator(diff, nest, vector), acc);
     out_.close();
     return;
   }
-  if (task.buffer >= 0) {  // too many for registers: in shared memory, each thread its own
-    const Buffer& b = plan_.buffers[task.buffer];
-    const Value old = read_buffer(b, n.shape, p, tile(task.buffer));
-    Value sum{"", p.vector > 1};
-    if (n.op == OpKind::accum) sum.text = fmt::format("{} + {}", old.text, x.text);
-    if (n.op == OpKind::accum_max) sum.text = fmt::format("zellige::max({}, {})", old.text, x.text);
-    if (n.op == OpKind::accum_rescale)
-      sum.text =
-          fmt::format("{} * {} + {}", old.text, value(n.in[1], narrowed(n.in[1], task.node, p)).text, x.text);
-    const std::string r = store_value(sum, p.vector);
-    write_pieces(r, p, plan::access_width(b, p.inner, p.vector, p.shift), tile(task.buffer) + "(", p.at, {});
-    return;
-  }
-  std::string update = fmt::format("{} += {}", acc, x.text);
-  if (n.op == OpKind::accum_max) update = fmt::format("{} = zellige::max({}, {})", acc, acc, x.text);
-  if (n.op == OpKind::accum_rescale) {
-    const Value r = value(n.in[1], narrowed(n.in[1], task.node, p));
-    update = fmt::format("{} = {} * {} + {}", acc, acc, r.text, x.text);
-  }
-  out_.line("{}{};", counted("v", p.vector).head, update);
+  const bool stored = item.buffer >= 0;  // too many for registers: in shared memory, each thread its own
+  const std::string old = stored ? values_[item.in[1]].text : acc;
+  const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
+  const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)
+                          : n.op == OpKind::accum_rescale ? fmt::format("{} * {} + {}", old, rescale, x.text)
+                          : stored                        ? fmt::format("{} + {}", old, x.text)
+                                                          : "";
+  if (stored)
+    return write_pieces(store_value({sum, vector > 1}, vector), nest, item.width, tile(item.buffer) + "(",
+                        nest.at, {});
+  out_.line("{}{};", counted("v", vector).head,
+            sum.empty() ? fmt::format("{} += {}", acc, x.text) : fmt::format("{} = {}", acc, sum));
 }
 
 }  // namespace zellige::emit

@@ -8,7 +8,7 @@
 namespace zellige::emit {
 
 /// `node`, a map, of the operands' texts; every operand stands in it. Fails where the operator has no text, or the table of
-/// operators promises another number of operands.
-std::string formula(const plan::Node& node, const std::vector<std::string>& operands);
+/// operators promises another number of operands. `from`: the operands' dtype.
+std::string formula(const plan::Node& node, const std::vector<std::string>& operands, plan::DType from);
 
 }  // namespace zellige::emit

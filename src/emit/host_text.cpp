@@ -48,24 +48,72 @@ void ask(const Manifest& m, Text& out) {
   out.close();
 }
 
-/// A launch of clusters.
-void clustered(const KernelLaunch& k, const std::string& arguments, Text& out) {
-  out.open("{{");
-  out.line("cudaLaunchAttribute cluster{{}};");
-  out.line("cluster.id = cudaLaunchAttributeClusterDimension;");
-  out.line("cluster.val.clusterDim.x = {}, cluster.val.clusterDim.y = 1, cluster.val.clusterDim.z = 1;",
-           k.cluster);
-  out.line("cudaLaunchConfig_t launch{{}};");
-  out.line("launch.gridDim = dim3({}, {}, {}), launch.blockDim = dim3({}, {}, {});", k.grid.x, k.grid.y,
-           k.grid.z, k.block.x, k.block.y, k.block.z);
-  out.line(
-      "launch.dynamicSmemBytes = {}, launch.stream = stream, launch.attrs = &cluster, launch.numAttrs = 1;",
-      k.shared_bytes);
-  out.line(
-      "if (const cudaError_t error = cudaLaunchKernelEx(&launch, {}, {}); error != cudaSuccess) return "
-      "error;",
-      k.name, arguments);
-  out.close();
+constexpr const char* parameters_text =
+    "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
+
+bool programmatic(const Manifest& m) {
+  return std::any_of(m.kernels.begin(), m.kernels.end(),
+                     [](const KernelLaunch& k) { return k.programmatic; });
+}
+
+/// A tensor's address, as an expression.
+std::string address(const TensorPlace& t) {
+  switch (t.role) {
+    case Role::input:
+      return fmt::format("inputs[{}]", t.position);
+    case Role::output:
+      return fmt::format("outputs[{}]", t.position);
+    case Role::intermediate:
+      break;
+  }
+  return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
+}
+
+/// The kernel's arguments; what descriptors they take is declared first.
+std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
+  std::string list;
+  for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+    const TensorPlace& t = m.tensors[k.tensors[i]];
+    const auto map = k.maps.find(static_cast<int>(i));
+    std::string text = fmt::format("({}{}*){}", k.writes[i] ? "" : "const ", type_name(t.dtype), address(t));
+    if (map != k.maps.end()) {
+      const std::string name = fmt::format("map{}_{}", &k - m.kernels.data(), i);
+      out.line("static thread_local TmaDescriptorAt {};", name);
+      text = fmt::format("{}({}, {})", name, tensor_text(t, map->second), address(t));
+    }
+    list += (i ? ", " : "") + text;
+  }
+  return list;
+}
+
+/// All of the program, one launch after another.
+void launches(const Manifest& m, Text& out) {
+  if (maps(m)) out.open("try {{");
+  if (asks(m)) ask(m, out);
+  out.line("(void)inputs, (void)outputs, (void)workspace;");
+  for (const KernelLaunch& k : m.kernels) {
+    const std::string list = arguments(m, k, out);
+    const std::string grid = fmt::format("dim3({}, {}, {})", k.grid.x, k.grid.y, k.grid.z),
+                      block = fmt::format("dim3({}, {}, {})", k.block.x, k.block.y, k.block.z);
+    if (!k.programmatic) {
+      out.line("{}<<<{}, {}, {}, stream>>>({});", k.name, grid, block, k.shared_bytes, list);
+      out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
+      continue;
+    }
+    out.line(
+        "if (const cudaError_t error = launch({}, {{.grid = {}, .block = {}, .shared_bytes = {}{}, "
+        ".programmatic = {}}}, stream, {});",
+        k.name, grid, block, k.shared_bytes, k.cluster > 1 ? fmt::format(", .cluster = {}", k.cluster) : "",
+        &k == m.kernels.data() ? "overlapping" : "true", list);
+    out.line("    error != cudaSuccess) return error;");
+  }
+  out.line("return cudaSuccess;");
+  if (maps(m)) {
+    out.close("} catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver");
+    out.open_again();
+    out.line("return cudaErrorInvalidValue;");
+    out.close();
+  }
 }
 
 }  // namespace
@@ -80,6 +128,14 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
   if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
+  const bool early = programmatic(m);
+  if (early) {
+    out.line("#include <zellige/block/launch.hpp>");
+    out.line("");
+    out.open("static cudaError_t {}({}, bool overlapping) {{", Names::start(m.name), parameters_text);
+    launches(m, out);
+    out.close();
+  }
   out.line("");
   out.line(
       "/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the "
@@ -88,55 +144,22 @@ void host_entry(const Manifest& m, Text& out) {
       "/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be "
       "captured in a graph.",
       m.buffer_size);
-  out.open(
-      "extern \"C\" cudaError_t {}(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t "
-      "stream) {{",
-      Names::entry(m.name));
-  if (maps(m)) out.open("try {{");
-  if (asks(m)) ask(m, out);
-  out.line("(void)inputs, (void)outputs, (void)workspace;");
-  for (const KernelLaunch& k : m.kernels) {
-    std::string arguments;
-    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
-      const TensorPlace& t = m.tensors[k.tensors[i]];
-      std::string from;
-      switch (t.role) {
-        case Role::input:
-          from = fmt::format("inputs[{}]", t.position);
-          break;
-        case Role::output:
-          from = fmt::format("outputs[{}]", t.position);
-          break;
-        case Role::intermediate:
-          from = fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
-          break;
-      }
-      if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end()) {
-        const std::string name = fmt::format("map{}_{}", &k - m.kernels.data(), i);
-        out.line("const TmaDescriptor {} = make_tma_descriptor({}, {});", name, tensor_text(t, map->second),
-                 from);
-        arguments += (i ? ", " : "") + name;
-        continue;
-      }
-      arguments +=
-          fmt::format("{}({}{}*){}", i ? ", " : "", k.writes[i] ? "" : "const ", type_name(t.dtype), from);
-    }
-    if (k.cluster > 1) {
-      clustered(k, arguments, out);
-      continue;
-    }
-    out.line("{}<<<dim3({}, {}, {}), dim3({}, {}, {}), {}, stream>>>({});", k.name, k.grid.x, k.grid.y,
-             k.grid.z, k.block.x, k.block.y, k.block.z, k.shared_bytes, arguments);
-    out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
-  }
-  out.line("return cudaSuccess;");
-  if (maps(m)) {
-    out.close("} catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver");
-    out.open_again();
-    out.line("return cudaErrorInvalidValue;");
+  out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text);
+  if (early)
+    out.line("return {}(inputs, outputs, workspace, stream, false);", Names::start(m.name));
+  else
+    launches(m, out);
+  out.close();
+  if (early) {
+    out.line("");
+    out.line(
+        "/// The same, and the first kernel too starts while earlier work on `stream` still runs. It waits "
+        "for that work, as each");
+    out.line("/// kernel does for those before it, before it touches anything but constant inputs.");
+    out.open("extern \"C\" cudaError_t {}({}) {{", Names::overlap(m.name), parameters_text);
+    out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));
     out.close();
   }
-  out.close();
   out.line("#endif");
 }
 

@@ -82,7 +82,7 @@ void KernelText::declarations() {
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
-  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
+  if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
     for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
   for (int t : tensors) {
@@ -202,8 +202,9 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
                       std::size_t last) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
   if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
-  const Counted it = counted("it", begin.trips);
-  if (begin.trips > 1) out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
+  const Counted it = counted("it", begin.trips, "int", begin.from);
+  if (begin.trips > begin.from + 1)
+    out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
   out_.open("{}{{", it.head);
   iteration_ = it.at;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;

@@ -16,21 +16,18 @@
 #include "emit/names.hpp"
 #include "emit/parameters.hpp"
 #include "emit/text.hpp"
+#include "plan/evaluation.hpp"
 
 namespace zellige::emit {
 
-/// The coordinate at which a nest evaluates, dimension by dimension. `inner` runs over `vector` neighbours.
-struct Point {
-  explicit Point(std::size_t rank) : at(rank), limit(rank, 0) {}
-
-  std::vector<Index> at;            // of the first of the neighbours
-  std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it, the nest passes it
-  int inner = 0;
-  int vector = 1;
-  std::int64_t shift = 0;  // of at[inner] from a multiple of `vector`: slices and concatenations move it
-  int context = -1;        // whose registers `pair` and `state` index
-  Index index;             // of this chunk in those registers
-  bool own = true;         // the nest's own coordinate: what its registers hold is at hand
+/// Where a nest stands: its coordinate, dimension by dimension, of the first of its neighbours.
+struct NestAt {
+  const plan::Context* context = nullptr;
+  std::vector<Index> at;
+  Index chunk;           // of these neighbours in the context's registers
+  std::string sum = {};  // of a reduction: where the lane's own is
+  Index index(const plan::Place&) const;
+  std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
 
 /// The number of one of `vector` neighbours.
@@ -41,10 +38,11 @@ struct Value {
   std::string text;
   bool vector = false;
   std::string name = {};  // of the Vec that holds it, "t3"; "": none does
+  std::string type = "float";
 };
 /// Neighbours that stand in the Vec `name`.
-inline Value held_by(const std::string& name, int vector) {
-  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name};
+inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
+  return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
 /// One thread's share of a context's items: the loop over it is open.
@@ -76,6 +74,7 @@ class KernelText {
   void copy(const std::vector<int>& tasks, int ahead);
   void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
   int stages() const;                        // of the loop's rings
+  Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
   std::string thread_index() const;
 
@@ -120,36 +119,29 @@ class KernelText {
   void nest(const std::vector<int>& tasks);  // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
-  Condition inside(const Task&) const;
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);
   void staged_store(const Task&);
-  void sink(const Task&, const Point&);
-  void sink_shared(const Task&, const Point&);
-  void sink_global(const Task&, const Point&);
-  void sink_accumulate(const Task&, const Point&);
-  void write_pieces(const std::string& value, const Point&, int piece, const std::string& to,
+  void leave(const plan::Item&, const NestAt&);
+  void to_shared(const plan::Item&, const NestAt&);
+  void to_global(const plan::Item&, const NestAt&);
+  void accumulate(const plan::Item&, const NestAt&);
+  void reduce(const plan::Item&, const NestAt&);
+  void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit);
-  Condition conditions(int node, const Point&);
-  std::size_t mark() const { return order_.size(); }
-  void forget(std::size_t mark);
-  void guard(const Condition&);
 
   // expression.cpp
-  Value value(int node, const Point&);
-  Point narrowed(int operand, int node, const Point&) const;
-  Value leaf(int node, const Point&);
-  Value read_buffer(const Buffer&, const plan::Shape& shape, const Point&, const std::string& stage);
-  Value read_global(int node, const Point&);
-  Value concat(int node, const Point&);
-  Value rotated(int node, const Point&);
-  std::string rotated_one(int node, const Point&, bool& vector);
-  std::string masked(const Node&, const std::string& operand, const Point&) const;
-  template <class Read>
-  Value read(const plan::Shape&, const Point&, int piece, Read);
-  std::string store_value(const Value&, int vector);      // a Vec<float, vector> holding it
-  std::string accumulator(int node, const Point&) const;  // of one of the neighbours
+  void evaluate(const std::vector<int>& tasks, const NestAt&);
+  Value apply(const plan::Item&, const NestAt&);
+  std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
+  std::string masked(const plan::Item&, const std::string& operand, const NestAt&) const;
+  Value read_shared(const plan::Item&, const NestAt&);
+  Value read_global(const plan::Item&, const NestAt&);
+  Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
+  Condition condition(const plan::Item& guard, const NestAt&) const;
+  std::string store_value(const Value&, int vector);                   // a Vec of `vector` holding it
+  std::string accumulator(int node, const NestAt&, int vector) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   const std::string& tile(int buffer) const { return tiles_[buffer]; }
@@ -162,15 +154,6 @@ class KernelText {
   int threads() const { return block_.threads(); }
   bool looped() const { return block_.loop > 1; }
 
-  /// A value is known by its node and where it was asked for.
-  struct Key {
-    int node;
-    std::vector<Index> at;
-    std::vector<std::int64_t> limit;
-    int vector;
-    auto operator<=>(const Key&) const = default;
-  };
-
   const plan::KernelPlan& plan_;
   const plan::Program& program_;
   const plan::BlockProgram& block_;
@@ -178,14 +161,9 @@ class KernelText {
   Text& out_;
   std::vector<std::string> tiles_;  // the buffers' names in the text
   std::vector<int> uses_;           // how often each node is an operand
-  std::map<Key, Value> known_;      // values at hand in the open scopes
-  std::vector<std::map<Key, Value>::iterator>
-      order_;        // of their computation: a scope that closes takes its own along
-  Condition guard_;  // that is open in a nest, and what was known before it
-  std::size_t guarded_ = 0;
-  int agent_ = 0;  // whose steps are being emitted
+  std::vector<Value> values_;       // of the items of the nest that is being printed
+  int agent_ = 0;                   // whose steps are being emitted
   int counter_ = 0;
-  int spilled_ = -1;                              // node on its way from registers to its buffer
   plan::Section section_ = plan::Section::after;  // being emitted
   std::set<int> started_;                         // sums that a step began, for tasks in an inner loop
   Index iteration_ = 0;                           // the open loop's counter

@@ -9,6 +9,22 @@ std::string_view name(Role role) {
   return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
 }
 
+nlohmann::ordered_json price(const plan::KernelPrice& k) {
+  return {{"us", k.us},
+          {"blocks_each", k.blocks_each},
+          {"most", k.most},
+          {"waves", k.waves},
+          {"dram_bytes", k.dram_bytes},
+          {"l2_bytes", k.l2_bytes},
+          {"wavefronts", k.wavefronts},
+          {"tensor_cycles", k.tensor_cycles},
+          {"slots", k.slots},
+          {"trips", k.trips},
+          {"in_flight", k.in_flight},
+          {"chain", k.chain},
+          {"barriers", k.barriers}};
+}
+
 }  // namespace
 
 std::string to_json(const Manifest& m) {
@@ -18,12 +34,14 @@ std::string to_json(const Manifest& m) {
   root["name"] = m.name;
   root["target"] = m.target;
   root["buffer_size"] = m.buffer_size;
+  root["tiling"] = Json::parse(retile::to_json(m.tiling));
   root["tensors"] = Json::array();
   for (const TensorPlace& t : m.tensors) {
     Json j;
     j["name"] = t.name;
     j["role"] = name(t.role);
     if (t.position >= 0) j["position"] = t.position;
+    if (t.constant) j["constant"] = true;
     j["dtype"] = graph::name(t.dtype);
     j["shape"] = t.shape;
     j["strides"] = t.strides;
@@ -40,6 +58,7 @@ std::string to_json(const Manifest& m) {
     j["block"] = {k.block.x, k.block.y, k.block.z};
     j["shared_bytes"] = k.shared_bytes;
     if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
+    if (k.programmatic) j["programmatic"] = true;
     j["arguments"] = Json::array();
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       j["arguments"].push_back(
@@ -47,6 +66,7 @@ std::string to_json(const Manifest& m) {
     for (const auto& [argument, map] : k.maps)
       j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
           {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
+    j["price"] = price(k.price);
     root["kernels"].push_back(std::move(j));
   }
   return root.dump(2) + "\n";

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/price.hpp"
 #include "plan/tensor_map.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::emit {
 
@@ -23,6 +25,7 @@ struct TensorPlace {
   int position = -1;         // input and output: which argument of the caller
   std::int64_t offset = -1;  // intermediate: byte offset in the workspace, a multiple of 256
   std::int64_t bytes = 0;    // of storage, from its first element to its last
+  bool constant = false;     // input: no earlier work on the stream writes it
 };
 
 /// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.
@@ -34,6 +37,8 @@ struct KernelLaunch {
   std::vector<bool> writes;             // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
   int cluster = 1;                      // blocks along x that are launched together
+  plan::KernelPrice price{};            // what it is expected to take
+  bool programmatic = false;            // may be launched while the kernel before it still runs
 };
 
 struct Manifest {
@@ -42,6 +47,7 @@ struct Manifest {
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
+  retile::Tiling tiling;         // of the graph's custom operators
 };
 
 std::string to_json(const Manifest&);  // documented in docs/manifest.md

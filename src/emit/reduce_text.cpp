@@ -12,7 +12,6 @@ void KernelText::lanes_nest(const Task& task) {
   const Context& c = plan_.contexts[task.context];
   const int group = c.lanes() * c.parts();
   const bool product = n.kind == NodeKind::matmul;
-  const std::size_t outer = mark();
   out_.line("// {} of {}: {} thread{} a sum",
             product                         ? "products"
             : n.op == OpKind::reduction_max ? "maxima"
@@ -21,44 +20,27 @@ void KernelText::lanes_nest(const Task& task) {
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
   const Share o = share(c, 1, {counter, "i", "o"});
-  Point p(n.shape.size());
-  p.at = coordinate(counter, o.item, c, 1);
-  p.at.resize(n.shape.size());
+  NestAt nest{&c, coordinate(counter, o.item, c, 1)};
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
   const Share k = share(
       c, 0,
       {.type = along, .counter = "j", .item = "k", .unroll = c.steps(0) > 16 ? " 8" : "", .scaled = true});
-  const std::string sum = fmt::format("sum{}[{}]", task.node, o.step);
+  nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
   if (product) {
-    Point a = p, b = p;
-    const int rank = static_cast<int>(n.shape.size());
-    a.at[rank - 1] = b.at[rank - 2] = k.item;
-    a.inner = b.inner = rank - 1;
-    const std::string x = value(n.in[0], a).text, y = value(n.in[1], b).text;
-    out_.line("{} += {} * {};", sum, x, y);
+    nest.at.back() = k.item;
   } else {
-    p.inner = c.inner(), p.vector = c.vector();
-    Index& at = p.at[p.inner];
+    Index& at = nest.at[c.inner()];
     at = at + k.item * to;
     if (!at.is_name() && !at.is_constant()) {
       out_.line("const {} kk = {};", along, at);
       at = Index::named("kk");
     }
-    const Condition guard = conditions(n.in[0], p);
-    if (!guard.empty()) out_.open("if ({}) {{", text(guard));
-    const Value x = value(n.in[0], p);
-    const std::string head = counted("v", c.vector()).head;
-    if (n.op == OpKind::reduction_max)
-      out_.line("{}{} = zellige::max({}, {});", head, sum, sum, x.text);
-    else
-      out_.line("{}{} += {};", head, sum, x.text);
-    if (!guard.empty()) out_.close();
   }
+  evaluate({static_cast<int>(&task - plan_.tasks.data())}, nest);
   close(k);
   close(o);
   if (some) out_.close();
-  forget(outer);
 }
 
 void KernelText::finish(const Task& task) {

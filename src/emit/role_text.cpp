@@ -76,7 +76,8 @@ void KernelText::rings() {
       names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
     }
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages,
-              bytes, plan_.ranks > 1 ? fmt::format(", {}", plan_.ranks) : "", offsets, channel.offset, names);
+              bytes, plan_.schedule.ranks > 1 ? fmt::format(", {}", plan_.schedule.ranks) : "", offsets,
+              channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
     ready.push_back(fmt::format("{}.init({});", ring(c), warps));
@@ -87,7 +88,7 @@ void KernelText::rings() {
   for (const std::string& line : ready) out_.line("{}", line);
   out_.line("fence_mbarrier_init();");
   out_.close();
-  out_.line("{}", plan_.ranks > 1 ? "cluster_sync();" : "__syncthreads();");
+  out_.line("{}", plan_.schedule.ranks > 1 ? "cluster_sync();" : "__syncthreads();");
 }
 
 void KernelText::roles() {
@@ -105,12 +106,12 @@ void KernelText::roles() {
     cursors();
     run(agent.steps, 0, agent.steps.size());
     for (int c = 0; c < static_cast<int>(s.channels.size()); ++c)
-      if (plan_.ranks > 1 && by_mbarriers(s.channels[c]) && s.channels[c].producer == agent_)
+      if (plan_.schedule.ranks > 1 && by_mbarriers(s.channels[c]) && s.channels[c].producer == agent_)
         out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c),
                   ring(c));
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
-  if (plan_.ranks == 1) return;
+  if (plan_.schedule.ranks == 1) return;
   out_.line("__syncwarp();");
   out_.line("cluster_sync();  // nobody leaves while others write here");
 }
@@ -141,7 +142,7 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
   out_.line("#pragma unroll 1");
-  const int ranks = plan_.ranks;
+  const int ranks = plan_.schedule.ranks;
   const std::string of = ranks > 1 ? fmt::format(" / {}", ranks) : "";  // one after another of a cluster's
   out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
   if (walk.rows > 0) {
@@ -210,6 +211,10 @@ void KernelText::handover(const plan::Step& step) {
       return out_.line("{0}.release({0}_used++);", ring(step.channel));
     case StepKind::fence_proxy:
       return out_.line("fence_proxy_async_shared();");
+    case StepKind::griddep_wait:
+      return out_.line("griddep_wait();");
+    case StepKind::griddep_launch_dependents:
+      return out_.line("griddep_launch_dependents();");
     default:
       fail("{}: a step '{}' hands nothing over", block_.name, name(step.kind));
   }
@@ -239,19 +244,19 @@ void KernelText::box(const plan::Step& step) {
     Index start = global_start(n, d, iteration_);
     if (d == b.inner) start = start + span * b.span;
     if (part != plan_.parts.end() && d == part->second && !by_spans)
-      start = start + rank * (n.shape[d] / plan_.ranks);
+      start = start + rank * (n.shape[d] / plan_.schedule.ranks);
     at += fmt::format(", {}", start);
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
             boxes == 1 ? "" : "es",
-            step.multicast ? fmt::format(" of each of {} ranks, to all", plan_.ranks) : "");
+            step.multicast ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks) : "");
   if (load) {
     const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
     const Index offset =
-        span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.ranks));
+        span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
     out_.line("{}{}({}{}, {}, {}_full{}{});", j.head, call, ring_tile(task.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel),
-              step.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", at);
+              step.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "", at);
     return;
   }
   std::vector<Index> from(n.shape.size());

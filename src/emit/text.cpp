@@ -15,8 +15,23 @@ std::string type_name(graph::DType dtype) {
       return "bfloat16_t";
     case graph::DType::f32:
       return "float";
+    case graph::DType::e4m3:
+      return "float_e4m3_t";
+    case graph::DType::e5m2:
+      return "float_e5m2_t";
+    case graph::DType::int8:
+      return "int8_t";
+    case graph::DType::int32:
+      return "int";
   }
   return "?";
+}
+
+std::string register_type(graph::DType dtype) { return graph::is_integer(dtype) ? "int" : "float"; }
+
+std::string int_literal(double value) {
+  const auto n = static_cast<std::int64_t>(value);
+  return n < -2147483647 ? "(-2147483647 - 1)" : n < 0 ? fmt::format("({})", n) : fmt::format("{}", n);
 }
 
 std::string float_literal(double value) {
@@ -78,9 +93,10 @@ std::string buffer_layout(const plan::Buffer& b) {
                      layout);
 }
 
-Counted counted(const char* counter, std::int64_t trips, const char* type) {
-  if (trips == 1) return {"", 0};
-  return {fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) ", type, counter, trips), Index::named(counter)};
+Counted counted(const char* counter, std::int64_t trips, const char* type, std::int64_t from) {
+  if (trips == from + 1) return {"", from};
+  return {fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1}) ", type, counter, trips, from),
+          Index::named(counter)};
 }
 
 }  // namespace zellige::emit

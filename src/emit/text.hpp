@@ -8,12 +8,13 @@
 
 namespace zellige::emit {
 
-/// A loop that counts to `trips`: what stands before its body, and its counter. One trip is none: no head, and 0.
+/// A loop that counts from `from` to `trips`: what stands before its body, and its counter. One trip is none: no head, and
+/// `from`.
 struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
-Counted counted(const char* counter, std::int64_t trips, const char* type = "int");
+Counted counted(const char* counter, std::int64_t trips, const char* type = "int", std::int64_t from = 0);
 
 /// Generated lines; braces are opened and closed by name, so that what is open is always known.
 class Text {
@@ -43,8 +44,10 @@ class Text {
   int depth_ = 0;
 };
 
-std::string type_name(graph::DType);  // half_t
-std::string float_literal(double);    // 0.25f; exact to float
+std::string type_name(graph::DType);      // half_t
+std::string register_type(graph::DType);  // of what it is computed in: float, or int of an integer
+std::string float_literal(double);        // 0.25f; exact to float
+std::string int_literal(double);          // (-3)
 /// The type that counts to `last`.
 const char* index_type(std::int64_t last);
 std::string layout_text(const graph::Shape&,

@@ -205,6 +205,9 @@ void setmaxnreg(Thread& t, unsigned registers, bool more) {
 }
 
 void griddep_wait(Thread& t) { fiber(t).home->griddep_wait(fiber(t)); }
+void griddep_launch_dependents(Thread& t) {
+  ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents];
+}
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -246,6 +249,7 @@ const AsyncEngine& async_engine() {
                                         .wgmma_wait = wgmma_wait,
                                         .setmaxnreg = setmaxnreg,
                                         .griddep_wait = griddep_wait,
+                                        .griddep_launch_dependents = griddep_launch_dependents,
                                         .check_descriptor = check_descriptor};
   return table;
 }

@@ -22,12 +22,17 @@ void Block::prepare(const LaunchState& launch) {
   first_thread = first_warp * 32;
   shared_bytes = config.shared_bytes;
   stacks_.reserve(threads_);
-  if (storage_bytes_ < config.shared_bytes + 1024 || !storage_) {
+  if (!config.shared_memory && (storage_bytes_ < config.shared_bytes + 1024 || !storage_)) {
     storage_bytes_ = config.shared_bytes + 1024;
     storage_.reset(new unsigned char[storage_bytes_]);
   }
-  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage_.get()) + 1023) / 1024 *
-                                            1024);
+  unsigned char* const from = config.shared_memory ? config.shared_memory() : storage_.get();
+  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(from) + 1023) / 1024 * 1024);
+  if (config.shared_memory && memory != from)
+    fail(
+        "emulator: the kernel's shared memory lies {} bytes behind a multiple of 1024; alignas(1024) puts it "
+        "on one",
+        reinterpret_cast<std::uintptr_t>(from) % 1024);
   regions_.clear();
   region_names.assign(1, "");
   arrangements_.assign(1, nullptr);
@@ -184,6 +189,21 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
   }
   regions_.push_back(std::move(region));
   return regions_.back().get();
+}
+
+const Region* Block::region_of(Fiber& f, const void* p, Site site) {
+  const auto* const at = static_cast<const unsigned char*>(p);
+  if (at >= memory && at < memory + shared_bytes) return shared(f, "shared memory", 0, shared_bytes, site);
+  for (unsigned i = 0; i < launch_->argument_count; ++i) {
+    const Region* const r = launch_->arguments[i].region;
+    if (r && at >= r->begin && at < r->begin + r->bytes) return r;
+  }
+  report(f, Finding::Kind::instruction, nullptr, site,
+         fmt::format(
+             "at \1, {} of {}: an instruction gets a raw pointer into no tensor of the launch, nor into the "
+             "block's dynamic shared memory",
+             spell(f.index), spell_block(linear)));
+  abandon(f);
 }
 
 // The same region once for each layout that it is seen through.

@@ -103,6 +103,7 @@ class Block {
 
   // The engine's calls.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
+  const Region* region_of(Fiber&, const void*, Site);  // of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
   void meet(Fiber&, const void* in, void* out, Compute, void* compute, const char* what, Site);
   void sync_warp(Fiber&, unsigned mask, Site);

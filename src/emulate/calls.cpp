@@ -319,6 +319,10 @@ const Region* shared(Thread& t, const char* name, unsigned offset, unsigned byte
   return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
 }
 
+const Region* region_of(Thread& t, const void* p) {
+  return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE());
+}
+
 unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -385,7 +389,8 @@ const Engine& engine() {
                                .arranged = arranged,
                                .unwritten = unwritten,
                                .instruction = row_of,
-                               .run_body = run_body};
+                               .run_body = run_body,
+                               .region_of = region_of};
   return table;
 }
 

@@ -52,8 +52,15 @@ struct Parameter {
   bool writes = false;
   std::vector<unsigned char> bytes;
   bool constant = false;  // no kernel of the stream writes it: it may be read before griddep_wait
+  bool address = false;   // the kernel takes it as a raw pointer
 
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
+  /// For a kernel that takes a raw pointer.
+  static Parameter address_of(Buffer& tensor, bool written) {
+    Parameter p(tensor.data(), tensor, written);
+    p.address = true;
+    return p;
+  }
   /// `map` is a TmaDescriptor made for the emulator (atom/make_tma_descriptor.hpp).
   template <class T>
   Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
@@ -83,6 +90,9 @@ struct LaunchConfig {
   unsigned schedule = 0;
   double seconds = 0;      // CPU time for a cluster of blocks, then it is given up; 0: any
   unsigned registers = 0;  // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
+  /// Where a block's dynamic shared memory is, asked on the thread that runs the block, for kernels that declare it (extern __shared__);
+  /// a multiple of 1024. Null: the emulator's own.
+  unsigned char* (*shared_memory)() = nullptr;
 };
 
 struct Report {

@@ -5,6 +5,7 @@ namespace zellige::emulate {
 
 void Block::griddep_wait(Fiber& f) {
   cluster.waits_for_previous = true;
+  ++cluster.counters[Counter::griddep_wait];
   hear(f, cluster.previous, 1);
 }
 

@@ -52,6 +52,12 @@ void check(const LaunchConfig& config) {
     fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(),
          config.writes.size());
   const dim3& c = config.cluster;
+  if (config.shared_memory && c.x * c.y * c.z != 1)
+    fail(
+        "emulator: the kernel declares its shared memory, which is one block's; the launch has clusters of "
+        "{}x{}x{} "
+        "blocks",
+        c.x, c.y, c.z);
   const std::uint64_t cluster = std::uint64_t(c.x) * c.y * c.z;
   if (cluster == 0 || cluster > 16)
     fail("emulator: a cluster of {}x{}x{} blocks; there must be 1 to 16", c.x, c.y, c.z);
@@ -98,7 +104,7 @@ struct Memory {
       bytes.push_back(p.bytes);
       argument.bytes = bytes.back().data();
       argument.size = bytes.back().size();
-      if (p.buffer) bind_map(bytes.back(), *argument.region, arguments.size() - 1);
+      if (p.buffer && !p.address) bind_map(bytes.back(), *argument.region, arguments.size() - 1);
     }
   }
 

@@ -43,6 +43,12 @@ Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides stride
   return {this, index};
 }
 
+Tensor Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
+  const Tensor tensor = input(std::move(name), std::move(shape), dtype, std::move(strides));
+  graph_.tensors[tensor.index].constant = true;
+  return tensor;
+}
+
 Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
   if (tensor.scope != this)
     fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");

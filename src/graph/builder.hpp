@@ -83,6 +83,8 @@ class Builder : public Scope {
   Builder& operator=(const Builder&) = delete;
 
   Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
+  Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;
@@ -137,7 +139,9 @@ template <class L> Handle<L> clamp(Handle<L> x, double lo, double hi) {
   return append<L>(OpKind::clamp, {x}, {.lo = lo, .hi = hi})[0];
 }
 
-template <class L> Handle<L> cast(Handle<L> x, DType dtype) { return append<L>(OpKind::cast, {x}, {.dtype = dtype})[0]; }
+template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = false) {
+  return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
+}
 
 // Views. permute and reshape are of the kernel level.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {

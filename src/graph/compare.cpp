@@ -12,6 +12,13 @@ Tolerance tolerance(DType dtype) {
       return {2.5e-4, 3 * 0x1p-10, 1e-3, 3 * 0x1p-24, 0x1p-10};
     case DType::bf16:
       return {2e-3, 3 * 0x1p-7, 1e-3, 0, 0x1p-7};
+    case DType::e4m3:
+      return {3.2e-2, 3 * 0x1p-3, 1e-3, 3 * 0x1p-9, 0x1p-3};
+    case DType::e5m2:
+      return {6.4e-2, 3 * 0x1p-2, 1e-3, 3 * 0x1p-16, 0x1p-2};
+    case DType::int8:
+    case DType::int32:
+      return {0, 0, 0};
     default:
       return {3e-6, 3e-5, 1e-2, 0, 0x1p-23};
   }

@@ -26,7 +26,7 @@ struct Tolerance {
   double unit = 0;  // the greatest relative distance of its other ones: the norm allows one element that
 };
 
-/// f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, and a floor of 1e-2: sums of terms as large as the tensor's
+/// Integers are compared as they are. e4m3: 3.2e-2 and 3/2^3; e5m2: 6.4e-2 and 3/2^2; f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, and a floor of 1e-2: sums of terms as large as the tensor's
 /// elements are no better than a few units of float32's last place at that size.
 Tolerance tolerance(DType);
 

@@ -2,6 +2,8 @@
 // twice.
 //
 //   round_to(DType::f16, 65520.0)   // infinity, as in IEEE 754;  round_to(DType::f16, 1.0 + 0x1p-11) == 1.0
+//   round_to(DType::e4m3, 465.0)    // NaN: e4m3 has no infinity;  464 lies in the middle and goes to 448
+//   round_to(DType::int8, -1.5)     // -1: what becomes an integer is cut off, as PyTorch does
 //   to_bits(DType::bf16, 1.0)       // 0x3f80
 #pragma once
 #include <bit>
@@ -13,26 +15,50 @@
 
 namespace zellige::graph {
 
-/// A binary floating-point format narrower than float64.
+/// A number format narrower than float64.
 struct Format {
   int mantissa;  // stored bits
   double least_normal;
-  double greatest;  // finite
+  double greatest;                                        // finite
+  double past = std::numeric_limits<double>::infinity();  // what a number past that becomes
+  int integer_bits = 0;                                   // of an integer; 0: a binary floating-point number
 };
 
 constexpr Format format(DType dtype) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (dtype) {
     case DType::f16:
       return {10, 0x1p-14, 65504.0};
     case DType::bf16:
       return {7, 0x1p-126, 0x1.fep127};
+    case DType::e4m3:
+      return {3, 0x1p-6, 448.0, std::numeric_limits<double>::quiet_NaN()};
+    case DType::e5m2:
+      return {2, 0x1p-14, 57344.0};
+    case DType::int8:
+      return {7, 1, 127, infinity, 8};
+    case DType::int32:
+      return {31, 1, 2147483647, infinity, 32};
     default:
       return {23, 0x1p-126, 0x1.fffffep127};
   }
 }
 
-/// The nearest value of the format; written without branches so that loops over arrays vectorise.
-inline double round_to(const Format& f, double x) {
+/// The lower bits of an integer, in two's complement.
+inline double wrapped(std::int64_t x, int bits) {
+  return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
+}
+
+/// What becomes an integer loses its fraction. PyTorch leaves open what a number past int32 or a NaN becomes; here it is the
+/// nearest int32, a NaN 0, as on a GPU. int8 then has the lower 8 bits of it.
+inline double to_integer(int bits, double x) {
+  const double whole = x < 0 ? std::ceil(x) : std::floor(x);
+  const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
+  return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
+}
+
+/// The nearest value of a floating-point format; written without branches so that loops over arrays vectorise.
+inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
   const double normal =
@@ -43,14 +69,22 @@ inline double round_to(const Format& f, double x) {
   const double magnitude = std::fabs(x);
   const double tiny = std::copysign((magnitude + pin) - pin, x);
   double y = magnitude < f.least_normal ? tiny : normal;
-  y = std::fabs(y) > f.greatest ? std::copysign(std::numeric_limits<double>::infinity(), x) : y;
+  y = std::fabs(y) > f.greatest ? std::copysign(f.past, x) : y;
   return x == x ? y : x;
 }
 
+inline double round_to(const Format& f, double x) {
+  return f.integer_bits ? to_integer(f.integer_bits, x) : round_to_float(f, x);
+}
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// The stored bits of a value, rounded first; and back. f16 and bf16 use the low 16 bits.
+/// The operator `cast` to the attributes' dtype: of a floating-point number, and of an integer, which PyTorch makes a float32 on
+/// its way to a narrower one.
+double cast_number(double x, const Attributes&);
+double cast_integer(double x, const Attributes&);
+
+/// The stored bits of a value, rounded first; and back. Types of 16 and 8 bits use the low ones.
 std::uint32_t to_bits(DType, double);
 double from_bits(DType, std::uint32_t);
 

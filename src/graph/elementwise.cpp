@@ -35,10 +35,11 @@ bool takes_scalar(OpKind kind, std::size_t tensors) {
   return row && row->scalar && tensors + 1 == static_cast<std::size_t>(row->operands);
 }
 
-double apply(OpKind kind, const Attributes& attributes, const double* operands) {
+double apply(OpKind kind, const Attributes& attributes, const double* operands, DType dtype) {
   double y = 0;
-  Doubles m;
-  with_elementwise(kind, [&](const auto& f, auto) { y = f(m, attributes, operands); });
+  with_arithmetic(dtype, [&](auto m) {
+    with_elementwise(kind, [&](const auto& f, auto) { y = f(m, attributes, operands); });
+  });
   return y;
 }
 

@@ -40,11 +40,25 @@ struct Doubles {
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
   static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN wins
   static double min(double x, double y) { return x < y || x != x ? x : y; }
-  static double rounded(double x, DType dtype) { return round_to(dtype, x); }
+  static double converted(double x, const Attributes& a) { return cast_number(x, a); }
   static double less(double x, double y) { return x < y; }  // 1 or 0; of a NaN 0
   static double at_most(double x, double y) { return x <= y; }
   static double same(double x, double y) { return x == y; }
   static double choose(double c, double x, double y) { return c != 0 ? x : y; }
+};
+
+/// int8 and int32 in doubles that hold them: two's complement, which wraps as PyTorch's does. Rows that have a text for integers
+/// use no other operation.
+struct Integers : Doubles {
+  int bits = 32;
+  double wrap(std::int64_t x) const { return wrapped(x, bits); }
+  static std::int64_t whole(double x) { return static_cast<std::int64_t>(x); }
+  double neg(double x) const { return wrap(-whole(x)); }
+  double add(double x, double y) const { return wrap(whole(x) + whole(y)); }
+  double sub(double x, double y) const { return wrap(whole(x) - whole(y)); }
+  double mul(double x, double y) const { return wrap(whole(x) * whole(y)); }
+  double abs(double x) const { return wrap(std::abs(whole(x))); }
+  static double converted(double x, const Attributes& a) { return cast_integer(x, a); }
 };
 
 /// How an error of the operands reaches the result (rounding.hpp).
@@ -67,6 +81,7 @@ struct Elementwise {
   /// What a kernel adds to y = f(x) in float32: the error of CUDA's functions, and the rounding of an inner argument where
   /// there is one. `r` is half a unit in the last place of y, `tiny` what may be flushed to zero.
   double (*own)(const double* x, double y, double r, double tiny);
+  std::string_view integers;  // the text of int32 operands; empty: of floating-point numbers only
 };
 
 template <int N, class F>
@@ -77,16 +92,23 @@ struct ElementwiseRow : Elementwise {
 
 namespace rows {
 
+constexpr bool has_operands(std::string_view text, int count) {
+  for (int i = 0; i < count; ++i)
+    if (const char operand[] = {'{', static_cast<char>('0' + i), '}'};
+        text.find(std::string_view(operand, 3)) == text.npos)
+      return false;
+  return true;
+}
+
 /// A row; a text that leaves one of its operands out does not compile.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,
-                                   double (*own)(const double*, double, double, double), F meaning) {
-  for (int i = 0; i < N; ++i)
-    if (const char operand[] = {'{', static_cast<char>('0' + i), '}'};
-        text.find(std::string_view(operand, 3)) == text.npos)
-      throw "a text that leaves an operand out";
-  return {{kind, name, mirage, N, scalar, text, spread, own}, meaning};
+                                   double (*own)(const double*, double, double, double), F meaning,
+                                   std::string_view integers = {}) {
+  if (!has_operands(text, N) || (!integers.empty() && !has_operands(integers, N)))
+    throw "a text that leaves an operand out";
+  return {{kind, name, mirage, N, scalar, text, spread, own, integers}, meaning};
 }
 
 using enum Spread;
@@ -114,11 +136,13 @@ inline constexpr std::tuple elementwise_rows{
               [](const double* x, double, double r, double tiny) { return (4 + std::fabs(x[0])) * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) { return m.exp(x[0]); }),
     rows::row<1>(OpKind::square, "square", "square", rows::tensors, "zellige::square({0})", Spread::corners, rows::with_scalar,
-              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[0]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[0]); },
+              "zellige::wrap_mul({0}, {0})"),
     rows::row<1>(OpKind::sqrt, "sqrt", "sqrt", rows::tensors, "zellige::sqrt({0})", Spread::corners, rows::with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.sqrt(x[0]); }),
     rows::row<1>(OpKind::mul_scalar, "mul_scalar", "mul_scalar", rows::tensors, "({0} * {scalar})", Spread::corners, rows::with_scalar,
-              [](auto& m, const Attributes& a, const auto* x) { return m.mul(x[0], m.constant(a.scalar)); }),
+              [](auto& m, const Attributes& a, const auto* x) { return m.mul(x[0], m.constant(a.scalar)); },
+              "zellige::wrap_mul({0}, {scalar})"),
     rows::row<1>(OpKind::silu, "silu", "silu", rows::tensors, "zellige::silu({0})", Spread::corners,
               [](const double* x, double, double r, double tiny) { return rows::by_exponent(x[0], -x[0], 7, r, tiny); },
               [](auto& m, const Attributes&, const auto* x) {
@@ -144,19 +168,23 @@ inline constexpr std::tuple elementwise_rows{
                 return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(twice))));
               }),
     rows::row<1>(OpKind::relu, "relu", "relu", rows::tensors, "zellige::relu({0})", Spread::corners, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); },
+              "zellige::max({0}, 0)"),
     rows::row<1>(OpKind::clamp, "clamp", "clamp", rows::tensors, "zellige::clamp({0}, {lo}, {hi})", Spread::corners,
               [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },  // bounds are float32
               [](auto& m, const Attributes& a, const auto* x) {
                 return m.min(m.max(x[0], m.constant(a.lo)), m.constant(a.hi));
-              }),
+              },
+              "zellige::min(zellige::max({0}, {lo}), {hi})"),
     rows::row<1>(OpKind::log, "log", "log", rows::tensors, "zellige::log({0})", Spread::corners,
               [](const double*, double, double r, double) { return 4 * r; },
               [](auto& m, const Attributes&, const auto* x) { return m.log(x[0]); }),
     rows::row<1>(OpKind::neg, "neg", "", rows::tensors, "(-{0})", Spread::corners, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); },
+              "zellige::wrap_sub(0, {0})"),
     rows::row<1>(OpKind::abs, "abs", "", rows::tensors, "zellige::abs({0})", Spread::corners, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.abs(x[0]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.abs(x[0]); },
+              "zellige::wrap_abs({0})"),
     rows::row<1>(OpKind::rsqrt, "rsqrt", "", rows::tensors, "zellige::rsqrt({0})", Spread::corners, rows::few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.div(m.integer(1), m.sqrt(x[0])); }),
     rows::row<1>(OpKind::tanh, "tanh", "", rows::tensors, "zellige::tanh({0})", Spread::corners, rows::few_units,
@@ -166,38 +194,51 @@ inline constexpr std::tuple elementwise_rows{
     rows::row<1>(OpKind::cos, "cos", "", rows::tensors, "zellige::cos({0})", Spread::slope, rows::few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.cos(x[0]); }),
 
-    rows::row<1>(OpKind::cast, "cast", "", rows::tensors, "float({dtype}({0}))", Spread::corners, rows::exact,
-                 [](auto& m, const Attributes& a, const auto* x) { return m.rounded(x[0], a.dtype); }),
+    rows::row<1>(OpKind::cast, "cast", "", rows::tensors, "zellige::cast<{dtype}{saturate}>({0})", Spread::corners, rows::exact,
+                 [](auto& m, const Attributes& a, const auto* x) { return m.converted(x[0], a); },
+                 "zellige::cast<{dtype}{saturate}>({0})"),
 
     rows::row<2>(OpKind::add, "add", "add", rows::or_scalar, "({0} + {1})", Spread::corners, rows::rounded,
-              [](auto& m, const Attributes&, const auto* x) { return m.add(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.add(x[0], x[1]); },
+              "zellige::wrap_add({0}, {1})"),
     rows::row<2>(OpKind::sub, "sub", "sub", rows::or_scalar, "({0} - {1})", Spread::corners, rows::rounded,
-              [](auto& m, const Attributes&, const auto* x) { return m.sub(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.sub(x[0], x[1]); },
+              "zellige::wrap_sub({0}, {1})"),
     rows::row<2>(OpKind::mul, "mul", "mul", rows::tensors, "({0} * {1})", Spread::corners, rows::rounded,
-              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[1]); },
+              "zellige::wrap_mul({0}, {1})"),
     rows::row<2>(OpKind::div, "div", "div", rows::or_scalar, "({0} / {1})", Spread::quotient, rows::with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.div(x[0], x[1]); }),
     rows::row<2>(OpKind::pow, "pow", "pow", rows::or_scalar, "zellige::pow({0}, {1})", Spread::corners,
               [](const double*, double, double r, double tiny) { return 16 * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) { return m.pow(x[0], x[1]); }),
     rows::row<2>(OpKind::maximum, "maximum", "", rows::or_scalar, "zellige::max({0}, {1})", Spread::corners, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], x[1]); },
+              "zellige::max({0}, {1})"),
     rows::row<2>(OpKind::minimum, "minimum", "", rows::or_scalar, "zellige::min({0}, {1})", Spread::corners, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); },
+              "zellige::min({0}, {1})"),
     rows::row<2>(OpKind::eq, "eq", "", rows::or_scalar, "({0} == {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.same(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.same(x[0], x[1]); },
+              "({0} == {1} ? 1 : 0)"),
     rows::row<2>(OpKind::ne, "ne", "", rows::or_scalar, "({0} != {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.sub(m.integer(1), m.same(x[0], x[1])); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.sub(m.integer(1), m.same(x[0], x[1])); },
+              "({0} != {1} ? 1 : 0)"),
     rows::row<2>(OpKind::lt, "lt", "", rows::or_scalar, "({0} < {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.less(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.less(x[0], x[1]); },
+              "({0} < {1} ? 1 : 0)"),
     rows::row<2>(OpKind::le, "le", "", rows::or_scalar, "({0} <= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[0], x[1]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[0], x[1]); },
+              "({0} <= {1} ? 1 : 0)"),
     rows::row<2>(OpKind::gt, "gt", "", rows::or_scalar, "({0} > {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.less(x[1], x[0]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.less(x[1], x[0]); },
+              "({0} > {1} ? 1 : 0)"),
     rows::row<2>(OpKind::ge, "ge", "", rows::or_scalar, "({0} >= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[1], x[0]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[1], x[0]); },
+              "({0} >= {1} ? 1 : 0)"),
     rows::row<3>(OpKind::where, "where", "", rows::or_scalar, "({0} != 0.0f ? {1} : {2})", Spread::choice, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.choose(x[0], x[1], x[2]); }),
+              [](auto& m, const Attributes&, const auto* x) { return m.choose(x[0], x[1], x[2]); },
+              "({0} != 0 ? {1} : {2})"),
 };
 // clang-format on
 
@@ -207,13 +248,22 @@ bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error for what is none
 /// Is the last of an elementwise operator's operands its scalar, if it is given `tensors` tensors?
 bool takes_scalar(OpKind, std::size_t tensors);
-/// What the scalar is where it stands for a tensor: the float32 that a kernel compares and adds.
-inline double scalar_operand(const Attributes& a) {
-  return static_cast<double>(static_cast<float>(a.scalar));
+/// What the scalar is where it stands for a tensor of this dtype: the float32 or int32 that a kernel compares and adds.
+inline double scalar_operand(const Attributes& a, DType dtype) {
+  return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
 
-/// One value, in float64, of all its operands.
-double apply(OpKind, const Attributes&, const double* operands);
+/// What an operator of operands of this dtype is computed in: calls use(arithmetic).
+template <class Use>
+void with_arithmetic(DType operands, const Use& use) {
+  if (!is_integer(operands)) return use(Doubles{});
+  Integers integers;
+  integers.bits = 8 * bytes(operands);
+  use(integers);
+}
+
+/// One value of all its operands, which are of this dtype.
+double apply(OpKind, const Attributes&, const double* operands, DType = DType::f32);
 
 /// Calls use(f, n) with the operator's meaning, f(arithmetic, attributes, operands), and the number of its operands as a
 /// type, so that a loop around f is compiled for it.

@@ -33,11 +33,10 @@ Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
 namespace {
 
 /// A loop for each meaning and number of operands; rows whose elements all lie side by side vectorise.
-template <int N, class F>
-void map_row(const F& f, const Attributes& a, std::int64_t n,
+template <int N, class M, class F>
+void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
              const std::array<const double*, max_operands>& from,
              const std::array<std::int64_t, max_operands>& step, double* to) {
-  Doubles m;
   bool dense = true;
   for (int k = 0; k < N; ++k) dense = dense && step[k] == 1;
   const auto run = [&](auto at) {
@@ -53,7 +52,8 @@ void map_row(const F& f, const Attributes& a, std::int64_t n,
     run([&](int k, std::int64_t i) { return i * step[k]; });
 }
 
-void map(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+template <class M>
+void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Broadcast walk(y.shape, in);
   with_elementwise(kind, [&](const auto& f, auto operands) {
     constexpr int n = decltype(operands)::value;
@@ -62,7 +62,7 @@ void map(OpKind kind, const Attributes& attributes, const std::vector<Operand>& 
     for (std::int64_t row = 0; row < walk.rows(); ++row) {
       std::array<const double*, max_operands> from{};
       for (int k = 0; k < n; ++k) from[k] = in[k].values + walk.start(row, k);
-      map_row<n>(f, attributes, walk.row_length(), from, step, y.values + row * walk.row_length());
+      map_row<n>(f, m, attributes, walk.row_length(), from, step, y.values + row * walk.row_length());
     }
   });
 }
@@ -216,18 +216,18 @@ void fold_max(const Operand& x, int dim, const Result& y) {
 }
 
 void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
-              const std::vector<Result>& out) {
+              const std::vector<Result>& out, DType dtype) {
   const Operand& x = in[0];
   const Result& y = out[0];
   if (is_elementwise(kind)) {
-    const double scalar = scalar_operand(attributes);
+    const double scalar = scalar_operand(attributes, dtype);
     const std::vector<Operand> all = with_scalar(kind, in, scalar);
     if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
-      return map(kind, attributes, all, y);
+      return with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
     const Shape flat{size(y.shape)};  // without broadcast all is one row
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
-    map(kind, attributes, rows, {flat, y.values});
+    with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
   } else if (kind == OpKind::matmul) {
     matmul(x, in[1], y);
   } else if (kind == OpKind::reduction) {

@@ -19,8 +19,10 @@ struct Result {
   double* values;
 };
 
-/// Any operator without a state: neither boundary, custom, accumulator nor reduction_max.
-void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&);
+/// Any operator without a state: neither boundary, custom, accumulator nor reduction_max. `dtype`: of the operands, whose values
+/// are integers if it is one.
+void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
+              DType dtype = DType::f32);
 
 /// y[..., j, ...] += f(x[..., j + k to, ...]) summed over k, along `dim`; f is the identity or the square.
 void fold(const Operand& x, int dim, bool squared, const Result& y);

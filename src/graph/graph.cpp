@@ -4,7 +4,19 @@
 
 namespace zellige::graph {
 
-int bytes(DType dtype) { return dtype == DType::f32 ? 4 : 2; }
+int bytes(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+    case DType::bf16:
+      return 2;
+    case DType::e4m3:
+    case DType::e5m2:
+    case DType::int8:
+      return 1;
+    default:
+      return 4;
+  }
+}
 
 std::string_view name(DType dtype) {
   switch (dtype) {
@@ -14,8 +26,20 @@ std::string_view name(DType dtype) {
       return "bf16";
     case DType::f32:
       return "f32";
+    case DType::e4m3:
+      return "e4m3";
+    case DType::e5m2:
+      return "e5m2";
+    case DType::int8:
+      return "int8";
+    case DType::int32:
+      return "int32";
   }
   return "unknown dtype";
+}
+
+std::vector<DType> all_dtypes() {
+  return {DType::f16, DType::bf16, DType::f32, DType::e4m3, DType::e5m2, DType::int8, DType::int32};
 }
 
 std::string_view name(OpKind kind) { return info(kind).name; }

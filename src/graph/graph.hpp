@@ -21,9 +21,12 @@
 
 namespace zellige::graph {
 
-enum class DType : std::uint8_t { f16, bf16, f32 };
+/// e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
+enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
 int bytes(DType);
 std::string_view name(DType);
+std::vector<DType> all_dtypes();
+constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
 
 /// The operators of both levels. Which level admits which is a table in ops.hpp.
 enum class OpKind : std::uint8_t {
@@ -107,6 +110,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
+  bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
 /// A tile that a block of threads sees. `after_loop` tells which side of the accumulators it lies on.
@@ -147,6 +151,7 @@ struct Attributes {
   double eps = 0;                   // rms_norm, layer_norm
   std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
   DType dtype = DType::f32;         // cast
+  bool saturate = false;            // cast: what is past the end of `dtype` becomes its last number
   Kept kept{};                      // mask
   double value = -std::numeric_limits<double>::infinity();  // mask: what stands where nothing is kept
   bool operator==(const Attributes&) const = default;

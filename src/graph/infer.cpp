@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
 
 namespace zellige::graph {
@@ -274,7 +276,23 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 }
 
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
+  const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
+  if (kind == OpKind::matmul && narrow) return DType::f32;
   return kind == OpKind::cast ? attributes.dtype : operands;
+}
+
+void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
+  if (!is_integer(dtype)) return;
+  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join;
+  if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
+    fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
+  const double greatest = format(dtype).greatest;
+  const auto check = [&](const char* what, double x) {
+    if (x != std::floor(x) || x < -greatest - 1 || x > greatest)
+      fail_at(where, "expected a {} that {} holds, found {}", what, name(dtype), x);
+  };
+  if (kind == OpKind::mul_scalar || takes_scalar(kind, operands)) check("scalar", a.scalar);
+  if (kind == OpKind::clamp) check("lo", a.lo), check("hi", a.hi);
 }
 
 Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid,

@@ -20,8 +20,11 @@ KernelGraph infer(KernelGraph);
 /// The results of one computing operator (neither boundary nor custom), from its operands' shapes.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Of an operator whose operands are all of one dtype.
+/// Of an operator whose operands are all of one dtype. Products of e4m3 or e5m2 are f32.
 DType result_dtype(OpKind, const Attributes&, DType operands);
+
+/// Refuses integers where the operator has no meaning for them, and scalars that are none.
+void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
 /// The tile that a block input sees in one iteration.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);

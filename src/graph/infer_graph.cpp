@@ -209,7 +209,9 @@ class BlockInference {
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
     if ((reduces(op.kind) || op.kind == OpKind::amax) && !op.attributes.keepdim)
       fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
-    const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, b_.tensors));
+    const DType operands = common_dtype(where, op.inputs, b_.tensors);
+    check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
+    const DType dtype = result_dtype(op.kind, op.attributes, operands);
     const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
     if (results.size() != op.outputs.size())
       fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
@@ -274,7 +276,9 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
   check_scalars(where, op.kind, op.attributes, op.inputs.size());
-  const DType dtype = result_dtype(op.kind, op.attributes, common_dtype(where, op.inputs, g.tensors));
+  const DType operands = common_dtype(where, op.inputs, g.tensors);
+  check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
+  const DType dtype = result_dtype(op.kind, op.attributes, operands);
   const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
   if (results.size() != op.outputs.size())
     fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());

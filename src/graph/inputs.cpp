@@ -28,15 +28,19 @@ std::uint64_t key_of(const InputChoice& c, int input) {
   return hash(c.seed) + static_cast<std::uint64_t>(input);
 }
 
-void random_row(Format f, std::uint64_t key, int exponent, bool positive, std::int64_t row, std::int64_t from,
-                std::int64_t count, double* to) {
+void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
+                std::int64_t from, std::int64_t count, double* to) {
+  const Format f = format(dtype);
   const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
   // 2^-2 to 2^2 in steps of 2^(1/16), written so that no libm can disagree: a power of two times a ratio.
   const auto step = static_cast<int>(stream % 65);
   const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
   for (std::int64_t i = 0; i < count; ++i) {
     const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(from + i)));
-    to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
+    if (f.integer_bits)
+      to[i] = cast_number(16 * (positive ? std::fabs(x) : x), {.dtype = dtype, .saturate = true});
+    else
+      to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
   }
 }
 
@@ -45,7 +49,7 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
                      chunk = std::max<std::int64_t>(1, (1 << 16) / n);
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row)
-      random_row(format(dtype), key, exponent, positive, row, 0, n, a.values.data() + row * n);
+      random_row(dtype, key, exponent, positive, row, 0, n, a.values.data() + row * n);
   });
 }
 
@@ -227,6 +231,11 @@ class Search {
     return false;
   }
 
+  /// Is the input's magnitude ours to choose?
+  bool scales(std::size_t input) const {
+    return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
+  }
+
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
   /// What a stage reads, of inputs with the exponents of this trial.
@@ -256,8 +265,7 @@ class Search {
 
   /// Runs the reference with the chosen inputs scaled by 2^exponent and the others by 1.
   bool fits(const std::vector<bool>& chosen, int exponent) {
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      exponents_[i] = chosen[i] && !choice_.given[i] ? exponent : 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) exponents_[i] = chosen[i] && scales(i) ? exponent : 0;
     ReferenceOptions options;
     options.limit = limit_ * share_;
     options.exp_limit = exp_limit_ * share_;
@@ -286,7 +294,7 @@ class Search {
 
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
-      if (choice_.given[i]) continue;
+      if (!scales(i)) continue;
       std::vector<bool> chosen = none();
       chosen[i] = true;
       if (bisect(chosen)) return true;
@@ -345,7 +353,7 @@ void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64
     const double* values = c.given[input]->values.data() + row * t.shape.back() + from;
     std::copy(values, values + count, to);
   } else {
-    random_row(format(t.dtype), key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
+    random_row(t.dtype, key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
   }
 }
 

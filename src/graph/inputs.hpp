@@ -14,6 +14,7 @@
 // of exp over 16,384 columns is at least that large), what is finite will do, no larger than need be; and where none keeps
 // every tensor finite, what has no NaN and leaves something finite in every output.
 //
+// Integers are up to a few hundred, of both signs, and never scaled.
 // An input may be given instead: then it stays as it is, and the others are scaled.
 #pragma once
 #include <memory>

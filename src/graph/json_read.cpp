@@ -60,10 +60,13 @@ void only_keys(const Where& where, const Json& j, const std::vector<std::string_
 
 DType read_dtype(const Where& where, const std::string& what, const Json& j) {
   const std::string name = text(where, what, j);
-  for (DType d : {DType::f16, DType::bf16, DType::f32})
+  std::vector<std::string> known;
+  for (DType d : all_dtypes()) {
     if (graph::name(d) == name) return d;
-  fail_at(where, "expected {} to be f16, bf16 or f32, found {}{}", what, describe(j),
-          did_you_mean(name, {"f16", "bf16", "f32"}));
+    known.emplace_back(graph::name(d));
+  }
+  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j),
+          did_you_mean(name, known));
 }
 
 Strides read_strides(const Where& where, const Json& j) {
@@ -120,6 +123,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
     if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
     if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
     if (key.name == "triu") a.kept.triu = integer(where, name, value, -max_extent, max_extent);
@@ -187,7 +191,7 @@ class Reader {
 
  private:
   void read_input(const Json& j) {
-    only_keys(where_, j, {"name", "dtype", "shape", "strides"});
+    only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
     KernelTensor t;
     t.name = identifier(where_, "an input's name", member(where_, j, "name"));
     t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
@@ -195,6 +199,8 @@ class Reader {
     check_shape(where_, "input " + t.name, t.shape);
     const Json* strides = find(where_, j, "strides");
     t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
+    if (const Json* constant = find(where_, j, "constant"))
+      t.constant = read_flag(where_, "constant", *constant);
     names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
     g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
     g_.tensors.push_back(std::move(t));

@@ -48,6 +48,7 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "start") j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "saturate" && a.saturate) j[name] = true;
     if (name == "keepdim") j[name] = a.keepdim;
     if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;
     if (name == "triu" && a.kept.triu) j[name] = *a.kept.triu;
@@ -128,6 +129,7 @@ std::string to_json(const KernelGraph& g) {
   for (int t : g.inputs) {
     const KernelTensor& x = g.tensors[t];
     Json j = {{"name", x.name}, {"dtype", name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
   for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));

@@ -49,8 +49,11 @@ void Judge::sample() {
 }
 
 Comparison Judge::compare(int tensor, const Array& found) {
+  return compare(tensor, found, graph_.tensors[tensor].dtype);
+}
+
+Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   const Array& expected = reference_.tensors[tensor];
-  const DType dtype = graph_.tensors[tensor].dtype;
   Comparison c = graph::compare(found, expected, dtype);
   if (c.correct) return c;
   if (bounds_.errors.empty()) {

@@ -21,8 +21,9 @@ class Judge {
   /// `reference` is the graph's on `inputs`; all three outlive the judge. It takes so many threads; 0: all there are.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0);
 
-  /// A kernel-level tensor that an operator makes.
+  /// A kernel-level tensor that an operator makes; held to its own dtype's tolerance, or to that of a narrower one.
   Comparison compare(int tensor, const Array& found);
+  Comparison compare(int tensor, const Array& found, DType held_to);
 
   static constexpr int samples = 12;
 

@@ -16,7 +16,8 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask most = Mask::none;
   for (int t : op.inputs) most = std::max(most, mask[t]);
   const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
-  const double fill = op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes);
+  const double fill =
+      op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
   if ((adds || op.kind == OpKind::mask) && fill == -std::numeric_limits<double>::infinity())
     most = Mask::infinity;
   return keeps(op.kind) ? most : std::min(most, Mask::nan);

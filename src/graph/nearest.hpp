@@ -52,6 +52,13 @@ inline std::string did_you_mean(std::string_view name, const std::vector<std::st
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
+/// "f16, bf16 or f32"
+inline std::string listed(const std::vector<std::string>& names) {
+  const auto last = names.size() - 1;
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.begin() + static_cast<long>(last), ", "),
+                     names[last]);
+}
+
 /// "; known operators are matmul, exp, ...; did you mean exp?"
 inline std::string known_names(std::string_view what, const std::vector<std::string>& known,
                                std::string_view name) {

@@ -84,7 +84,7 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
     case OpKind::mul_scalar:
       return {{"scalar"}};
     case OpKind::cast:
-      return {{"dtype"}};
+      return {{"dtype"}, {"saturate", optional}};
     case OpKind::permute:
       return {{"dims"}};
     case OpKind::reshape:

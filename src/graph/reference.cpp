@@ -115,13 +115,13 @@ void each_part(const KernelOp& op, const std::vector<const Array*>& in, const st
   });
 }
 
-void evaluate(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
-              int threads) {
+void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+              const std::vector<Array*>& out, int threads) {
   each_part(op, in, out, threads, [&](const Parts::Part& part) {
     std::vector<Result> results;
     for (std::size_t o = 0; o < out.size(); ++o)
       results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
-    evaluate(op.kind, op.attributes, part.in, results);
+    evaluate(op.kind, op.attributes, part.in, results, dtype);
   });
 }
 
@@ -170,7 +170,10 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
 bool representable(DType dtype, const Array& a) {
   const Format f = format(dtype);
   bool same = true;
-  for (double v : a.values) same &= round_to(f, v) == v || v != v;
+  if (f.integer_bits)
+    for (double v : a.values) same &= to_integer(f.integer_bits, v) == v;
+  else
+    for (double v : a.values) same &= round_to_float(f, v) == v || v != v;
   return same;
 }
 
@@ -209,7 +212,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
     at[t] = &inputs[i];
-    if (options.round && !representable(dtype, inputs[i])) {
+    if ((options.round || is_integer(dtype)) && !representable(dtype, inputs[i])) {
       rounded[i] = inputs[i];
       round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
       at[t] = &rounded[i];
@@ -256,10 +259,10 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
-    } else if (op.kind == OpKind::cast && !options.round) {
+    } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
       out[0]->values = in[0]->values;
     } else {
-      evaluate(op, in, out, threads);
+      evaluate(op, g.tensors[op.inputs[0]].dtype, in, out, threads);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
     if (options.errors && op.kind != OpKind::custom) {

@@ -26,9 +26,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double known(double e) { return e == e ? e : infinity; }
 
 /// The greatest distance of f from y at the corners of the operands' intervals.
-template <class Meaning>
-double corners(const Meaning& f, const Attributes& a, const double* x, const double* e, int n, double y) {
-  Doubles m;
+template <class Numbers, class Meaning>
+double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
+               double y) {
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
@@ -38,14 +38,14 @@ double corners(const Meaning& f, const Attributes& a, const double* x, const dou
   return spread;
 }
 
-/// How far errors e of the operands x move y = f(x), and what float32 adds.
-template <int n, class Meaning>
-double elementwise_error(const Elementwise& row, const Meaning& f, const Attributes& a, const double* x,
-                         const double* e, double y) {
+/// How far errors e of the operands x move y = f(x), and what float32 adds; integers are exact.
+template <int n, class Numbers, class Meaning>
+double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
+                         DType dtype, const double* x, const double* e, double y) {
   // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
-  const double own = limit ? 2 * r : row.own(x, y, r, tiny);
+  const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
@@ -53,7 +53,7 @@ double elementwise_error(const Elementwise& row, const Meaning& f, const Attribu
       if (std::fabs(x[1]) <= e[1]) return infinity;
       [[fallthrough]];
     case Spread::corners:
-      return known(corners(f, a, x, e, n, y) + own);
+      return known(corners(m, f, a, x, e, n, y) + own);
     case Spread::slope:
       return known(std::min(e[0], 2.0) + own);
     case Spread::step:
@@ -67,15 +67,15 @@ double elementwise_error(const Elementwise& row, const Meaning& f, const Attribu
   return infinity;
 }
 
-void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Uncertain>& in,
+void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
                         const Operand& result, double* error) {
   const Elementwise& row = elementwise(kind);
   std::vector<Operand> tensors;
   for (const Uncertain& x : in) tensors.push_back(x.at);
-  const double scalar = scalar_operand(a), sure = 0;
+  const double scalar = scalar_operand(a, dtype), sure = 0;
   const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
   const Broadcast walk(result.shape, all);
-  with_elementwise(kind, [&](const auto& meaning, auto operands) {
+  const auto run = [&](auto m, const auto& meaning, auto operands) {
     constexpr int n = decltype(operands)::value;
     for (std::int64_t i = 0; i < walk.rows(); ++i) {
       std::int64_t at[n] = {};
@@ -87,9 +87,12 @@ void elementwise_errors(OpKind kind, const Attributes& a, const std::vector<Unce
           x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
         }
         const std::int64_t to = i * walk.row_length() + j;
-        error[to] = elementwise_error<n>(row, meaning, a, x, e, result.values[to]);
+        error[to] = elementwise_error<n>(row, m, meaning, a, dtype, x, e, result.values[to]);
       }
     }
+  };
+  with_arithmetic(dtype, [&](auto m) {
+    with_elementwise(kind, [&](const auto& meaning, auto operands) { run(m, meaning, operands); });
   });
 }
 
@@ -235,7 +238,8 @@ void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) 
   const std::vector<double> own(error.values, error.values + size(acc.shape));
   std::vector<double> product(own.size());
   broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
-  elementwise_errors(OpKind::mul, {}, {{acc, own.data()}, r}, {acc.shape, product.data()}, error.values);
+  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()},
+                     error.values);
 }
 
 void mean_error(const Operand& x, double count, bool root, double* error) {
@@ -296,7 +300,8 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
     }
     const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
     // By one step at most: a value that moves further than that does so by itself.
-    const double step = std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
+    const double step =
+        f.integer_bits ? 1 : std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
            : side == 2 && high > y ? round_to(f, std::min(high, y + step))
                                    : y;
@@ -308,7 +313,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
                int threads) {
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
-    elementwise_errors(kind, attributes, in, out[0], errors[0]);
+    elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
     matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {

@@ -11,6 +11,7 @@ class Builder {
 
   Schedule run() {
     schedule_.threads = plan_.program.threads();
+    schedule_.programmatic = plan_.programmatic;
     for (const Buffer& b : plan_.buffers) schedule_.tensors.push_back({b.name, b.offset, b.bytes, b.stages});
     agent_.warps = (plan_.program.threads() + 31) / 32;
     for (const auto& [node, m] : plan_.matmuls)
@@ -59,6 +60,16 @@ class Builder {
     return plan_.boxed(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
+  bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
+
+  /// From here on anything of global memory may be touched, and the next kernel may start.
+  void depend() {
+    if (!plan_.programmatic || waited_) return;
+    waited_ = true;
+    step(StepKind::griddep_wait);
+    step(StepKind::griddep_launch_dependents);
+  }
+
   std::string said(const Task& task) const {
     const std::string& of =
         task.buffer >= 0 ? plan_.buffers[task.buffer].name : plan_.program.nodes[task.node].name;
@@ -70,6 +81,9 @@ class Builder {
     Step& s = step(travels(t) || boxed(t) ? StepKind::copy : StepKind::work, said(task));
     if (travels(t)) s.channel = cp_async_;
     s.task = t;
+    s.global = constant(t)                  ? Global::constants
+               : task.kind == TaskKind::mma ? Global::nothing
+                                            : Global::anything;
     for (int b : task.reads) {
       bool same = false;
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
@@ -99,23 +113,51 @@ class Builder {
     }
   }
 
-  /// Copies of the stages that the first iterations read: of a ring of two, of iteration 0 alone.
-  void prologue(int lag) {
-    if (lag == 0) return;
-    if (lag > 1) open(Loop::prologue, lag);
-    for (int t : order_.loop_copies) run(t);
-    commit();
-    if (lag > 1) close();
+  /// Steps of the iterations [from, to) of a ring's prologue, of which iteration 0 alone stands without a loop.
+  template <class Body>
+  void prologue(int from, int to, const Body& body) {
+    if (from >= to) return;
+    const bool looped = to > 1;
+    if (looped) open(Loop::prologue, to), agent_.steps.back().from = from;
+    body();
+    if (looped) close();
+  }
+
+  /// What is copied once, and the stages that the first iterations read. Of constants, what is copied once and the first half
+  /// of the stages start before the kernel waits for those before it; the other half stays behind, in groups of its own, so that
+  /// the first iteration need not wait for the last stage.
+  void fill(int lag) {
+    const bool streams = !order_.loop_copies.empty();
+    std::vector<int> early, late;
+    for (int t : order_.loop_copies) (constant(t) ? early : late).push_back(t);
+    const bool ahead = plan_.programmatic && !early.empty();
+    const int first = ahead ? ceil_div(lag, 2) : 0;  // iterations whose constants come first
+    for (int t : order_.before)
+      if (constant(t)) run(t);
+    prologue(0, first, [&] {
+      for (int t : early) run(t);
+    });
+    depend();
+    for (int t : order_.before)
+      if (!constant(t)) run(t);
+    if (!streams) return;
+    prologue(0, first, [&] {
+      for (int t : late) run(t);
+      commit();
+    });
+    prologue(first, lag, [&] {
+      for (int t : order_.loop_copies) run(t);
+      commit();
+    });
   }
 
   void loop() {
     const int lag = order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
-    for (int t : order_.before) run(t);
+    fill(lag);
     if (once && !streams) commit(), arrive();
     if (once && streams && lag == 0) commit();
     if (!streams && order_.before_barrier) barrier();
-    prologue(lag);
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();
@@ -167,6 +209,9 @@ class Builder {
     consume(order_.inside.front().front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
+    const auto constants = [&](int t) { return constant(t); };
+    if (plan_.programmatic && !std::all_of(order_.loop_copies.begin(), order_.loop_copies.end(), constants))
+      step(StepKind::griddep_wait);  // for itself; the consumer lets the next kernel start
     tiles();
     open(Loop::iterations, plan_.program.loop);
     step(StepKind::acquire).channel = ring;
@@ -191,6 +236,7 @@ class Builder {
   /// back, while its own is under way.
   void consume(int product) {
     barrier_ = consumer_barrier;
+    depend();
     tiles();
     if (order_.blocks > 0 && !order_.before.empty())
       barrier();  // the tile before has read what is loaded anew
@@ -265,10 +311,14 @@ class Builder {
       }
       std::vector<int> rest;
       bool reads = false;
+      const auto copy = [&](int t) { run(t), pending = pending || travels(t); };
+      const bool waits = plan_.programmatic && !waited_;
+      for (int t : phase)
+        if (waits && constant(t)) copy(t);
+      depend();
       for (int t : phase) {
         if (copies(t)) {
-          run(t);
-          pending = pending || travels(t);
+          if (!waits || !constant(t)) copy(t);
           continue;
         }
         rest.push_back(t);
@@ -283,6 +333,7 @@ class Builder {
   const Order& order_;
   Schedule schedule_;
   Agent agent_;
+  bool waited_ = false;              // the agent at hand, for the kernels before
   int barrier_ = 0;                  // among the agent's threads
   int cp_async_ = -1, stores_ = -1;  // channels behind the loop, where the kernel has agents to name
 };

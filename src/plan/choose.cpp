@@ -1,5 +1,6 @@
 #include "plan/choose.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "plan/agents.hpp"
@@ -9,6 +10,7 @@
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/warpgroups.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -28,7 +30,8 @@ class Choice {
 
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
-    if (const std::string why = warpgroups(grouped, program_, target_); why.empty()) {
+    const std::string why_not = warpgroups(grouped, program_, target_);
+    if (why_not.empty()) {
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
       for (Blocks blocks : ways_) {
@@ -43,6 +46,8 @@ class Choice {
                              blocks == Blocks::pairs ? " in pairs" : "")))
           return true;
       }
+    } else if (could_have_warpgroups(selected) && reasons.empty()) {
+      reasons.push_back("products on warpgroups: " + why_not);
     }
     return in_one_agent(selected);
   }
@@ -52,6 +57,12 @@ class Choice {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
 
  private:
+  bool could_have_warpgroups(const KernelPlan& selected) const {
+    return target::find_tensor_load(target_, 2) &&
+           std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
+                       [](const auto& m) { return m.second.row != nullptr; });
+  }
+
   /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on: measured on an H200, 5 to
   /// 28% from 64 iterations, a loss of 1 to 10% below (docs/performance.md). One way alone is what was asked for.
   bool pays(Blocks blocks, const BlockProgram& p) const {

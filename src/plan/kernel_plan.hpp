@@ -97,13 +97,14 @@ struct KernelPlan {
   std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
   std::map<int, bool> direct;     // loads read from global memory where they are used
   std::map<int, Copy> copies;     // by load and store node
-  std::map<int, int> parts;  // loads that a cluster shares -> the dimension of which each rank brings a part
-  std::set<int> wide;        // tensors whose offsets pass 32 bits
-  std::set<int> far;         // load and store nodes with coordinates that do
+  std::map<int, int> parts;   // loads that a cluster shares -> the dimension of which each rank brings a part
+  std::set<int> wide;         // tensors whose offsets pass 32 bits
+  std::set<int> far;          // load and store nodes with coordinates that do
+  std::set<int> constants;    // loads of what no earlier work on the stream writes
+  bool programmatic = false;  // may be launched while the kernel before it still runs
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
-      0;          // launched, each to take one tile of the program's grid after another; 0: a block a tile
-  int ranks = 1;  // of them in a cluster, tiles one below the other
+      0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 

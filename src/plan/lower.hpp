@@ -20,6 +20,8 @@ std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const s
 /// `shape`, where it is given, is what a map's result is broadcast to. A mask's splits are the caller's to fill in.
 int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
                    const Shape& shape = {});
+/// An operand of a product as instructions take it: e4m3 and e5m2 as f16, which holds them exactly.
+int lower_operand(BlockProgram&, int value, DType);
 /// A kernel-level view: an entry among the program's views, or copying kernels where it can be none.
 std::vector<BlockProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
                                      const target::Target&);

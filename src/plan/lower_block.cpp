@@ -60,6 +60,7 @@ class BlockLowering {
     n.in = std::move(in);
     n.shape = std::move(shape);
     n.section = section;
+    if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
     return program_.add(std::move(n));
   }
   const Node& node(int i) const { return program_.nodes[i]; }
@@ -93,14 +94,6 @@ class BlockLowering {
     Shape shape = node(x).shape;
     for (std::size_t d = 0; d + 2 < shape.size(); ++d) shape[d] = product[d];
     return shape == node(x).shape ? x : map(OpKind::mul_scalar, {x}, shape, node(x).section);
-  }
-
-  int rounded(int x, DType dtype) {
-    if (node(x).dtype == dtype && (node(x).kind == NodeKind::load || dtype == DType::f32)) return x;
-    const int id = add(NodeKind::round, {x}, node(x).shape, node(x).section);
-    program_.nodes[id].dtype = dtype;
-    if (node(x).carried || node(x).kind == NodeKind::accumulate) program_.nodes[id].section = Section::after;
-    return id;
   }
 
   std::vector<Split> splits(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes,
@@ -164,8 +157,8 @@ class BlockLowering {
         return -1;
       }
       case OpKind::matmul: {
-        const int x = rounded(batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
-        const int y = rounded(batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
+        const int x = lower_operand(program_, batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
+        const int y = lower_operand(program_, batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
         return add(NodeKind::matmul, {x, y}, shape, section);
       }
       case OpKind::reduction_max: {

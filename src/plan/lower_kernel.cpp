@@ -155,7 +155,8 @@ class KernelLowering {
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     std::int64_t batch = 1;
     for (int d = 0; d < rank - 2; ++d) batch *= out[d];
-    MatmulTile t = choose(batch, m, n, k, program_.tensors[op_.inputs[0]].dtype);
+    const DType dtype = program_.tensors[op_.inputs[0]].dtype;
+    MatmulTile t = choose(batch, m, n, k, dtype);
     const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;
@@ -180,7 +181,7 @@ class KernelLowering {
     const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
     Node product;
     product.kind = NodeKind::matmul;
-    product.in = {x, y};
+    product.in = {lower_operand(p, x, dtype), lower_operand(p, y, dtype)};
     product.shape = tile;
     product.section = section;
     product.carried = p.loop > 1;

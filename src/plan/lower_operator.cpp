@@ -27,9 +27,11 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   n.in = operands;
   n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
   n.section = section;
+  if (const DType from = program.nodes[operands[0]].dtype; graph::is_integer(from)) n.dtype = from;
+  if (kind == OpKind::cast) n.dtype = graph::is_integer(a.dtype) ? a.dtype : DType::f32;
   if (graph::is_elementwise(kind)) {
     n.kind = NodeKind::map, n.op = kind;
-    n.to_dtype = a.dtype, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
+    n.to_dtype = a.dtype, n.saturate = a.saturate, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
@@ -50,6 +52,21 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   } else {
     fail("{}: {} has no lowering", program.name, graph::name(kind));
   }
+  return program.add(std::move(n));
+}
+
+int lower_operand(BlockProgram& program, int value, DType dtype) {
+  const Node& from = program.nodes[value];
+  const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
+  const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;
+  if (!narrow && (loaded || (dtype == DType::f32 && from.dtype == dtype))) return value;
+  Node n;
+  n.kind = NodeKind::round;
+  n.in = {value};
+  n.shape = from.shape;
+  n.section = from.carried || from.kind == NodeKind::accumulate ? Section::after : from.section;
+  n.dtype = narrow ? DType::f16 : dtype;
+  if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value}, n.section)};
   return program.add(std::move(n));
 }
 

@@ -88,7 +88,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   if (blocks != Blocks::a_tile)
     order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) order.ranks = 2, order.blocks -= order.blocks % 2;
-  plan.blocks = order.blocks, plan.ranks = order.ranks;
+  plan.blocks = order.blocks;
   std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];

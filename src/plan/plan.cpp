@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include "plan/bounds.hpp"
+#include "plan/dependence.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -37,9 +38,11 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   }
   resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
+    dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, wishes.blocks);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
+    verify_dependence(kernel.schedule, kernel.program.name);
     verify_bounds(kernel, plan.program);
     verify_registers(kernel);
   }

@@ -3,6 +3,7 @@
 #include "plan/choose.hpp"
 #include "plan/kernel_plan.hpp"
 #include "plan/memory.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::plan {
 
@@ -13,10 +14,15 @@ struct Plan {
   std::string target;
 };
 
+/// Whose grids, loops and threads custom operators have: the graph's, those that price least, or some that are stated.
+enum class Tiles : std::uint8_t { given, chosen, stated };
+
 /// What may be asked of the passes, for tests and measurements. One way of blocks alone is taken wherever it can be, also where blocks
 /// have no second tile.
 struct Wishes {
   std::vector<Blocks> blocks = ways_of_blocks;
+  Tiles tiles = Tiles::given;
+  retile::Tiling tiling{};  // where it is stated
 };
 
 /// Throws Error where the graph asks for what the target lacks, or where the verifier refuses a plan.

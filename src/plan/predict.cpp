@@ -78,12 +78,27 @@ class Prediction {
   explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
 
   Counts run() {
-    for (Counter c :
-         {Counter::barrier, Counter::mma, Counter::ldmatrix, Counter::ldmatrix_wavefronts,
-          Counter::ldmatrix_wavefronts_ideal, Counter::cp_async_4, Counter::cp_async_8, Counter::cp_async_16,
-          Counter::cp_async_source_bytes, Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal,
-          Counter::wgmma, Counter::mbarrier_arrive, Counter::mbarrier_wait, Counter::tma_load,
-          Counter::tma_load_bytes, Counter::tma_store, Counter::tma_store_bytes, Counter::cluster_barrier})
+    for (Counter c : {Counter::barrier,
+                      Counter::mma,
+                      Counter::ldmatrix,
+                      Counter::ldmatrix_wavefronts,
+                      Counter::ldmatrix_wavefronts_ideal,
+                      Counter::cp_async_4,
+                      Counter::cp_async_8,
+                      Counter::cp_async_16,
+                      Counter::cp_async_source_bytes,
+                      Counter::cp_async_wavefronts,
+                      Counter::cp_async_wavefronts_ideal,
+                      Counter::wgmma,
+                      Counter::mbarrier_arrive,
+                      Counter::mbarrier_wait,
+                      Counter::tma_load,
+                      Counter::tma_load_bytes,
+                      Counter::tma_store,
+                      Counter::tma_store_bytes,
+                      Counter::cluster_barrier,
+                      Counter::griddep_wait,
+                      Counter::griddep_launch_dependents})
       counts_[c] = 0;
     for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
       counts_[Counter(c)] = 0;
@@ -124,13 +139,19 @@ class Prediction {
         } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
           steps(agent, at + 1, end, iteration, trips);
         else
-          for (std::int64_t i = 0; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
+          for (std::int64_t i = step.from; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
         at = end;
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
         counts_[Counter::mbarrier_arrive] +=
             blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
+      } else if (depends(step.kind)) {
+        counts_[step.kind == StepKind::griddep_wait ? Counter::griddep_wait
+                                                    : Counter::griddep_launch_dependents] +=
+            blocks_ * (fills_only(agent)         ? 1
+                       : plan_.schedule.parted() ? 32 * agent.warps
+                                                 : plan_.schedule.threads);
       } else if (step.kind == StepKind::barrier) {
         met_[step.id] += blocks_;
         unsynced_.clear(), ragged_.clear();
@@ -156,11 +177,11 @@ class Prediction {
                               Counter::shared_store_wavefronts_ideal})
         counts_[counter] += words;
     }
-    if (plan_.ranks == 1) {
+    if (plan_.schedule.ranks == 1) {
       barrier = blocks_;
       return;
     }
-    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.ranks);
+    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.schedule.ranks);
     for (const Channel& c : plan_.schedule.channels)
       if (barrier_bytes(c) > 0) counts_[Counter::mbarrier_wait] += blocks_ * c.stages;
   }
@@ -169,7 +190,7 @@ class Prediction {
   std::uint64_t ranks_at(int channel) const {
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& step : agent.steps)
-        if (step.multicast && step.channel == channel) return plan_.ranks;
+        if (step.multicast && step.channel == channel) return plan_.schedule.ranks;
     return 1;
   }
 

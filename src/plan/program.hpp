@@ -3,7 +3,7 @@
 //   load ── map ── matmul ── map ── reduce ── ... ── store
 //
 // Every node yields one value. Shapes are those of one block's tile. Loads, and the `round` nodes in front of a
-// matmul's operands, are in the storage type; everything else is float32, as the rounding contract says.
+// matmul's operands, are in the storage type; everything else is float32, as the rounding contract says, or an integer.
 #pragma once
 #include <map>
 #include <string>
@@ -37,6 +37,8 @@ enum class NodeKind : std::uint8_t {
   store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
+/// What a value of a node's dtype is kept in: float32, or int32 of integers.
+constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
 /// Evaluated where it is read, and stored nowhere.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
@@ -56,6 +58,7 @@ struct Split {
   std::int64_t extent = 1;  // of the tensor, from offset: what lies past it is neither read nor written
   std::int64_t offset = 0;
   bool overhang = false;  // the last tile may pass `extent`
+  auto operator<=>(const Split&) const = default;
 };
 
 struct Node {
@@ -67,6 +70,7 @@ struct Node {
   Section section = Section::inside;
   double scalar = 1, lo = 0, hi = 0;  // map
   DType to_dtype = DType::f32;        // map cast
+  bool saturate = false;              // map cast
   int dim = 0;                        // reduce, slice, concat
   std::int64_t to = 1;                // reduce
   std::int64_t start = 0;             // slice

@@ -51,12 +51,14 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   std::string text(name(step.kind));
   switch (step.kind) {
     case StepKind::loop_begin:
-      return fmt::format("{} < {}{}",
-                         step.loop == Loop::slices     ? "slice"
-                         : step.loop == Loop::tiles    ? "tile t"
-                         : step.loop == Loop::prologue ? "prologue i"
-                                                       : "loop i",
-                         step.trips, quoted(step.what));
+      return fmt::format(
+          "{} < {}{}",
+          step.loop == Loop::slices  ? "slice"
+          : step.loop == Loop::tiles ? "tile t"
+          : step.loop == Loop::prologue
+              ? fmt::format("prologue {}i", step.from > 0 ? fmt::format("{} <= ", step.from) : "")
+              : "loop i",
+          step.trips, quoted(step.what));
     case StepKind::wait_group:
       text += fmt::format(" {}", step.pending);
       break;
@@ -125,6 +127,10 @@ std::string_view name(StepKind kind) {
       return "async_work";
     case StepKind::fence_proxy:
       return "fence_proxy";
+    case StepKind::griddep_wait:
+      return "griddep_wait";
+    case StepKind::griddep_launch_dependents:
+      return "griddep_launch_dependents";
     case StepKind::loop_begin:
       return "loop_begin";
     case StepKind::loop_end:
@@ -145,7 +151,7 @@ bool consumes(const Channel& c, int agent) {
 bool fills_only(const Agent& agent) {
   return std::all_of(agent.steps.begin(), agent.steps.end(), [](const Step& s) {
     const bool loop = s.kind == StepKind::loop_begin || s.kind == StepKind::loop_end;
-    return loop || s.kind == StepKind::acquire ||
+    return loop || s.kind == StepKind::acquire || depends(s.kind) ||
            (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
   });
 }

@@ -47,21 +47,27 @@ struct SharedTensor {
 };
 
 enum class StepKind : std::uint8_t {
-  start,        // gives a state of a loop its first value, in registers or shared memory
-  work,         // reads and writes tensors with ordinary instructions of all the agent's threads
-  copy,         // starts an asynchronous copy into `writes` (through `channel`)
-  commit,       // closes the cp.async or wgmma group of what was started since the last commit
-  wait_group,   // at most `pending` groups of this agent are still under way
-  barrier,      // __syncthreads among all agents that name it, or bar.sync `id`
-  arrive,       // bar.arrive `id`: counts at the barrier and goes on, as in ping-pong
-  acquire,      // consumer waits until its channel's next stage is full; producer: until it is empty
-  release,      // consumer gives the stage back
-  async_work,   // started like wgmma: reads operands and writes registers until a wait_group
-  fence_proxy,  // ordinary writes become visible to the asynchronous proxy
+  start,         // gives a state of a loop its first value, in registers or shared memory
+  work,          // reads and writes tensors with ordinary instructions of all the agent's threads
+  copy,          // starts an asynchronous copy into `writes` (through `channel`)
+  commit,        // closes the cp.async or wgmma group of what was started since the last commit
+  wait_group,    // at most `pending` groups of this agent are still under way
+  barrier,       // __syncthreads among all agents that name it, or bar.sync `id`
+  arrive,        // bar.arrive `id`: counts at the barrier and goes on, as in ping-pong
+  acquire,       // consumer waits until its channel's next stage is full; producer: until it is empty
+  release,       // consumer gives the stage back
+  async_work,    // started like wgmma: reads operands and writes registers until a wait_group
+  fence_proxy,   // ordinary writes become visible to the asynchronous proxy
+  griddep_wait,  // until the kernels before have ended, and what they wrote is visible
+  griddep_launch_dependents,  // the kernel behind may start; it waits for this one's end by itself
   loop_begin,
   loop_end,
 };
 std::string_view name(StepKind);
+/// Whether a step orders this kernel and its neighbours on the stream.
+inline bool depends(StepKind kind) {
+  return kind == StepKind::griddep_wait || kind == StepKind::griddep_launch_dependents;
+}
 /// Whether a step counts at a barrier.
 inline bool meets(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
 
@@ -70,6 +76,13 @@ struct Access {
   int tensor = -1;
   int lag = 0;
   bool same_thread = false;  // each thread touches only what it wrote itself, so no barrier is owed
+};
+
+/// What a step touches of global memory.
+enum class Global : std::uint8_t {
+  nothing,
+  constants,  // reads what no earlier work on the stream writes
+  anything,   // reads what earlier kernels may have written, or writes
 };
 
 enum class Loop : std::uint8_t {
@@ -86,7 +99,9 @@ struct Step {
   int channel = -1;
   int pending = 0;         // wait_group
   int id = 0;              // barrier: 0 is __syncthreads
-  std::int64_t trips = 1;  // loop_begin
+  std::int64_t trips = 1;  // loop_begin: it ends before this iteration
+  std::int64_t from = 0;   // loop_begin of a prologue: its first iteration
+  Global global{};
   Loop loop{};             // loop_begin
   std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
@@ -112,6 +127,7 @@ bool fills_only(const Agent&);
 struct Schedule {
   int threads = 0;
   int ranks = 1;  // blocks of a cluster that run it together, each with tensors and channels of its own
+  bool programmatic = false;  // may be launched while the kernel before it still runs, and waits for its end
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;

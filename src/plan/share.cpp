@@ -33,9 +33,13 @@ class Sharing {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
+      const auto moved = [](const Coordinate& c) {
+        return c.shifts > 0;
+      };  // pairs are found from the nest's own
       const auto deep = [](const Coordinate& c) { return c.shifts > most_coordinates; };
       if (inlined(n.kind) &&
-          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep)))
+          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
+           (n.kind == NodeKind::rotate && std::any_of(at[i].begin(), at[i].end(), moved))))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
@@ -152,6 +156,7 @@ void share(BlockProgram& p) {
     round.kind = NodeKind::round;
     round.in = {now[i]};
     round.shape = n.shape;
+    round.dtype = kept_in(n.dtype);
     round.section = n.section;
     nodes.push_back(std::move(n));
     if (!stored[i]) continue;
@@ -163,7 +168,7 @@ void share(BlockProgram& p) {
 
 bool unshare(BlockProgram& p) {
   const auto stored = [&](int i) {
-    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == DType::f32;
+    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
   };
   std::int64_t largest = 0;
   for (const Node& n : p.nodes)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/evaluation.hpp"
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
@@ -119,10 +120,8 @@ class Arrangement {
         t.kind == TaskKind::finish ? sum_accesses(c, most_instances) : accesses(c, most_instances);
     AccessPattern p;
     p.name = std::string(name(t.kind));
-    const bool along = t.kind != TaskKind::finish && c.inner() == buffer_.inner &&
-                       buffer_.padded[buffer_.inner] % c.vector() == 0;
-    const int size = graph::bytes(buffer_.dtype);
-    p.bytes = std::min(target_.access_bytes, along ? size * c.vector() : size);
+    const int width = t.kind == TaskKind::finish ? 1 : access_width(buffer_, c.inner(), c.vector());
+    p.bytes = width * graph::bytes(buffer_.dtype);
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
       p.instances.clear();

@@ -46,7 +46,7 @@ std::int64_t boxes(const Buffer& b) { return b.span > 0 ? b.padded[b.inner] / b.
 
 std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const Buffer& b) {
   const auto part = plan.parts.find(node);
-  return part != plan.parts.end() && part->second == b.inner ? boxes(b) / plan.ranks : boxes(b);
+  return part != plan.parts.end() && part->second == b.inner ? boxes(b) / plan.schedule.ranks : boxes(b);
 }
 
 TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
@@ -64,7 +64,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
     const bool parted = part != plan.parts.end() && part->second == d && d != b.inner;
-    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (parted ? plan.ranks : 1));
+    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (parted ? plan.schedule.ranks : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;

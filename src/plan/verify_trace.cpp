@@ -75,7 +75,7 @@ struct Unroller {
           continue;
         }
         const std::int64_t count = shorten(step.trips);
-        for (std::int64_t i = 0; i < count; ++i) run(k + 1, close, i, count, step.trips, true, base);
+        for (std::int64_t i = step.from; i < count; ++i) run(k + 1, close, i, count, step.trips, true, base);
         loop_seen = true;
         k = close;
         continue;

@@ -100,12 +100,13 @@ Check standard_check(const graph::KernelGraph& g) {
 }
 
 void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
-               const graph::RandomInputs& inputs, RunResult& r) {
+               const graph::RandomInputs& inputs, RunResult& r, const std::vector<graph::DType>& held_to) {
   graph::Judge judge(g, inputs.arrays, inputs.reference);
   for (const Stored& s : stored_tensors(g, m)) {
     const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(s.place)];
     const Bytes& bytes = storage[static_cast<std::size_t>(s.place)];
-    const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)});
+    const graph::DType dtype = held_to.empty() ? t.dtype : held_to[static_cast<std::size_t>(s.tensor)];
+    const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, dtype);
     TensorResult one = result_of(t);
     one.norm_error = c.norm_error, one.worst = c.worst, one.past = c.wrong, one.of_error = c.of_error;
     one.fault = c.correct ? "" : graph::to_string(c);

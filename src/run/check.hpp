@@ -26,8 +26,9 @@ Check standard_check(const graph::KernelGraph&);
 
 using Say = std::function<void(const std::string&)>;
 
+/// `held_to`, by tensor: whose tolerance counts, where it is not the tensor's own dtype's.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
-               const graph::RandomInputs&, RunResult&);
+               const graph::RandomInputs&, RunResult&, const std::vector<graph::DType>& held_to = {});
 
 struct SampledCheck {
   int threads = 0;  // 0: one a core

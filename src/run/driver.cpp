@@ -35,6 +35,7 @@ const Device& device() {
     d.device_attribute(&major, 75, handle);  // compute capability
     d.device_attribute(&minor, 76, handle);
     d.device_attribute(&device.clock_khz, 13, handle);
+    d.device_attribute(&device.l2_bytes, 38, handle);
     d.driver_version(&device.driver);
     device.compute_capability = 10 * major + minor;
     return device;
@@ -94,6 +95,9 @@ void DeviceBytes::upload(const void* from, std::int64_t bytes, std::int64_t offs
 void DeviceBytes::download(void* to, std::int64_t bytes, std::int64_t offset) const {
   if (bytes > 0) check(driver().download(to, address_ + offset, bytes), "copying from the GPU");
 }
+void DeviceBytes::copy(const DeviceBytes& from) {
+  if (bytes_ > 0) check(driver().copy(address_, from.address_, bytes_), "copying on the GPU");
+}
 
 Module::Module(const std::string& cubin) {
   device();
@@ -121,27 +125,60 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void Stream::launch(const Function& f, const graph::Dim3& grid, const graph::Dim3& block,
-                    std::int64_t shared_bytes, const std::vector<Argument>& arguments, int cluster) {
+void Stream::launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
     where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map)
                           : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
   auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
-  if (cluster > 1) {
+  std::vector<LaunchAttribute> attributes;
+  if (shape.cluster > 1) {
+    attributes.emplace_back().id = LaunchAttribute::cluster_dimension;
+    attributes.back().value[0] = u(shape.cluster),
+    attributes.back().value[1] = attributes.back().value[2] = 1;
+  }
+  // A driver that knows no attributes starts every kernel when the one before has ended.
+  if (shape.early && driver().launch_ex) {
+    attributes.emplace_back().id = LaunchAttribute::programmatic_stream_serialization;
+    attributes.back().value[0] = 1;
+  }
+  const graph::Dim3 &grid = shape.grid, &block = shape.block;
+  if (!attributes.empty()) {
     if (!driver().launch_ex)
-      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks", cluster);
-    LaunchAttribute attribute;
-    attribute.value[0] = u(cluster), attribute.value[1] = attribute.value[2] = 1;
-    const LaunchConfiguration configuration{u(grid.x),  u(grid.y),       u(grid.z), u(block.x), u(block.y),
-                                            u(block.z), u(shared_bytes), handle_,   &attribute, 1};
+      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks",
+           shape.cluster);
+    const LaunchConfiguration configuration{u(grid.x),
+                                            u(grid.y),
+                                            u(grid.z),
+                                            u(block.x),
+                                            u(block.y),
+                                            u(block.z),
+                                            u(shape.shared_bytes),
+                                            handle_,
+                                            attributes.data(),
+                                            u(static_cast<std::int64_t>(attributes.size()))};
     return check(driver().launch_ex(&configuration, f.handle, where.data(), nullptr), "launching the kernel");
   }
   check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
-                        u(shared_bytes), handle_, where.data(), nullptr),
+                        u(shape.shared_bytes), handle_, where.data(), nullptr),
         "launching the kernel");
 }
 void Stream::wait() { check(driver().stream_wait(handle_), "running the kernels"); }
+
+CapturedGraph::CapturedGraph(Stream& stream, const std::function<void()>& launch) {
+  constexpr int of_this_thread = 1;
+  check(driver().capture_begin(stream.handle(), of_this_thread), "capturing launches");
+  launch();
+  check(driver().capture_end(stream.handle(), &graph_), "capturing launches");
+  check(driver().graph_instantiate(&ready_, graph_, 0), "making a graph of launches");
+}
+CapturedGraph::~CapturedGraph() {
+  if (ready_) driver().graph_exec_destroy(ready_);
+  if (graph_) driver().graph_destroy(graph_);
+}
+void CapturedGraph::launch(Stream& stream) const {
+  check(driver().graph_launch(ready_, stream.handle()), "launching a graph");
+}
 
 Event::Event() { check(driver().event_create(&handle_, 0), "creating an event"); }
 Event::~Event() {

@@ -1,6 +1,7 @@
 // CUDA's driver API, loaded when it is first needed, and the few owners that a launch takes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct Device {
   int compute_capability = 0;  // 90 for 9.0
   int driver = 0;              // 13000 for CUDA 13.0
   int clock_khz = 0;           // its highest
+  int l2_bytes = 0;
 };
 
 /// The device in use: $ZELLIGE_DEVICE, else 0; its primary context is current on the calling thread from here
@@ -44,6 +46,7 @@ class DeviceBytes {
   void fill(unsigned char value);
   void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
   void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
+  void copy(const DeviceBytes& from);  // all of it
 
  private:
   std::uint64_t address_ = 0;
@@ -75,6 +78,14 @@ struct Argument {
   std::optional<TmaDescriptor> map = {};
 };
 
+/// How a kernel is launched: `cluster` blocks along x at a time, and, where `early`, while the one before it still runs.
+struct LaunchShape {
+  graph::Dim3 grid, block;
+  std::int64_t shared_bytes = 0;
+  int cluster = 1;
+  bool early = false;
+};
+
 class Stream {
  public:
   Stream();
@@ -82,15 +93,25 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// `cluster` blocks along x at a time.
-  void launch(const Function&, const graph::Dim3& grid, const graph::Dim3& block, std::int64_t shared_bytes,
-              const std::vector<Argument>& arguments, int cluster = 1);
+  void launch(const Function&, const LaunchShape&, const std::vector<Argument>& arguments);
   /// Waits; fails with what the kernels since the last wait ran into.
   void wait();
   void* handle() const { return handle_; }
 
  private:
   void* handle_ = nullptr;
+};
+
+/// A CUDA graph of what `launch` puts into a stream.
+class CapturedGraph {
+ public:
+  CapturedGraph(Stream&, const std::function<void()>& launch);
+  ~CapturedGraph();
+  CapturedGraph(const CapturedGraph&) = delete;
+  void launch(Stream&) const;
+
+ private:
+  void *graph_ = nullptr, *ready_ = nullptr;
 };
 
 /// A point in a stream whose time is taken.

@@ -38,6 +38,13 @@ const Driver& driver() {
     library.bind(d.event_record, "cuEventRecord");
     library.bind(d.event_ms, "cuEventElapsedTime");
     library.bind(d.launch, "cuLaunchKernel");
+    library.bind(d.copy, "cuMemcpyDtoD_v2");
+    library.bind(d.capture_begin, "cuStreamBeginCapture_v2");
+    library.bind(d.capture_end, "cuStreamEndCapture");
+    library.bind(d.graph_instantiate, "cuGraphInstantiateWithFlags");
+    library.bind(d.graph_launch, "cuGraphLaunch");
+    library.bind(d.graph_destroy, "cuGraphDestroy");
+    library.bind(d.graph_exec_destroy, "cuGraphExecDestroy");
     library.bind_if_there(d.launch_ex, "cuLaunchKernelEx");
     if (const int status = d.init(0)) {
       const char* words = "unknown error";

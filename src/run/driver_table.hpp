@@ -7,10 +7,10 @@
 
 namespace zellige::run {
 
-/// CUlaunchAttribute with a cluster's blocks along x, y and z, and CUlaunchConfig.
+/// CUlaunchAttribute, with a cluster's blocks along x, y and z or with 1 for an early start, and CUlaunchConfig.
 struct LaunchAttribute {
-  static constexpr int cluster_dimension = 4;
-  int id = cluster_dimension, padding = 0;
+  static constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
+  int id = 0, padding = 0;
   unsigned value[16] = {};
 };
 static_assert(sizeof(LaunchAttribute) == 72);
@@ -53,6 +53,13 @@ struct Driver {
   int (*event_ms)(float*, void*, void*);
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                 void**);
+  int (*copy)(std::uint64_t, std::uint64_t, std::size_t);
+  int (*capture_begin)(void*, int);
+  int (*capture_end)(void*, void**);
+  int (*graph_instantiate)(void**, void*, unsigned long long);
+  int (*graph_launch)(void*, void*);
+  int (*graph_destroy)(void*);
+  int (*graph_exec_destroy)(void*);
   int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr: a driver before 11.8
 };
 

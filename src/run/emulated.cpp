@@ -138,7 +138,8 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
                                  .writes = {},
                                  .source_file = source,
                                  .workers = workers,
-                                 .cluster = {static_cast<unsigned>(k.cluster), 1, 1}};
+                                 .cluster = {static_cast<unsigned>(k.cluster), 1, 1},
+                                 .programmatic = k.programmatic};
     memory.take(k);
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));

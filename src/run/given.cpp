@@ -21,7 +21,7 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
            known_names("inputs", names, name));
     const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[at])];
     Npy found = parse_npy(read_whole(file), file);
-    const graph::DType written = t.dtype == graph::DType::bf16 ? graph::DType::f32 : t.dtype;
+    const graph::DType written = npy_dtype(t.dtype);
     if (found.dtype != written || found.shape != t.shape) {
       fail("{}: input {} of graph {} is {} {}{}, found {} {}", file, name, g.name, graph::name(t.dtype),
            graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32", graph::name(found.dtype),

@@ -4,15 +4,13 @@
 #include <chrono>
 
 #include "graph/error.hpp"
-#include "run/driver.hpp"
-#include "run/tensor_map.hpp"
+#include "run/bound.hpp"
 
 namespace zellige::run {
 namespace {
 
 constexpr std::int64_t guard_bytes =
     256;  // behind every tensor; a kernel that changes them wrote past the end
-constexpr int warm_up = 20, launches = 200;
 
 // Fills the shared memory of every multiprocessor with NaN: hardware leaves there what the last kernel wrote.
 constexpr const char* poison_ptx = R"(
@@ -40,12 +38,6 @@ again:
 }
 )";
 
-struct Launch {
-  Function function;
-  const emit::KernelLaunch* kernel;
-  std::vector<Argument> arguments;
-};
-
 // Where each tensor of the manifest lies on the device.
 class Memory {
  public:
@@ -64,6 +56,23 @@ class Memory {
     const emit::TensorPlace& t = manifest_.tensors[i];
     return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
                                               : owned_[i].address();
+  }
+  /// As before the first launch.
+  void poison() {
+    workspace_.fill(0xff);
+    for (std::size_t i = 0; i < owned_.size(); ++i)
+      if (manifest_.tensors[i].role == emit::Role::output) owned_[i].fill(0xff);
+  }
+  std::int64_t bytes() const {  // of one set of inputs and outputs
+    std::int64_t sum = 0;
+    for (const DeviceBytes& b : owned_) sum += b.bytes();
+    return sum;
+  }
+  /// One more set of inputs, with the same values, and outputs; nothing for intermediates, which all evaluations share.
+  std::vector<DeviceBytes> another() const {
+    std::vector<DeviceBytes> set;
+    for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
+    return set;
   }
   void fetch(std::size_t i, Bytes& into) const {
     const emit::TensorPlace& t = manifest_.tensors[i];
@@ -88,75 +97,74 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   const Module module(poison_ptx);
   const Function poison = module.function("poison", bytes);
   // More blocks than multiprocessors, each too large to share one with many others.
-  stream.launch(poison, {1024, 1, 1}, {256, 1, 1}, bytes, {{static_cast<std::uint64_t>(bytes)}});
+  stream.launch(poison, {{1024, 1, 1}, {256, 1, 1}, bytes}, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();
 }
 
-std::vector<double> sample(Stream& stream, const std::vector<Launch>& program) {
-  auto once = [&] {
-    for (const Launch& l : program) {
-      stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments,
-                    l.kernel->cluster);
-    }
-  };
-  for (int i = 0; i < warm_up; ++i) once();
+/// Launched as one unit, its kernels overlapping and then the whole evaluation with another, the program must write what its
+/// kernels write one after another; "" if it does.
+std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
+                              const emit::Manifest& m, const std::vector<Bytes>& storage) {
+  memory.poison();
+  const CapturedGraph twice(stream, [&] {
+    bound.launch(stream, Overlap::all);
+    bound.launch(stream, Overlap::all);
+  });
+  twice.launch(stream);
   stream.wait();
-  // The stream is held while a batch is queued, so that no launch waits for the host.
-  const int batch = std::clamp(400 / (static_cast<int>(program.size()) + 2), 1, 50);
-  std::vector<double> us;
-  while (static_cast<int>(us.size()) < launches) {
-    const int n = std::min(batch, launches - static_cast<int>(us.size()));
-    std::vector<Event> before(static_cast<std::size_t>(n)), after(static_cast<std::size_t>(n));
-    Gate gate(stream);
-    for (int i = 0; i < n; ++i) {
-      before[i].record(stream);
-      once();
-      after[i].record(stream);
-    }
-    gate.open();
-    stream.wait();
-    for (int i = 0; i < n; ++i) us.push_back(1e3 * after[i].ms_since(before[i]));
+  for (std::size_t t = 0; t < m.tensors.size(); ++t) {
+    if (m.tensors[t].role != emit::Role::output) continue;
+    Bytes found(storage[t].size());
+    memory.fetch(t, found);
+    const auto at = std::mismatch(found.begin(), found.end(), storage[t].begin()).first - found.begin();
+    if (at < static_cast<std::ptrdiff_t>(found.size()))
+      return fmt::format(
+          "{}: launched as one unit, each kernel starting before the one in front of it has ended, output {} "
+          "differs at byte {} from "
+          "what the kernels write one after another",
+          m.name, m.tensors[t].name, at);
   }
-  return us;
+  return "";
+}
+
+Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
+            Timing how) {
+  if (how == Timing::hot) return time_hot(stream, bound);
+  std::vector<std::vector<DeviceBytes>> memories;
+  std::vector<BoundProgram> sets{bound};
+  for (int i = sets_past_l2(memory.bytes()); i > 1; --i) {
+    const std::vector<DeviceBytes>& set = memories.emplace_back(memory.another());
+    sets.emplace_back(
+        program, [&](std::size_t t) { return set[t].bytes() > 0 ? set[t].address() : memory.address(t); });
+  }
+  return time_rotated(stream, program, sets);
 }
 
 }  // namespace
 
-GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, bool time) {
+GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
   require_target(m.target);
   check(m);
   GpuRun result;
   const auto start = std::chrono::steady_clock::now();
-  const Module module(cubin.bytes);
-  const Memory memory(m, storage);
+  const LoadedProgram program(m, cubin);
+  Memory memory(m, storage);
+  const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
   Stream stream;
-  std::vector<Launch> all;
-  std::int64_t most_shared = 0;
-  for (const emit::KernelLaunch& k : m.kernels) {
-    Launch l{module.function(k.name, k.shared_bytes), &k, {}};
-    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
-      const auto t = static_cast<std::size_t>(k.tensors[i]);
-      Argument& argument = l.arguments.emplace_back(Argument{memory.address(t)});
-      if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
-        argument.map = make_tma_descriptor(tma_tensor(map->second, m.tensors[t].name),
-                                           reinterpret_cast<const void*>(argument.address));
-    }
-    result.kernels.push_back({k.name, l.function.registers, l.function.local_bytes});
-    most_shared = std::max(most_shared, k.shared_bytes + l.function.static_shared_bytes);
-    all.push_back(std::move(l));
-  }
-  for (const Launch& l : all) {
-    poison_shared_memory(stream, most_shared);
-    stream.launch(l.function, l.kernel->grid, l.kernel->block, l.kernel->shared_bytes, l.arguments,
-                  l.kernel->cluster);
+  for (std::size_t k = 0; k < m.kernels.size(); ++k) {
+    result.kernels.push_back(
+        {m.kernels[k].name, program.function(k).registers, program.function(k).local_bytes});
+    poison_shared_memory(stream, program.most_shared_bytes());
+    bound.launch_one(stream, k);
     stream.wait();
-    for (std::size_t i = 0; i < l.kernel->tensors.size(); ++i) {
-      const auto t = static_cast<std::size_t>(l.kernel->tensors[i]);
-      if (l.kernel->writes[i]) memory.fetch(t, storage[t]);
+    for (std::size_t i = 0; i < m.kernels[k].tensors.size(); ++i) {
+      const auto t = static_cast<std::size_t>(m.kernels[k].tensors[i]);
+      if (m.kernels[k].writes[i]) memory.fetch(t, storage[t]);
     }
   }
+  if (program.programmatic()) result.fault = differs_as_a_unit(stream, bound, memory, m, storage);
   result.run_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  if (time) result.samples_us = sample(stream, all);
+  if (time != Timing::off) result.times = timed(stream, program, bound, memory, time);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "emit/manifest.hpp"
 #include "run/nvrtc.hpp"
 #include "run/storage.hpp"
+#include "run/timing.hpp"
 
 namespace zellige::run {
 
@@ -16,15 +17,17 @@ struct GpuKernel {
 
 struct GpuRun {
   std::vector<GpuKernel> kernels;
-  double run_ms = 0;               // upload, first launch of everything, download
-  std::vector<double> samples_us;  // of the whole program, hot; empty unless asked for
+  double run_ms = 0;  // upload, first launch of everything, download
+  std::string
+      fault;    // where the program as one unit writes other outputs than its kernels one by one; "" else
+  Times times;  // of the whole program, if asked for
 };
 
-/// Runs every launch of the manifest once. `storage` holds the bytes of each of its tensors, and the bytes
-/// after the run on return, an intermediate's as the last kernel that writes it left them. Outputs and
+/// Runs every launch of the manifest once, each when the one before has ended, then the program twice as one unit, captured in
+/// a CUDA graph, where its kernels may overlap. `storage` holds the bytes of each of its tensors, and the bytes after
+/// the first run on return, an intermediate's as the last kernel that writes it left them. Outputs and
 /// workspace start as `storage` has them (poisoned), shared memory as NaN. Fails where a kernel wrote past a
-/// tensor's end. With `time`, then 20 launches to warm up and 200 that are timed by events, one set of
-/// buffers.
-GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, bool time);
+/// tensor's end.
+GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
 
 }  // namespace zellige::run

@@ -1,5 +1,6 @@
 #include "run/npy.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -9,6 +10,15 @@ namespace zellige::run {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
+
+struct Element {
+  std::string_view descr;
+  graph::DType dtype;
+};
+constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
+                                {"'<f4'", graph::DType::f32},
+                                {"'|i1'", graph::DType::int8},
+                                {"'<i4'", graph::DType::int32}};
 
 // The text after `'key':` in the header's dictionary.
 std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
@@ -36,13 +46,21 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
 
 }  // namespace
 
+graph::DType npy_dtype(graph::DType dtype) {
+  const auto known = [&](const Element& e) { return e.dtype == dtype; };
+  return std::any_of(std::begin(elements), std::end(elements), known) ? dtype : graph::DType::f32;
+}
+
 std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector<double>& values) {
-  const bool half = dtype == graph::DType::f16;
+  const graph::DType written = npy_dtype(dtype);
+  std::string_view descr;
+  for (const Element& e : elements)
+    if (e.dtype == written) descr = e.descr;
   std::string extents;
   for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
   if (shape.size() == 1) extents += ",";
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   half ? "<f2" : "<f4", extents);
+  std::string header =
+      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", descr, extents);
   // Magic, length and header together fill a multiple of 64 bytes and end in a newline.
   header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');
 
@@ -50,11 +68,11 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   file += static_cast<char>(header.size() & 255);
   file += static_cast<char>(header.size() >> 8);
   file += header;
-  const std::size_t start = file.size(), width = half ? 2 : 4;
+  const std::size_t start = file.size(), width = static_cast<std::size_t>(graph::bytes(written));
   file.resize(start + width * values.size());
   char* to = file.data() + start;
   for (const double v : values) {
-    const std::uint32_t bits = graph::to_bits(half ? graph::DType::f16 : graph::DType::f32, v);
+    const std::uint32_t bits = graph::to_bits(written, v);
     std::memcpy(to, &bits, width);
     to += width;
   }
@@ -74,19 +92,18 @@ Npy parse_npy(std::string_view bytes, std::string_view where) {
 
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
-  if (descr.starts_with("'<f2'")) {
-    array.dtype = graph::DType::f16;
-  } else if (descr.starts_with("'<f4'")) {
-    array.dtype = graph::DType::f32;
-  } else {
-    fail("{}: holds elements of {}; '<f2' and '<f4' can be read", where, descr.substr(0, descr.find(',')));
-  }
+  const auto element = std::find_if(std::begin(elements), std::end(elements),
+                                    [&](const Element& e) { return descr.starts_with(e.descr); });
+  if (element == std::end(elements))
+    fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
+         descr.substr(0, descr.find(',')));
+  array.dtype = element->dtype;
   if (!value_of(header, "fortran_order", where).starts_with("False")) {
     fail("{}: is column-major; only row-major files can be read", where);
   }
   array.shape = parse_shape(value_of(header, "shape", where), where);
 
-  const std::size_t width = array.dtype == graph::DType::f16 ? 2 : 4;
+  const auto width = static_cast<std::size_t>(graph::bytes(array.dtype));
   std::size_t count = 1;
   for (const std::int64_t n : array.shape) {
     if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))

@@ -2,7 +2,7 @@
 //
 //   write_whole("x.npy", npy(DType::f16, {2, 4096}, values));   // numpy.load("x.npy").dtype == float16
 //
-// NumPy has no bfloat16: such values are written as float32, which holds them exactly.
+// NumPy has no bfloat16, e4m3 and e5m2: such values are written as float32, which holds them exactly.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,16 +12,19 @@
 
 namespace zellige::run {
 
+/// What a tensor's values are in a file.
+graph::DType npy_dtype(graph::DType);
+
 /// The bytes of a file. Values are rounded to the type written; those of a tensor are its values already.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
 struct Npy {
-  graph::DType dtype{};  // f16 or f32
+  graph::DType dtype{};  // as in the file: f16, f32, int8 or int32
   graph::Shape shape;
   std::vector<double> values;
 };
 
-/// Reads what `npy` and NumPy write for <f2 and <f4; `where` names the file in messages.
+/// Reads what `npy` and NumPy write for <f2, <f4, |i1 and <i4; `where` names the file in messages.
 Npy parse_npy(std::string_view bytes, std::string_view where);
 
 }  // namespace zellige::run

@@ -71,6 +71,15 @@ KernelResult kernel(const Json& j) {
           j.at("shared_bytes"), j.value("registers", -1), j.value("local_bytes", -1)};
 }
 
+Json times(const std::vector<double>& us) {
+  Json samples = Json::array();
+  for (const double x : us) samples.push_back(ms(x));
+  return {{"median", ms(median(us))},
+          {"min", ms(percentile(us, 0))},
+          {"p90", ms(percentile(us, 0.9))},
+          {"samples", samples}};
+}
+
 double worst_norm(const RunResult& r) {
   double most = 0;
   for (const TensorResult& t : r.tensors) most = t.norm_error <= most ? most : t.norm_error;  // NaN stays
@@ -125,14 +134,13 @@ std::string to_json(const RunResult& r) {
   j["compile_cached"] = r.compile_cached;
   j["run_ms"] = ms(r.run_ms);
   j["check_ms"] = ms(r.check_ms);
-  if (!r.samples_us.empty()) {
-    Json samples = Json::array();
-    for (const double us : r.samples_us) samples.push_back(ms(us));
-    j["time_us"] = {{"median", ms(median(r.samples_us))},
-                    {"min", ms(percentile(r.samples_us, 0))},
-                    {"p90", ms(percentile(r.samples_us, 0.9))},
-                    {"samples", samples}};
-  }
+  const auto put = [&](const char* key, const std::vector<double>& samples) {
+    if (!samples.empty()) j[key] = times(samples);
+  };
+  if (r.times.how != Timing::off) j["timing"] = name(r.times.how), j["sets"] = r.times.sets;
+  put("time_us", r.times.samples);
+  put("apart_us", r.times.apart);
+  put("ordered_us", r.times.ordered);
   j["kernel"] = r.kernel;
   if (!r.device.empty()) j["device"] = r.device;
   // A message may quote bytes of a hostile file; what is not UTF-8 is replaced.
@@ -166,7 +174,14 @@ RunResult parse_result(std::string_view text) {
   r.compile_cached = j.at("compile_cached");
   r.run_ms = j.at("run_ms");
   r.check_ms = j.at("check_ms");
-  if (j.contains("time_us")) r.samples_us = j.at("time_us").at("samples").get<std::vector<double>>();
+  const auto take = [&](const char* key, std::vector<double>& samples) {
+    if (j.contains(key)) samples = j.at(key).at("samples").get<std::vector<double>>();
+  };
+  for (const Timing how : {Timing::rotated, Timing::hot})
+    if (j.value("timing", "") == name(how)) r.times.how = how, r.times.sets = j.at("sets");
+  take("time_us", r.times.samples);
+  take("apart_us", r.times.apart);
+  take("ordered_us", r.times.ordered);
   r.kernel = j.at("kernel");
   r.device = j.value("device", "");
   return r;
@@ -186,10 +201,11 @@ std::string summary(const RunResult& r) {
   if (r.compile_ms > 0)
     line += fmt::format("  compile {:.2f} s{}", r.compile_ms / 1e3, r.compile_cached ? " (cached)" : "");
   if (r.run_ms > 0) line += fmt::format("  run {:.2f} s", r.run_ms / 1e3);
-  if (!r.samples_us.empty()) {
-    line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(r.samples_us),
-                        percentile(r.samples_us, 0), percentile(r.samples_us, 0.9));
-  }
+  if (const std::vector<double>& us = r.times.samples; !us.empty())
+    line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(us), percentile(us, 0),
+                        percentile(us, 0.9));
+  if (!r.times.apart.empty())
+    line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.apart), median(r.times.ordered));
   if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;
   for (const TensorResult& t : r.tensors)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "run/timing.hpp"
 
 namespace zellige::run {
 
@@ -66,9 +67,9 @@ struct RunResult {
   double inputs_ms = 0;  // finding inputs: the reference, as often as the search for their scales takes
   double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;
   bool compile_cached = false;
-  std::vector<double> samples_us;  // --time
-  std::string kernel;              // the file of the emitted text
-  std::string device;              // the GPU and its driver
+  Times times;         // --time
+  std::string kernel;  // the file of the emitted text
+  std::string device;  // the GPU and its driver
 };
 
 double median(std::vector<double>);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "graph/graph.hpp"
+#include "plan/plan.hpp"
 #include "run/cache.hpp"
 #include "run/check.hpp"
 #include "run/given.hpp"
@@ -24,12 +25,15 @@ struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
   std::uint64_t seed = 1;
-  std::filesystem::path dump;           // a folder for this graph's .npy files and emitted text; "": none
-  Outputs* outputs = nullptr;           // what a dump is written through
-  bool time = false;                    // GPU only
-  int workers = 0;                      // of the emulator, and of a check by sample; 0: one a core
-  std::optional<Check> check;           // without: standard_check
-  InputFiles inputs;                    // the others are random
+  std::filesystem::path dump;  // a folder for this graph's .npy files and emitted text; "": none
+  Outputs* outputs = nullptr;  // what a dump is written through
+  Timing time = Timing::off;   // GPU only
+  std::vector<std::string>
+      constants;               // inputs that no earlier work on the stream writes, beside those that say so
+  int workers = 0;             // of the emulator, and of a check by sample; 0: one a core
+  std::optional<Check> check;  // without: standard_check
+  InputFiles inputs;           // the others are random
+  plan::Wishes wishes{};       // of the planner
   Say say = [](const std::string&) {};  // what it is doing, now and then
 };
 

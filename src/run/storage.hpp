@@ -11,7 +11,7 @@ namespace zellige::run {
 
 using Bytes = std::vector<std::byte>;
 
-/// A tensor's storage with every byte 0xff: NaN in f16, bf16 and f32, padding included.
+/// A tensor's storage with every byte 0xff: NaN in every floating-point dtype, -1 in integers, padding included.
 Bytes poisoned(const emit::TensorPlace&);
 
 /// The storage of row-major values, which are rounded to the tensor's dtype; padding is NaN.
@@ -24,7 +24,8 @@ Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, 
 /// Calls visit(byte offset, bytes) for each element; neighbours in one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
 
-/// How many elements still are as `poisoned` left them: NaN with every bit set, which no arithmetic makes.
+/// How many elements still are as `poisoned` left them: NaN with every bit set, which no arithmetic makes. Of integers it
+/// cannot be told: 0.
 std::int64_t unwritten(const emit::TensorPlace&, const Bytes&);
 
 /// The row-major values of a storage.

@@ -13,6 +13,8 @@ TmaElement element(graph::DType dtype) {
       return TmaElement::bf16;
     case graph::DType::f32:
       return TmaElement::f32;
+    default:
+      break;
   }
   fail("tensor map: TMA has no element type for {}", graph::name(dtype));
 }

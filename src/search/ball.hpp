@@ -55,7 +55,7 @@ class BallArithmetic {
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
   Ball neg(const Ball&) const;
-  Ball rounded(const Ball& x, graph::DType) const { return x; }  // over the reals nothing is
+  Ball converted(const Ball& x, const graph::Attributes& a) const { return converted_or_refused(x, a); }
   Ball exp(const Ball&) const;
   Ball log(const Ball&) const;
   Ball sin(const Ball&) const;

@@ -30,7 +30,7 @@ class DegreeArithmetic {
   Degree div(const Degree& x, const Degree& y) const {
     return {x.numerator + y.denominator, x.denominator + y.numerator};
   }
-  Degree rounded(const Degree& x, graph::DType) const { return x; }
+  Degree converted(const Degree& x, const graph::Attributes&) const { return x; }
   Degree neg(const Degree& x) const { return x; }
   Degree sqrt(const Degree& x) { return variable(x); }
   Degree exp(const Degree& x) { return variable(x); }

@@ -44,7 +44,9 @@ class Field {
   FieldNumber div(const FieldNumber&, const FieldNumber&) const;
   FieldNumber sqrt(const FieldNumber&);
   FieldNumber exp(const FieldNumber&);
-  FieldNumber rounded(const FieldNumber& x, graph::DType) const { return x; }
+  FieldNumber converted(const FieldNumber& x, const graph::Attributes& a) const {
+    return converted_or_refused(x, a);
+  }
   FieldNumber neg(const FieldNumber& x) const { return sub(integer(0), x); }
   FieldNumber log(const FieldNumber& x) { return unknown(Unknown::log, x); }
   FieldNumber sin(const FieldNumber& x) { return unknown(Unknown::sin, x); }

@@ -22,13 +22,20 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
+/// A cast is nothing where rounding is ignored; but what becomes an integer loses more than that.
+template <class Number>
+const Number& converted_or_refused(const Number& x, const graph::Attributes& cast) {
+  if (graph::is_integer(cast.dtype)) fail("cast to {} has no law over the reals", graph::name(cast.dtype));
+  return x;
+}
+
 /// An arithmetic holds what its numbers share: a field its prime, a float its precision. The meanings of elementwise
 /// operators (graph/elementwise.hpp) are written in these functions.
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;
-  { a.constant(c) } -> std::same_as<typename A::Number>;                    // a scalar of the graph
-  { a.rounded(x, graph::DType::f16) } -> std::same_as<typename A::Number>;  // as it is: rounding is ignored
+  { a.constant(c) } -> std::same_as<typename A::Number>;                        // a scalar of the graph
+  { a.converted(x, graph::Attributes{}) } -> std::same_as<typename A::Number>;  // a cast
   { a.neg(x) } -> std::same_as<typename A::Number>;
   { a.add(x, x) } -> std::same_as<typename A::Number>;
   { a.sub(x, x) } -> std::same_as<typename A::Number>;

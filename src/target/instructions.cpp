@@ -61,6 +61,8 @@ const Instruction* find_tensor_store(const Target& t, int dimensions) {
   return find_instruction(t, fmt::format("SM90_TMA_STORE_{}D", dimensions));
 }
 
+bool has_programmatic_launch(const Target& t) { return find_instruction(t, "SM90_GRIDDEPCONTROL_WAIT"); }
+
 const Instruction* find_matrix_load(const Target& t) {
   const Instruction* most = nullptr;
   for (const Instruction* row : instructions_of(t))

@@ -36,4 +36,7 @@ const Instruction* find_tensor_load(const Target&, int dimensions);
 const Instruction* find_tensor_multicast(const Target&, int dimensions);
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
+/// Whether a kernel may be launched while the one before it still runs, and wait for its end by itself.
+bool has_programmatic_launch(const Target&);
+
 }  // namespace zellige::target

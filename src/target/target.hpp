@@ -8,6 +8,19 @@
 
 namespace zellige::target {
 
+/// What a price is made of (plan/price.hpp). Fitted by bench/fit_price.py on an H200; other records scale its rates by their data sheets.
+struct Costs {
+  double clock = 1.755;           // GHz, as it stays under load
+  double dram = 4100, l2 = 5500;  // GB/s
+  std::int64_t l2_bytes = 50 << 20;
+  double l2_cycle = 48;             // bytes a cycle into one multiprocessor
+  double launch = 1.9, next = 1.2;  // us of a program's first kernel, and of each further one
+  double load = 900;                // cycles from a load's issue until its data are used, barrier included
+  double step = 7;                  // cycles of a warp's instruction that waits for the one before
+  double barrier = 60;              // cycles
+  double rest = 0.25;               // the share of everything but the slowest that does not overlap with it
+};
+
 struct Target {
   std::string_view name;          // as NVRTC and nvcc spell it: sm_80, sm_90a
   int compute_capability;         // 80, 86, 89, 90
@@ -21,6 +34,7 @@ struct Target {
   std::int64_t block_z = 64;       // threads along z; along x and y a block may have all it has
   int banks = 32, bank_bytes = 4;  // of shared memory
   int access_bytes = 16;           // of a thread's widest load or store
+  Costs costs{};
 };
 
 const std::vector<Target>& all();

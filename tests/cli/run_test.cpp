@@ -49,6 +49,20 @@ TEST_F(Run, TheEmulatorAgreesWithTheReference) {
   EXPECT_NE(read_whole(all[0].kernel).find("__global__"), std::string::npos);
 }
 
+TEST_F(Run, ConstantInputsAreNamed) {
+  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--target", "sm_90a",
+                      "--constant", "B"});
+  EXPECT_EQ(f.status, 0) << f.output;
+  const auto wrong = run(
+      {"run", path("three.json"), "--index", "1", "--on", "emulator", "--constant", "B", "--constant", "b2"});
+  EXPECT_EQ(wrong.status, 2) << wrong.output;
+  EXPECT_NE(
+      wrong.output.find(
+          "graph product has no input b2, which --constant names; known inputs are A, B; did you mean B?\n"),
+      std::string::npos)
+      << wrong.output;
+}
+
 TEST_F(Run, ARefusedGraphLeavesTheOthersAlone) {
   const auto f = run({"run", path("three.json"), "--all", "--on", "emulator", "--target", "sm_90a", "--json",
                       path("out.jsonl"), "--jobs", "2"});

@@ -118,7 +118,8 @@ class Subject {
                                  .writes = {},
                                  .source_file = source_,
                                  .workers = workers,
-                                 .cluster = {static_cast<unsigned>(kernel.cluster), 1, 1}};
+                                 .cluster = {static_cast<unsigned>(kernel.cluster), 1, 1},
+                                 .programmatic = kernel.programmatic};
     for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
       const std::size_t t = static_cast<std::size_t>(kernel.tensors[a]);
       const emit::TensorPlace& place = program_.manifest.tensors[t];

@@ -59,6 +59,7 @@ class Line {
     calls("ring.release(", Kind::release);
     calls("fence_proxy_async_shared(", Kind::fence);
     calls("fence_mbarrier_init(", Kind::fence);
+    calls("griddep_wait(", Kind::wait);
     ifs();
     zero_fills();
     limits("at_most(", 1);

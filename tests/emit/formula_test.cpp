@@ -24,10 +24,10 @@ TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
       const std::vector<std::string> in(operands.begin(), operands.begin() + count);
       const bool scalar = right > 1 && count == right - 1 && graph::elementwise(kind).scalar;
       if (right == 0 || (count != right && !scalar)) {
-        EXPECT_THROW(formula(n, in), Error) << name(kind) << " of " << count;
+        EXPECT_THROW(formula(n, in, plan::DType::f32), Error) << name(kind) << " of " << count;
         continue;
       }
-      const std::string text = formula(n, in);
+      const std::string text = formula(n, in, plan::DType::f32);
       for (const std::string& operand : in) EXPECT_NE(text.find(operand), std::string::npos) << text;
       if (scalar) EXPECT_NE(text.find("0.625f"), std::string::npos) << text;
       EXPECT_EQ(text.find('{'), std::string::npos) << text;
@@ -44,14 +44,14 @@ TEST(Formula, SaysWhatIsWrong) {
   plan::Node n;
   n.op = graph::OpKind::mul;
   try {
-    formula(n, {"x"});
+    formula(n, {"x"}, plan::DType::f32);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "mul takes 2 operands, the plan gives it 1");
   }
   n.op = graph::OpKind::concat;
   try {
-    formula(n, {"x", "y"});
+    formula(n, {"x", "y"}, plan::DType::f32);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "concat is not an elementwise operator: kernels have no formula for it");

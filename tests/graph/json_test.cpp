@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "graph/builder.hpp"
 #include "graph/load.hpp"
 #include "mugraphs.hpp"
 
@@ -93,6 +94,18 @@ TEST(Json, ScalarsRoundTripExactly) {
     g.outputs = {1};
     EXPECT_EQ(from_json(parse_json(to_json(g), "text"), "text").ops[0].attributes.scalar, s);
   }
+}
+
+TEST(Json, ConstantInputsRoundTrip) {
+  Builder b("layer");
+  const Tensor X = b.input("X", {4, 8}), W = b.constant("W", {8, 16});
+  b.output(matmul(X, W), "Y");
+  const std::string text = to_json(b.build());
+  EXPECT_EQ(text.find("\"constant\":true"), text.rfind("\"constant\"")) << "of W alone: " << text;
+  const KernelGraph g = from_json(Json::parse(text), "layer");
+  EXPECT_FALSE(g.tensors[g.inputs[0]].constant);
+  EXPECT_TRUE(g.tensors[g.inputs[1]].constant);
+  EXPECT_EQ(to_json(g), text);
 }
 
 TEST(Json, DefaultsMayBeLeftOut) {

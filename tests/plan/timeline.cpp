@@ -43,7 +43,7 @@ class Run {
           if (step.loop == Loop::slices)
             run(i + 1, end, iteration, trips);
           else
-            for (std::int64_t it = 0; it < count; ++it) run(i + 1, end, it, count);
+            for (std::int64_t it = step.from; it < count; ++it) run(i + 1, end, it, count);
           i = end;
           break;
         }

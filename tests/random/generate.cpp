@@ -132,7 +132,7 @@ class KernelStep {
         for (std::size_t d = 0; d + 2 < r; ++d)
           if (rng_.chance(20)) other[d] = 1;
         while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
-        KernelValue v = derived(x, graph::matmul(x.at, m_.input(other).at));
+        KernelValue v = derived(x, product(rng_, x.at, m_.input(other).at));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
       }

@@ -141,9 +141,10 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
     case OpKind::abs:
       return derived(x, graph::abs(x.at));
     case OpKind::cast: {  // there and back: all else is of one dtype
-      const graph::DType own = x.at.dtype(), other = rng.pick(std::vector<graph::DType>{
-                                                 graph::DType::f16, graph::DType::bf16, graph::DType::f32});
-      return derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other), own));
+      const graph::DType own = x.at.dtype(), other = rng.pick(graph::all_dtypes());
+      v = derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other, rng.chance(30)), own));
+      if (graph::is_integer(other)) v.positive = false, v.vanishes = true;
+      return v;
     }
     default:  // neg, tanh, sin, cos, and what is new: of both signs
       v.at = graph::append<L>(kind, {x.at})[0];
@@ -301,10 +302,41 @@ Value<L> rotated(Rng& rng, Value<L> x, const Table& table) {
   return v;
 }
 
+/// Integers on the way: both cast, an operator of theirs, and back.
+template <class L>
+Value<L> as_integers(Rng& rng, const Value<L>& x, const Value<L>& y) {
+  static const std::vector<OpKind> known = [] {
+    std::vector<OpKind> some;
+    for (OpKind kind : binary_operators())
+      if (!graph::elementwise(kind).integers.empty()) some.push_back(kind);
+    return some;
+  }();
+  const graph::DType own = x.at.dtype(), whole = rng.chance(70) ? graph::DType::int32 : graph::DType::int8;
+  const OpKind kind = rng.pick(known);
+  const auto in = [&](const Value<L>& v) { return graph::cast(bounded(rng, v).at * 4.0, whole); };
+  Value<L> v;
+  v.at = rng.chance(30) && graph::elementwise(kind).scalar
+             ? graph::append<L>(kind, {in(x)}, {.scalar = static_cast<double>(rng.between(-3, 3))})[0]
+             : graph::append<L>(kind, {in(x), in(y)})[0];
+  v.at = graph::cast(v.at, own);
+  v.varies = x.varies || y.varies, v.after = x.after || y.after;
+  v.vanishes = true, v.bounded = compares(kind), v.degree = v.bounded ? 0 : 2;
+  return v;
+}
+
+/// A product, now and then of numbers of 8 bits.
+template <class L>
+Handle<L> product(Rng& rng, Handle<L> a, Handle<L> b) {
+  if (!rng.chance(12)) return graph::matmul(a, b);
+  const graph::DType narrow = rng.chance(50) ? graph::DType::e4m3 : graph::DType::e5m2;
+  return graph::cast(graph::matmul(graph::cast(a, narrow), graph::cast(b, narrow)), a.dtype());
+}
+
 /// Any elementwise operator of more than one operand; `partner` makes the second tensor, if one is needed.
 template <class L, class Partner>
 Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
   if (rng.chance(10)) return choice(rng, x, partner());
+  if (rng.chance(6)) return as_integers(rng, x, partner());
   OpKind kind = rng.pick(binary_operators());
   if (rng.chance(20))
     kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});

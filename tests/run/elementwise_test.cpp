@@ -62,12 +62,14 @@ TEST_P(SpecialValues, AreTheReferences) {
   count = 0;
   for (Tensor t : results) b.output(t, fmt::format("block{}", count++));
   EXPECT_GE(count, 40);
-  const double step = GetParam() == DType::f16 ? 0x1p-10 : GetParam() == DType::bf16 ? 0x1p-7 : 1e-5;
-  expect_as_reference(b.build(), {grid(0), grid(1), grid(2)}, step,
-                      GetParam() == DType::f16 ? 0x1p-24 : 1e-37);
+  const graph::Format f = graph::format(GetParam());
+  const bool wide = GetParam() == DType::f32;
+  expect_as_reference(b.build(), {grid(0), grid(1), grid(2)}, wide ? 1e-5 : std::ldexp(1.0, -f.mantissa),
+                      wide ? 1e-37 : std::ldexp(f.least_normal, -f.mantissa));
 }
 
-INSTANTIATE_TEST_SUITE_P(DTypes, SpecialValues, testing::Values(DType::f16, DType::bf16, DType::f32),
+INSTANTIATE_TEST_SUITE_P(DTypes, SpecialValues,
+                         testing::Values(DType::f16, DType::bf16, DType::f32, DType::e4m3, DType::e5m2),
                          [](const auto& info) { return std::string(graph::name(info.param)); });
 
 }  // namespace

@@ -20,9 +20,9 @@ TEST(Gpu, HandWrittenProgramRuns) {
     storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
   }
   const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
-  const GpuRun r = run_on_gpu(p.manifest, cubin, storage, true);
+  const GpuRun r = run_on_gpu(p.manifest, cubin, storage, Timing::hot);
   EXPECT_EQ(unpack(p.manifest.tensors[2], storage[2]), hand_output());
-  EXPECT_EQ(r.samples_us.size(), 200u);
+  EXPECT_EQ(r.times.samples.size(), 200u);
 }
 
 TEST(Gpu, WithoutOneTheReasonIsTold) {

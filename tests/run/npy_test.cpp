@@ -52,6 +52,21 @@ TEST(Npy, BytesAreNumPys) {
   EXPECT_NE(npy(DType::f16, {3}, {1, 2, 3}).find("'shape': (3,), }"), std::string::npos);
 }
 
+TEST(Npy, IntegersAndNumbersOfEightBits) {
+  const std::vector<double> values = {0, 1, -1, 127, -128, 16};
+  for (const DType dtype : {DType::int8, DType::int32, DType::e4m3, DType::e5m2}) {
+    const Npy back = parse_npy(npy(dtype, {6}, values), "test");
+    EXPECT_EQ(back.dtype, graph::is_integer(dtype) ? dtype : DType::f32);
+    EXPECT_EQ(back.values, values);
+  }
+  const Npy wide = parse_npy(npy(DType::int32, {2}, {2147483647, -2147483648.0}), "test");
+  EXPECT_EQ(wide.values, (std::vector<double>{2147483647, -2147483648.0}));
+  // numpy.save("x.npy", numpy.array([1, -2], dtype="i1")) ends so.
+  const std::string file = npy(DType::int8, {2}, {1, -2});
+  EXPECT_NE(file.find("{'descr': '|i1', 'fortran_order': False, 'shape': (2,), }"), std::string::npos);
+  EXPECT_EQ(file.substr(file.size() - 3), std::string("\n\x01\xfe"));
+}
+
 TEST(Npy, DamagedFilesAreRefused) {
   const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
   for (std::size_t n = 0; n < good.size(); ++n)
@@ -62,7 +77,7 @@ TEST(Npy, DamagedFilesAreRefused) {
   };
   EXPECT_EQ(message_of([&] { parse_npy("PNG", "a.npy"); }), "a.npy: is no .npy file of version 1.0");
   EXPECT_EQ(message_of([&] { parse_npy(replaced("'<f4'", "'<i8'"), "a.npy"); }),
-            "a.npy: holds elements of '<i8'; '<f2' and '<f4' can be read");
+            "a.npy: holds elements of '<i8'; '<f2', '<f4', '|i1' and '<i4' can be read");
   EXPECT_EQ(message_of([&] { parse_npy(replaced("False", "True "), "a.npy"); }),
             "a.npy: is column-major; only row-major files can be read");
   EXPECT_EQ(message_of([&] { parse_npy(replaced("(2, 3)", "(2, 4)"), "a.npy"); }),

@@ -28,7 +28,8 @@ RunResult example() {
   r.compile_ms = 812.3456;
   r.run_ms = 1500;
   r.compile_cached = true;
-  r.samples_us = {7.5, 6.5, 9};
+  r.times = {
+      .how = Timing::rotated, .sets = 3, .samples = {7.5, 6.5, 9}, .apart = {8, 8.5}, .ordered = {9.5, 10}};
   r.kernel = "/cache/gqa.cu";
   r.device = "NVIDIA H200, driver 13.0";
   return r;
@@ -44,7 +45,11 @@ TEST(Result, SurvivesItsJson) {
   EXPECT_EQ(back.counters, r.counters);
   EXPECT_EQ(back.scales, r.scales);
   EXPECT_EQ(back.findings, r.findings);
-  EXPECT_EQ(back.samples_us, r.samples_us);
+  EXPECT_EQ(back.times.samples, r.times.samples);
+  EXPECT_EQ(back.times.apart, r.times.apart);
+  EXPECT_EQ(back.times.ordered, r.times.ordered);
+  EXPECT_EQ(back.times.how, Timing::rotated);
+  EXPECT_EQ(back.times.sets, 3);
   EXPECT_EQ(back.kernels[0].grid, r.kernels[0].grid);
   EXPECT_TRUE(std::isnan(back.tensors[1].norm_error));
   EXPECT_EQ(back.tensors[1].worst, INFINITY);
@@ -97,7 +102,7 @@ TEST(Result, Summary) {
   RunResult r = example();
   EXPECT_EQ(summary(r),
             "gqa_bs1[3]             wrong     emulator sm_80  error nan  compile 0.81 s (cached)  run 1.50 s"
-            "  time 7.50 us (min 6.50, p90 9.00)\n    Y0: not equal");
+            "  time 7.50 us (min 6.50, p90 9.00), 8.25 apart, 9.75 in order\n    Y0: not equal");
   EXPECT_EQ(summary({.file = "a.json", .target = "sm_90a", .on = "gpu", .reason = "no"}),
             "a[0]                   refused   gpu sm_90a\n    no");
 }

@@ -52,7 +52,7 @@ TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
       const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::Wishes wishes{{way}};
       const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), wishes);
-      EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
+      EXPECT_EQ(plan.kernels[0].schedule.ranks, way == Blocks::pairs ? 2 : 1);
       EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
       expect_right(tiled(c), c, wishes);
     }

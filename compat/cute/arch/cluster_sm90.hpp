@@ -2,9 +2,11 @@
 #pragma once
 #include <cute/arch/config.hpp>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/cluster_names.hpp>
+#endif
 
+#if defined(__CUDACC__)
 namespace zellige {
 
 /// The 32-bit address in the shared memory of the cluster's block `rank` that an address has in this one's.

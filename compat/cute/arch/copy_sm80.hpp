@@ -2,7 +2,7 @@
 #pragma once
 #include <cute/atom/copy_atom.hpp>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace zellige {
 
 /// Waits until at most N groups of copies are still going on.

@@ -44,7 +44,7 @@ using CacheHintSm100 = CacheHint;
 }  // namespace TMA
 }  // namespace zellige
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/cluster_names.hpp>
 
 namespace zellige {

@@ -5,7 +5,7 @@
 #include <zellige/atom/gmma_names.hpp>
 #include <zellige/atom/gmma_selector.hpp>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/gmma_call.hpp>
 #endif
 

@@ -4,7 +4,7 @@
 #include <cute/atom/copy_atom.hpp>
 #include <zellige/atom/tma_copy.hpp>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/bulk_copy_call.hpp>
 #include <zellige/atom/tma_call.hpp>
 #endif

@@ -14,12 +14,23 @@
 
 #include <cute/arch/cluster_sm90.hpp>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/atom/named_barrier.hpp>
 
 namespace cutlass::arch {
+
+namespace detail {
+// CUTLASS's functions take barriers as const: it is the hardware that changes them.
+CUTLASS_DEVICE zellige::smem<uint64_t> changed(uint64_t const* at) {
+#if defined(ZELLIGE_EMULATE)
+  return zellige::emulate::known(const_cast<uint64_t*>(at));
+#else
+  return const_cast<uint64_t*>(at);
+#endif
+}
+}  // namespace detail
 
 /// The first named barriers are CUTLASS's own; a user's number 0 comes after them.
 enum class ReservedNamedBarriers {
@@ -46,11 +57,13 @@ class NamedBarrier {
   CUTLASS_DEVICE void arrive_and_wait() const { zellige::named_barrier_sync(id_, threads_); }
   CUTLASS_DEVICE void sync() const { zellige::named_barrier_sync(id_, threads_); }
   CUTLASS_DEVICE void arrive() const { zellige::named_barrier_arrive(id_, threads_); }
+#if !defined(ZELLIGE_EMULATE)
   // Where the lanes of a warp do not come together.
   CUTLASS_DEVICE void arrive_and_wait_unaligned() const { __barrier_sync_count(id_, threads_); }
   CUTLASS_DEVICE void arrive_unaligned() const {
     asm volatile("barrier.arrive %0, %1;" ::"r"(id_), "r"(threads_) : "memory");
   }
+#endif
 
   CUTLASS_DEVICE static void arrive_and_wait(uint32_t threads, uint32_t id) {
     zellige::named_barrier_sync(user(id), threads);
@@ -72,7 +85,7 @@ class NamedBarrier {
  private:
   // A block has 16, of which 8 are left to users: 0 to 7.
   CUTLASS_DEVICE static uint32_t user(uint32_t id) {
-#if !defined(NDEBUG)
+#if !defined(NDEBUG) && !defined(ZELLIGE_EMULATE)
     if (id + ReservedNamedBarrierCount >= HardwareMaxNumNamedBarriers) __trap();
 #endif
     return id + ReservedNamedBarrierCount;
@@ -114,8 +127,7 @@ struct ClusterBarrier {
   CUTLASS_DEVICE static void invalidate(ValueType const* at) { zellige::mbarrier_inval(pointer(at)); }
 
  protected:
-  // CUTLASS's functions take barriers as const: it is the hardware that changes them.
-  CUTLASS_DEVICE static uint64_t* pointer(ValueType const* at) { return const_cast<uint64_t*>(at); }
+  CUTLASS_DEVICE static zellige::smem<uint64_t> pointer(ValueType const* at) { return detail::changed(at); }
   ValueType barrier_;
 };
 
@@ -129,9 +141,11 @@ struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE void complete_transaction(uint32_t bytes, uint32_t pred = 1) const {
     if (pred) zellige::mbarrier_complete_tx(pointer(&barrier_), bytes);
   }
+#if !defined(ZELLIGE_EMULATE)
   CUTLASS_DEVICE void complete_transaction(uint32_t cta, uint32_t bytes, uint32_t pred) const {
     complete_transaction(&barrier_, cta, bytes, pred);
   }
+#endif
 
   CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes) {
     zellige::mbarrier_arrive_expect_tx(pointer(at), bytes);
@@ -143,6 +157,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE static void expect_transaction(ValueType const* at, uint32_t bytes) {
     zellige::mbarrier_expect_tx(pointer(at), bytes);
   }
+#if !defined(ZELLIGE_EMULATE)
   /// Stands in for a copy into block `cta` that will not come.
   CUTLASS_DEVICE static void complete_transaction(ValueType const* at, uint32_t cta, uint32_t bytes,
                                                   uint32_t pred = 1) {
@@ -152,6 +167,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
                    "r"(bytes)
                    : "memory");
   }
+#endif
 
   // The names of CUTLASS 3.0 to 3.3.
   CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes) const { arrive_and_expect_tx(bytes); }
@@ -170,9 +186,11 @@ struct ClusterTransactionBarrier : ClusterBarrier {
     expect_transaction(at, bytes);
   }
   CUTLASS_DEVICE void commit(uint32_t bytes, uint32_t pred = 1) const { complete_transaction(bytes, pred); }
+#if !defined(ZELLIGE_EMULATE)
   CUTLASS_DEVICE void commit(uint32_t cta, uint32_t bytes, uint32_t pred) const {
     complete_transaction(cta, bytes, pred);
   }
+#endif
 };
 static_assert(sizeof(ClusterBarrier) == 8 && sizeof(ClusterTransactionBarrier) == 8);
 
@@ -182,12 +200,14 @@ CUTLASS_DEVICE void fence_barrier_init() { zellige::fence_mbarrier_init(); }
 CUTLASS_DEVICE void fence_view_async_shared() { zellige::fence_proxy_async_shared(); }
 /// An arrival once this thread's cp.async so far are there; the count of the barrier includes it.
 CUTLASS_DEVICE void cpasync_barrier_arrive_noinc(uint64_t const* at) {
-  zellige::cp_async_mbarrier_arrive(const_cast<uint64_t*>(at));
+  zellige::cp_async_mbarrier_arrive(detail::changed(at));
 }
+#if !defined(ZELLIGE_EMULATE)
 /// The same, the count of this phase growing by it.
 CUTLASS_DEVICE void cpasync_barrier_arrive(uint64_t const* at) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(zellige::smem_address(at)) : "memory");
 }
+#endif
 
 namespace detail {
 // Of arrays of barriers, by one thread; or, aligned, by one that a whole warp elects. Barriers given as

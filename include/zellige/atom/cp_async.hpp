@@ -4,6 +4,7 @@
 //   cp_async<16>(tile + i, source + i, valid);     // the first `valid` bytes; zeros after them
 //   cp_async_commit();                             // closes a group
 //   cp_async_wait<1>();                            // all but the newest group have arrived for this thread
+//   cp_async_wait<0>();                            // all, also what no group was closed over
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -20,7 +21,10 @@ ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, uns
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
 template <int Groups>
 ZELLIGE_CALL void cp_async_wait() {
-  emulate::cp_async_wait(Groups);
+  if constexpr (Groups == 0)
+    emulate::cp_async_wait_all();
+  else
+    emulate::cp_async_wait(Groups);
 }
 
 #else
@@ -59,7 +63,10 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
 ZELLIGE_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Groups>
 ZELLIGE_CALL void cp_async_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+  if constexpr (Groups == 0)
+    asm volatile("cp.async.wait_all;" ::: "memory");
+  else
+    asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
 }
 
 #endif

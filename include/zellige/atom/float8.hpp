@@ -1,6 +1,7 @@
 // float_e4m3_t, float_e5m2_t: numbers of one byte. e4m3 has 448 as its largest and no infinity (0x7f is its
 // NaN); e5m2 is the upper half of a half. A float becomes one only where the text says so: to nearest even,
-// and what is too large becomes the largest number, as cvt.rn.satfinite does.
+// and what is too large becomes the largest number, as cvt.rn.satfinite does; `nearest` leaves it an infinity, or
+// in e4m3 a NaN, as PyTorch does.
 //
 //   float_e4m3_t x(0.3f);     // 0x2a
 //   float y = x;              // 0.3125
@@ -12,9 +13,9 @@ namespace zellige {
 
 namespace detail {
 
-/// Rounds |value| to a number of `mantissa` bits whose least exponent is `least`; the bits without a sign.
+/// Rounds to a number of `Mantissa` bits whose exponents are `Bias` higher; its bits, and `past` for what lies past the largest.
 template <int Mantissa, int Bias>
-ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t nan) {
+ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t past, uint32_t nan) {
   const uint32_t all = __builtin_bit_cast(uint32_t, value);
   const uint32_t magnitude = all & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return nan;
@@ -30,7 +31,8 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
             (static_cast<uint32_t>(127 - Bias) << 23)) >>
            drop;
   }
-  return (bits > largest ? largest : bits) | (all >> 24 & 0x80u);
+  if (bits > largest && past == nan) return nan;
+  return (bits > largest ? past : bits) | (all >> 24 & 0x80u);
 }
 
 }  // namespace detail
@@ -42,7 +44,7 @@ struct float_e4m3_t {
   float_e4m3_t() = default;
   ZELLIGE_ANYWHERE float_e4m3_t(FloatOf<float_e4m3_t> value) : float_e4m3_t(value.value) {}
   ZELLIGE_ANYWHERE explicit float_e4m3_t(float value)
-      : bits(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f))) {}
+      : bits(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7e, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const {
     if ((bits & 0x7fu) == 0x7fu) return __builtin_bit_cast(float, 0x7fffffffu);
     const float magnitude = __builtin_bit_cast(float, (bits & 0x7fu) << 20) * 0x1p120f;
@@ -51,6 +53,9 @@ struct float_e4m3_t {
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(float value) { return *this = float_e4m3_t(value); }
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) {
     return *this = float_e4m3_t(value);
+  }
+  ZELLIGE_ANYWHERE static float_e4m3_t nearest(float value) {
+    return bitcast(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f, 0x7f)));
   }
   ZELLIGE_ANYWHERE static float_e4m3_t bitcast(uint8_t bits) {
     float_e4m3_t result;
@@ -66,11 +71,14 @@ struct float_e5m2_t {
   float_e5m2_t() = default;
   ZELLIGE_ANYWHERE float_e5m2_t(FloatOf<float_e5m2_t> value) : float_e5m2_t(value.value) {}
   ZELLIGE_ANYWHERE explicit float_e5m2_t(float value)
-      : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7f))) {}
+      : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7b, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const { return half_t::bitcast(static_cast<uint16_t>(bits << 8)); }
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(float value) { return *this = float_e5m2_t(value); }
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) {
     return *this = float_e5m2_t(value);
+  }
+  ZELLIGE_ANYWHERE static float_e5m2_t nearest(float value) {
+    return bitcast(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7c, 0x7f)));
   }
   ZELLIGE_ANYWHERE static float_e5m2_t bitcast(uint8_t bits) {
     float_e5m2_t result;

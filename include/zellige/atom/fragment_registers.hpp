@@ -67,10 +67,17 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
 }
 
 /// Where an instruction finds a tensor's first element: the plain pointer, or the emulator's; past a swizzle.
+#if defined(ZELLIGE_EMULATE)
+template <class T>
+inline emulate::pointer<T> instruction_address(T* p) {
+  return emulate::known(p);
+}
+#else
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* instruction_address(T* p) {
   return p;
 }
+#endif
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto instruction_address(subbyte_iterator<T> const& p) {
   return p.ptr_;

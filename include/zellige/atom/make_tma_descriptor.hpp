@@ -215,6 +215,21 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
   return map;
 }
 
+/// A descriptor that is made where its tensor is first, and again only where it has moved: it depends on nothing else that changes
+/// from call to call, the GPU included.
+class TmaDescriptorAt {
+ public:
+  const TmaDescriptor& operator()(const TmaTensor& t, const void* device_address) {
+    if (!address_ || device_address != address_)
+      map_ = make_tma_descriptor(t, device_address), address_ = device_address;
+    return map_;
+  }
+
+ private:
+  const void* address_ = nullptr;
+  TmaDescriptor map_{};
+};
+
 /// For a kernel on the emulator. `offset` bytes into the tensor that the launch passes with it (emulate's
 /// Parameter), which has `tensor_bytes`.
 inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes,

@@ -30,6 +30,7 @@ ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { retur
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
   return &barrier;
 }
+ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return emulate::known(&barrier); }
 #else
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
 #endif

@@ -105,16 +105,6 @@ ZELLIGE_CALL ColumnsFrom<View> columns_from(View tile, int first) {
   return {tile, first};
 }
 
-/// N neighbouring elements in one access of at most 16 bytes, as float32.
-template <int N, class Pointer>
-ZELLIGE_CALL Vec<float, N> read(Pointer from) {
-  const auto v = load<N>(from);
-  Vec<float, N> result;
-#pragma unroll
-  for (int i = 0; i < N; ++i) result[i] = static_cast<float>(v[i]);
-  return result;
-}
-
 template <class T>
 struct pointee;
 template <class T>
@@ -128,12 +118,24 @@ struct pointee<emulate::pointer<T>> {
 };
 #endif
 
+/// N neighbouring elements in one access of at most 16 bytes, as float32; integers as int.
+template <int N, class Pointer>
+ZELLIGE_CALL auto read(Pointer from) {
+  const auto v = load<N>(from);
+  using Register = register_t<remove_cvref_t<decltype(v[0])>>;
+  Vec<Register, N> result;
+#pragma unroll
+  for (int i = 0; i < N; ++i) result[i] = static_cast<Register>(v[i]);
+  return result;
+}
+
 /// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.
-template <int N, class Pointer, int M>
-ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
+template <int N, class Pointer, class Register, int M>
+ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
 #if defined(ZELLIGE_EMULATE)
-  emulate::look_for_unwritten<4>(&x.values[at], 4 * N, emulate::Use::stores);
+  if constexpr (emulate::number_bytes<Register> == 4)
+    emulate::look_for_unwritten<4>(&x.values[at], 4 * N, emulate::Use::stores);
 #endif
   Vec<T, N> v;
   if constexpr (sizeof(T) == 2 && N % 2 == 0) {
@@ -143,20 +145,20 @@ ZELLIGE_CALL void write(Pointer to, const Vec<float, M>& x, int at = 0) {
     v = bit_cast<Vec<T, N>>(packed);
   } else {
 #pragma unroll
-    for (int i = 0; i < N; ++i) v[i] = T(x[at + i]);
+    for (int i = 0; i < N; ++i) v[i] = rounded<T>(x[at + i]);
   }
   store(to, v);
 }
 
 /// Vectors one behind the other.
-template <int N>
-ZELLIGE_CALL Vec<float, N> join(const Vec<float, N>& x) {
+template <class Register, int N>
+ZELLIGE_CALL Vec<Register, N> join(const Vec<Register, N>& x) {
   return x;
 }
-template <int N, class... Rest>
-ZELLIGE_CALL auto join(const Vec<float, N>& x, const Rest&... rest) {
-  Vec<float, N*(1 + static_cast<int>(sizeof...(rest)))> result;
-  const Vec<float, N> parts[] = {x, rest...};
+template <class Register, int N, class... Rest>
+ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
+  Vec<Register, N*(1 + static_cast<int>(sizeof...(rest)))> result;
+  const Vec<Register, N> parts[] = {x, rest...};
 #pragma unroll
   for (int p = 0; p < 1 + static_cast<int>(sizeof...(rest)); ++p)
 #pragma unroll

@@ -53,6 +53,7 @@ struct AsyncEngine {
   void (*wgmma_wait)(Thread&, unsigned pending);
   void (*setmaxnreg)(Thread&, unsigned registers, bool more);
   void (*griddep_wait)(Thread&);
+  void (*griddep_launch_dependents)(Thread&);
   void (*check_descriptor)(Thread&, const char* field, unsigned bytes);
 };
 
@@ -144,7 +145,7 @@ ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(se
 
 // Launches are run one after the other, each to its end; what a kernel touches before it has waited is a finding.
 ZELLIGE_INLINE void griddep_wait() { ZELLIGE_ASYNC(griddep_wait); }
-ZELLIGE_INLINE void griddep_launch_dependents() {}
+ZELLIGE_INLINE void griddep_launch_dependents() { ZELLIGE_ASYNC(griddep_launch_dependents); }
 
 #undef ZELLIGE_ASYNC
 

@@ -65,6 +65,8 @@ constexpr const char* name(Counter c) {
       "tma_store",
       "tma_store_bytes",
       "cluster_barrier",
+      "griddep_wait",
+      "griddep_launch_dependents",
   };
   static_assert(sizeof(names) / sizeof(*names) == unsigned(Counter::end), "counters.hpp changed");
   return names[unsigned(c)];

@@ -68,6 +68,8 @@ enum class Counter : unsigned {
   tma_store,        // reductions included
   tma_store_bytes,  // of the boxes
   cluster_barrier,  // one a cluster
+  griddep_wait,     // one a thread
+  griddep_launch_dependents,
   end
 };
 

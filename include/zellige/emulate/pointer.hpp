@@ -165,6 +165,14 @@ ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset,
   return {reinterpret_cast<T*>(region->begin), region};
 }
 
+/// A raw pointer as one that knows its tensor: the launch's that it points into, or the block's dynamic shared
+/// memory as a whole.
+template <class T>
+ZELLIGE_INLINE pointer<T> known(T* p) {
+  Thread& t = self();
+  return {p, t.engine->region_of(t, p)};
+}
+
 /// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns where to read them from: p itself, or
 /// NaNs where p is out of bounds. `write_address` likewise: p, or a sink.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {

@@ -72,6 +72,7 @@ struct Engine {
   void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
   const Instruction& (*instruction)(const char* name);  // its row
   void (*run_body)(const Instruction&, const BodyOperands&);
+  const Region* (*region_of)(Thread&, const void*);
 };
 
 struct Thread {

@@ -226,6 +226,8 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
     return T(x ^ y);
   else if constexpr (op == Arith::shl)
     return y < 0 ? T(x >> -y) : T(x << y);
+  else if constexpr (op == Arith::flip)
+    return x == 0 ? y : T(-y);
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }

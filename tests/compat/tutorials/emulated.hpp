@@ -21,19 +21,23 @@ zellige::emulate::Parameter parameter_of(T const& value) {
     return value;
 }
 /// The findings of a launch, or "".
-template <class... P, class... A>
-std::string launch(Run run, void (*kernel)(P...), zellige::emulate::dim3 grid, zellige::emulate::dim3 block,
-                   A const&... arguments) {
+template <class... P>
+std::string launch(Run run, void (*kernel)(P...), zellige::emulate::LaunchConfig const& config) {
   static void (*the_kernel)(P...);
   the_kernel = kernel;
-  zellige::emulate::LaunchConfig config;
-  config.grid = grid;
-  config.block = block;
-  (config.parameters.push_back(parameter_of(static_cast<std::remove_cvref_t<P>>(arguments))), ...);
   auto const report = run([](zellige::emulate::Launch& l) { zellige::emulate::call(l, the_kernel); }, config);
   std::string text;
   for (auto const& f : report.findings) text += f.message + "\n";
   return text;
+}
+template <class... P, class... A>
+std::string launch(Run run, void (*kernel)(P...), zellige::emulate::dim3 grid, zellige::emulate::dim3 block,
+                   A const&... arguments) {
+  zellige::emulate::LaunchConfig config;
+  config.grid = grid;
+  config.block = block;
+  (config.parameters.push_back(parameter_of(static_cast<std::remove_cvref_t<P>>(arguments))), ...);
+  return launch(run, kernel, config);
 }
 inline std::string first_difference(std::vector<float> const& got, std::vector<float> const& want) {
   for (std::size_t i = 0; i < want.size(); ++i) {

@@ -126,6 +126,70 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   }
   return used;
 }
+/// Some bits of an index: which they are, what is known of them, which of them `bits` has.
+struct SomeBits {
+  long long mask = 0;
+  long long known = 0;
+  long long moves = 0;
+  Num bits = fixed(0);
+
+  ZELLIGE_ALGEBRA constexpr Num bit(Tape& t, int i) const {
+    long long const b = 1LL << i;
+    return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
+  }
+  ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
+};
+/// The index where a slice starts, as the bits that a swizzle reads, those that it flips, and the rest, when no
+/// two terms of it share a bit. Kept apart, a compiler sees which bit of which coordinate decides.
+struct SplitStart {
+  SomeBits reads;
+  SomeBits flips;
+  Num rest = fixed(0);
+  long long taken = 0;  // by terms so far
+  bool apart = true;
+};
+/// What an index, which may have the bits `hit`, has of them.
+ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
+  long long const here = hit & to.mask;
+  if (here == 0) return;
+  if (index.is_static())
+    to.known |= index.v & here;
+  else
+    to.moves |= here, to.bits = t.add(to.bits, t.bit_and(index, fixed(here)));
+}
+ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNode const& leaf) {
+  if (c.is(0) || leaf.s.is(1) || leaf.d.is(0)) return;
+  bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
+  if (!numbers || count_bits(leaf.s.v) != 1 || count_bits(leaf.d.v) != 1 ||
+      (c.is_static() && c.v >= leaf.s.v)) {
+    to.apart = false;
+    return;
+  }
+  long long const hit = (leaf.s.v - 1) * leaf.d.v, decide = hit & (to.reads.mask | to.flips.mask);
+  to.apart = to.apart && (to.taken & hit) == 0;
+  to.taken |= hit;
+  Num const index = t.mul(c, leaf.d);
+  add_bits(t, to.reads, index, hit);
+  add_bits(t, to.flips, index, hit);
+  if (decide != hit) to.rest = t.add(to.rest, decide == 0 ? index : t.bit_and(index, fixed(~decide)));
+}
+/// As index_of, a term for each mode; `_` stands for 0.
+ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
+  if (!to.apart || t.failed() || crd.is(ValueKind::underscore)) return;
+  if (crd.is_tuple()) {
+    for (int i = 0; i < l.rank(); ++i) add_terms(t, to, crd[i], l[i]);
+  } else if (l.is_leaf()) {
+    add_term(t, to, crd.root().s, l.root());
+  } else {
+    Num c = crd.root().s;
+    for (int i = 0; i < l.rank() && !t.failed(); ++i) {
+      Num const extent = product_of(t, l[i]);
+      Num here = c;
+      if (i + 1 < l.rank() && !c.is(0)) here = t.mod(c, extent), c = t.div(c, extent);
+      add_terms(t, to, number(here), l[i]);
+    }
+  }
+}
 /// (the sub-layout that crd keeps, the index where it starts). Where the slice moves no deciding bit together
 /// with the one it flips, what is left is an ordinary layout.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
@@ -141,9 +205,12 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     if (t.failed()) return nothing();
     return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));
   }
-  Num start = offset_of(t, crd, layout).root().s;
-  if (!c[1].is_number()) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(start));
-  start = t.add(c[1].root().s, start);
+  bool const at_0 = c[1].is_number() && c[1].root().s.is_static() && c[1].root().s.is(0);
+  auto start = [&] {
+    Num const n = offset_of(t, crd, layout).root().s;
+    return c[1].is_number() ? t.add(c[1].root().s, n) : n;
+  };
+  if (!c[1].is_number()) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(start()));
   Bits const b = bits_of(swizzle);
   long long const used = bits_used(part);
   if (t.failed()) return nothing();
@@ -153,17 +220,26 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (plain_left) {
     // The swizzle with what the start decides put in: one mode for each bit that it touches.
-    auto sign = [&](int bit) {
-      return t.sub(fixed(1), t.mul(fixed(2), t.bit_and(t.shr(start, fixed(bit)), fixed(1))));
-    };
+    SplitStart split{{b.y()}, {b.z()}};
+    split.apart = at_0;
+    Tape terms = t;
+    add_terms(terms, split, crd, layout);
+    Num whole = fixed(0);
+    if (split.apart) {
+      t = terms;
+    } else {
+      whole = start();
+      split.reads = split.flips = {-1, 0, -1, whole};
+    }
     int const gap = (b.shift < 0 ? -b.shift : b.shift) - b.bits;
     Value bits = bundle(ValueKind::layout, mode(fixed(1LL << b.base), {fixed(1)}));
     auto add_bits = [&](bool y) {
       for (int i = 0; i < b.bits; ++i) {
-        Num stride = fixed(1LL << ((y ? y0 : z0) + i));
+        long long const own = 1LL << ((y ? y0 : z0) + i), flipped = 1LL << (z0 + i);
         bool const other_moves = used >> ((y ? z0 : y0) + i) & 1;
-        if (!y && !other_moves) stride = t.mul(stride, sign(y0 + i));
-        if (y && !other_moves) stride = t.add(stride, t.mul(fixed(1LL << (z0 + i)), sign(z0 + i)));
+        Num stride = fixed(own);
+        if (!y && !other_moves) stride = t.flip(split.reads.bit(t, y0 + i), fixed(own));
+        if (y && !other_moves) stride = t.add(fixed(own), t.flip(split.flips.bit(t, z0 + i), fixed(flipped)));
         bits.add(mode(fixed(2), {stride}));
       }
     };
@@ -175,16 +251,23 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     Value const plain = composition(trial, bits, part);
     if (!trial.failed()) {
       t = trial;
-      return bundle(ValueKind::tuple, plain, number(swizzled(t, b, start)));
+      Num at = fixed(0);
+      if (split.apart) {
+        Num const reads = split.reads.all(t), flipped = t.shr(reads, fixed(b.shift));
+        at = t.add(t.add(reads, t.bit_xor(split.flips.all(t), flipped)), split.rest);
+      } else {
+        at = swizzled(t, b, whole);
+      }
+      return bundle(ValueKind::tuple, plain, number(at));
     }
   }
   // What no swizzled bit is in may be added after the swizzle.
   Value const skipped = dice(t, crd, layout);
   if (t.failed()) return nothing();
   long long const moved = bits_used(skipped);
-  if (c[1].root().s.is(0) && used >= 0 && moved >= 0 && (moved & (used | b.y() | b.z())) == 0)
-    return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start));
-  return bundle(ValueKind::tuple, behind(swizzle, number(start), part), number(0));
+  if (at_0 && used >= 0 && moved >= 0 && (moved & (used | b.y() | b.z())) == 0)
+    return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start()));
+  return bundle(ValueKind::tuple, behind(swizzle, number(start()), part), number(0));
 }
 
 }  // namespace zellige::algebra

@@ -29,6 +29,7 @@ enum class Arith : signed char {
   bit_xor,
   shl,
   shr,
+  flip,  // b, negated unless a is 0
   check
 };
 
@@ -80,6 +81,8 @@ ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) 
       return b < 0 ? a >> -b : a << b;
     case Arith::shr:
       return b < 0 ? a << -b : a >> b;
+    case Arith::flip:
+      return a == 0 ? b : -b;
     case Arith::gcd: {
       a = a < 0 ? -a : a;
       b = b < 0 ? -b : b;
@@ -167,6 +170,7 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr Num bit_xor(Num a, Num b) { return binary(Arith::bit_xor, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shl(Num a, Num b) { return binary(Arith::shl, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
+  ZELLIGE_ALGEBRA constexpr Num flip(Num a, Num b) { return binary(Arith::flip, a, b); }
   ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {(a.v + b.v - 1) / b.v, 0};
     return div(sub(add(a, b), fixed(1)), b);

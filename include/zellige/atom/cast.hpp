@@ -1,0 +1,83 @@
+// One kind of number as another, as PyTorch casts: to nearest even; past its end infinity, or in e4m3, which has none, NaN; to
+// integers cut off, to int8 the lower 8 bits. What comes out is in the register type that kernels compute in.
+//
+//   float y = cast<float_e4m3_t>(465.0f);         // NaN;  cast<float_e4m3_t, true>(465.0f) is 448: it saturates
+//   int i = cast<int8_t>(200);                    // -56;  cast<int8_t, true>(200) is 127
+//   float_e5m2_t h = rounded<float_e5m2_t>(0.3f);
+#pragma once
+
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/float8.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/integer.hpp>
+#include <zellige/atom/math.hpp>
+
+namespace zellige {
+
+namespace detail {
+template <class T>
+struct register_of {
+  using type = float;
+};
+template <>
+struct register_of<int> {
+  using type = int;
+};
+template <>
+struct register_of<int8_t> {
+  using type = int;
+};
+template <class T>
+inline constexpr bool is_float_register = __is_same(typename register_of<T>::type, float);
+
+/// The greatest finite number of a kind.
+template <class T>
+inline constexpr float greatest = 0x1.fffffep127f;
+template <>
+inline constexpr float greatest<half_t> = 65504.0f;
+template <>
+inline constexpr float greatest<bfloat16_t> = 0x1.fep127f;
+template <>
+inline constexpr float greatest<float_e4m3_t> = 448.0f;
+template <>
+inline constexpr float greatest<float_e5m2_t> = 57344.0f;
+}  // namespace detail
+
+/// What a stored number is computed in: int for integers, else float.
+template <class T>
+using register_t = typename detail::register_of<T>::type;
+
+/// As it is stored. The constructors of float_e4m3_t and float_e5m2_t saturate; `nearest` does not.
+template <class T>
+ZELLIGE_ANYWHERE T rounded(float x) {
+  if constexpr (!detail::is_float_register<T>)
+    return static_cast<T>(to_int(x));
+  else if constexpr (requires { T::nearest(x); })
+    return T::nearest(x);
+  else
+    return T(x);
+}
+template <class T>
+ZELLIGE_ANYWHERE T rounded(int x) {
+  if constexpr (detail::is_float_register<T>)
+    return rounded<T>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
+template <class T, bool Saturate = false>
+ZELLIGE_ANYWHERE register_t<T> cast(float x) {
+  if constexpr (!detail::is_float_register<T>)
+    return Saturate && sizeof(T) == 1 ? min(max(to_int(x), -128), 127) : int(rounded<T>(x));
+  else
+    return float(rounded<T>(Saturate ? clamp(x, -detail::greatest<T>, detail::greatest<T>) : x));
+}
+template <class T, bool Saturate = false>
+ZELLIGE_ANYWHERE register_t<T> cast(int x) {
+  if constexpr (detail::is_float_register<T>)
+    return cast<T, Saturate>(static_cast<float>(x));
+  else
+    return Saturate && sizeof(T) == 1 ? min(max(x, -128), 127) : int(rounded<T>(x));
+}
+
+}  // namespace zellige

@@ -1,0 +1,34 @@
+// Arithmetic on int that wraps, as PyTorch's does, where C++ leaves an overflow open; and what becomes an int of a float.
+//
+//   wrap_add(2147483647, 1)   // -2147483648
+//   to_int(-1.5f)             // -1;  of what no int holds the nearest, of a NaN 0
+#pragma once
+
+#include <zellige/atom/config.hpp>
+
+namespace zellige {
+
+ZELLIGE_ANYWHERE int wrap_add(int x, int y) {
+  return static_cast<int>(static_cast<unsigned>(x) + static_cast<unsigned>(y));
+}
+ZELLIGE_ANYWHERE int wrap_sub(int x, int y) {
+  return static_cast<int>(static_cast<unsigned>(x) - static_cast<unsigned>(y));
+}
+ZELLIGE_ANYWHERE int wrap_mul(int x, int y) {
+  return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
+}
+ZELLIGE_ANYWHERE int wrap_abs(int x) { return x < 0 ? wrap_sub(0, x) : x; }
+ZELLIGE_ANYWHERE int max(int x, int y) { return x > y ? x : y; }
+ZELLIGE_ANYWHERE int min(int x, int y) { return x < y ? x : y; }
+
+ZELLIGE_ANYWHERE int to_int(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::__float2int_rz(x);
+#else
+  if (x != x) return 0;
+  if (x >= 2147483648.0f) return 2147483647;
+  return x <= -2147483648.0f ? -2147483647 - 1 : static_cast<int>(x);
+#endif
+}
+
+}  // namespace zellige

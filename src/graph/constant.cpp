@@ -1,0 +1,21 @@
+#include "graph/constant.hpp"
+
+#include <algorithm>
+
+#include "graph/nearest.hpp"
+
+namespace zellige::graph {
+
+void declare_constant(KernelGraph& g, const std::vector<std::string>& names) {
+  std::vector<std::string> inputs;
+  for (const int t : g.inputs) inputs.push_back(g.tensors[static_cast<std::size_t>(t)].name);
+  for (const std::string& name : names) {
+    const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), name) - inputs.begin());
+    if (at == inputs.size())
+      fail("graph {} has no input {}, which --constant names{}", g.name, name,
+           known_names("inputs", inputs, name));
+    g.tensors[static_cast<std::size_t>(g.inputs[at])].constant = true;
+  }
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,129 @@
+#include "plan/estimate.hpp"
+
+#include <algorithm>
+
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+
+class Estimate {
+ public:
+  Estimate(const graph::KernelGraph& g, const graph::KernelOp& op, const target::Target& target)
+      : graph_(g),
+        op_(op),
+        block_(*op.block),
+        target_(target),
+        warps_(static_cast<double>(block_.block.count()) / 32) {}
+
+  double us() {
+    k_.trips = static_cast<double>(block_.loop);
+    k_.barriers = block_.loop > 1 ? k_.trips : 0;
+    for (const BlockOp& op : block_.ops) add(op);
+    k_.chain = k_.slots / std::max(1.0, warps_);
+    const auto blocks = static_cast<double>(block_.grid.count());
+    k_.l2_bytes *= blocks;
+    resident();
+    settle(k_, target_, blocks, true, false);
+    return k_.us + (fits_ ? 0 : 1e6);
+  }
+
+ private:
+  static double extent(const Shape& s) { return static_cast<double>(graph::size(s)); }
+  const Shape& shape(int t) const { return block_.tensors[t].shape; }
+  double times(const BlockOp& op) const {
+    const int t = op.outputs.empty() ? op.inputs[0] : op.outputs[0];
+    const bool once = block_.tensors[t].after_loop && !graph::is_elementwise(op.kind);
+    const bool of_loop =
+        op.kind == OpKind::input ? op.loop_dim >= 0 : !block_.tensors[op.inputs[0]].after_loop;
+    return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
+  }
+
+  void moved(const BlockOp& op, int tile, int kernel_tensor) {
+    const Shape& s = shape(tile);
+    const auto size = static_cast<double>(graph::bytes(graph_.tensors[kernel_tensor].dtype));
+    const double bytes = extent(s) * size, run = static_cast<double>(s.back()) * size;
+    const bool whole = s.back() == graph_.tensors[kernel_tensor].shape.back();
+    const double sectors = whole ? bytes : bytes * in_sectors(run) / run;
+    k_.l2_bytes += sectors * times(op);
+    k_.wavefronts += bytes * times(op) / 128;
+    k_.slots += bytes * times(op) / 256;
+    const double all = extent(graph_.tensors[kernel_tensor].shape) * size;
+    k_.dram_bytes += all;
+    (op.kind == OpKind::input && op.loop_dim >= 0 && block_.loop > 1 ? trip_bytes_ : once_bytes_) += bytes;
+  }
+
+  void add(const BlockOp& op) {
+    if (op.kind == OpKind::input) return moved(op, op.outputs[0], op_.inputs[op.kernel_tensor]);
+    if (op.kind == OpKind::output) return moved(op, op.inputs[0], op_.outputs[op.kernel_tensor]);
+    const Shape& x = shape(op.inputs[0]);
+    const Shape& y = shape(op.outputs[0]);
+    if (op.kind == OpKind::matmul) return product(op, x, y);
+    if (graph::is_elementwise(op.kind)) {
+      k_.slots += extent(y) / 32 * slots_of(op.kind) * times(op);
+      return;
+    }
+    k_.slots += 4 * extent(x) / 32 * times(op);
+    if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
+  }
+
+  void product(const BlockOp& op, const Shape& x, const Shape& y) {
+    const DType dtype = block_.tensors[op.inputs[0]].dtype;
+    const std::int64_t m = y[y.size() - 2], n = y.back(), k = x.back(), batch = graph::size(y) / (m * n);
+    const Instruction* row = target::find_mma(target_, graph::name(dtype), graph::name(dtype), "f32");
+    if (!row) {
+      k_.slots += 2 * static_cast<double>(batch * m * n * k) / 32 * times(op);
+      return;
+    }
+    const auto mt = static_cast<double>(ceil_div(m, row->m)), nt = static_cast<double>(ceil_div(n, row->n)),
+               kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
+    const double across = std::clamp(nt / 2, 1.0, warps_);
+    k_.tensor_cycles += each * mt * nt * kt * row->cycles / 4;
+    const double wavefronts = each * kt * (4 * mt * across + 2 * nt * std::clamp(warps_ / across, 1.0, mt));
+    k_.wavefronts += wavefronts;
+    k_.slots += 2 * each * mt * nt * kt + wavefronts / 2;
+    k_.barriers += 1;
+    if (block_.tensors[op.outputs[0]].after_loop || block_.loop > 1)
+      once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
+  }
+
+  void resident() {
+    const auto shared = [&](double stages) { return stages * trip_bytes_ + once_bytes_; };
+    constexpr double in_flight = 48 * 1024;
+    k_.in_flight = 1;
+    if (block_.loop > 1) {
+      const auto limit = static_cast<double>(target_.shared_per_block);
+      while (k_.in_flight < std::min(8.0, k_.trips) && shared(k_.in_flight + 1) <= limit &&
+             (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))
+        ++k_.in_flight;
+    }
+    const double bytes = shared(k_.in_flight);
+    fits_ = bytes <= 1.2 * static_cast<double>(target_.shared_per_block);
+    const double by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
+                             (bytes + static_cast<double>(target_.shared_reserved_per_block));
+    const double by_threads = target_.threads_per_multiprocessor / (32 * warps_);
+    k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, by_threads, 4.0 * 8 / warps_})), 1,
+                                target_.blocks_per_multiprocessor);
+  }
+
+  const graph::KernelGraph& graph_;
+  const graph::KernelOp& op_;
+  const BlockGraph& block_;
+  const target::Target& target_;
+  double warps_, trip_bytes_ = 0, once_bytes_ = 0;
+  bool fits_ = true;
+  KernelPrice k_;
+};
+
+}  // namespace
+
+double estimate(const graph::KernelGraph& g, int op, const target::Target& target) {
+  return Estimate(g, g.ops[op], target).us();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,261 @@
+#include "plan/price.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "plan/predict.hpp"
+
+namespace zellige::plan {
+
+// Runs start at any multiple of their own length.
+double in_sectors(double run) {
+  constexpr std::int64_t sector = 32;
+  const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
+  std::int64_t sectors = 0, starts = sector / step;
+  for (std::int64_t at = 0; at < sector; at += step) sectors += ceil_div(at + length, sector);
+  return static_cast<double>(sectors * sector) / static_cast<double>(starts);
+}
+
+// exp and its kin go through the special function unit, a quarter as wide.
+double slots_of(OpKind op) {
+  switch (op) {
+    case OpKind::mul_scalar:
+    case OpKind::add:
+    case OpKind::sub:
+    case OpKind::mul:
+    case OpKind::neg:
+    case OpKind::square:
+    case OpKind::relu:
+    case OpKind::clamp:
+    case OpKind::cast:
+      return 1;
+    case OpKind::div:
+    case OpKind::silu:
+    case OpKind::sigmoid:
+    case OpKind::pow:
+    case OpKind::gelu:
+    case OpKind::gelu_tanh:
+    case OpKind::log:
+    case OpKind::tanh:
+      return 12;
+    default:
+      return 6;
+  }
+}
+
+void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, bool cached) {
+  const target::Costs& costs = target.costs;
+  const double cycle = 1e-3 / costs.clock;  // us
+  k.most = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
+  k.waves = std::ceil(static_cast<double>(k.most) / k.blocks_each);
+  const double busy = static_cast<double>(k.most);
+  k.launch = first_kernel ? costs.launch : costs.next;
+  k.first = costs.load * cycle;
+  k.dram = cached ? 0 : k.dram_bytes / costs.dram * 1e-3;
+  k.l2 = std::max(k.l2_bytes / costs.l2 * 1e-3, busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
+  k.shared = busy * k.wavefronts * cycle;
+  k.tensor = busy * k.tensor_cycles * cycle;
+  k.issue = busy * k.slots / 4 * cycle;
+  const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
+  k.latency = k.waves * (std::max(trips, k.chain * costs.step) + k.barriers * costs.barrier) * cycle;
+  const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
+  const double slowest = *std::max_element(std::begin(parts), std::end(parts));
+  const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
+  // Work of one iteration hides under loads of another, of the same block or of its neighbour.
+  const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
+  const double apart = costs.rest + (1 - costs.rest) / std::max(1.0, under_way);
+  k.us = k.launch + k.first + slowest + apart * (total - slowest);
+}
+namespace {
+
+using emulate::Counter;
+
+class Pricing {
+ public:
+  Pricing(const KernelPlan& plan, const Program& program, const target::Target& target, bool hot,
+          bool first_kernel)
+      : plan_(plan), program_(program), target_(target), hot_(hot), first_kernel_(first_kernel) {
+    k.name = plan.program.name;
+  }
+
+  KernelPrice k;
+
+  void run(const std::set<int>& made_here) {
+    const BlockProgram& p = plan_.program;
+    launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
+    threads_ = plan_.schedule.parted() ? plan_.schedule.threads : p.threads();
+    resident();
+    memory(made_here);
+    counted();
+    latencies();
+    const bool cached = hot_ && program_bytes() < 0.8 * static_cast<double>(target_.costs.l2_bytes);
+    settle(k, target_, launched_, first_kernel_, cached);
+  }
+
+ private:
+  /// How many blocks share a multiprocessor.
+  void resident() {
+    double registers = 40;  // besides accumulators, a thread
+    for (const Task& t : plan_.tasks)
+      if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce)
+        registers += static_cast<double>(plan_.contexts[t.context].values());
+    registers = std::clamp<double>(registers, 32, target_.registers_per_thread);
+    const double by_registers = target_.registers_per_multiprocessor / (registers * threads_),
+                 by_threads = static_cast<double>(target_.threads_per_multiprocessor) / threads_,
+                 by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
+                             static_cast<double>(plan_.shared_bytes + target_.shared_reserved_per_block);
+    k.blocks_each = std::clamp(static_cast<int>(std::min({by_registers, by_threads, by_shared})), 1,
+                               target_.blocks_per_multiprocessor);
+  }
+
+  /// Bytes of a tile in whole sectors: the runs along which its tensor is contiguous.
+  double sectors(const Node& n) const {
+    const graph::KernelTensor& t = program_.tensors[n.tensor];
+    std::int64_t run = 1, next = 1;
+    for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
+      int at = -1;  // the dimension whose stride continues the run
+      for (int e = 0; e < static_cast<int>(n.shape.size()); ++e)
+        if (e < static_cast<int>(t.strides.size()) && n.shape[e] > 1 && t.strides[e] == next && run == next)
+          at = e;
+      if (at < 0) break;
+      run *= n.shape[at];
+      next = t.strides[at] * program_.shape(n.tensor)[at];
+    }
+    const double size = static_cast<double>(graph::bytes(n.dtype)),
+                 bytes = static_cast<double>(graph::size(n.shape)) * size;
+    const double length = static_cast<double>(run) * size;
+    return bytes * in_sectors(length) / length;
+  }
+
+  double trips_of(const Node& n) const {
+    return n.section == Section::inside ? static_cast<double>(plan_.program.loop) : 1;
+  }
+
+  void memory(const std::set<int>& made_here) {
+    const BlockProgram& p = plan_.program;
+    const double tiles = static_cast<double>(p.grid.count());
+    std::set<int> seen;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const Node& n = p.nodes[i];
+      if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+      double bytes = sectors(n) * trips_of(n) * tiles;
+      if (plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
+      k.l2_bytes += bytes;
+      const int memory = program_.memory_of(n.tensor);
+      const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
+                           static_cast<double>(graph::bytes(program_.tensors[memory].dtype));
+      if (seen.insert(memory).second && !made_here.count(memory)) k.dram_bytes += std::min(whole, bytes);
+      const auto direct = plan_.direct.find(static_cast<int>(i));
+      if ((direct != plan_.direct.end() && direct->second) || n.kind == NodeKind::store)
+        k.slots += 2 * static_cast<double>(graph::size(n.shape)) * trips_of(n) /
+                   (32.0 * static_cast<double>(std::max(1, vector_of(static_cast<int>(i)))));
+    }
+  }
+
+  int vector_of(int node) const {
+    const auto copy = plan_.copies.find(node);
+    return copy == plan_.copies.end() ? 1 : copy->second.vector;
+  }
+
+  static double at(const Counts& c, Counter counter) {
+    const auto entry = c.find(counter);
+    return entry == c.end() ? 0 : static_cast<double>(entry->second);
+  }
+
+  /// What the plan executes, a block.
+  void counted() {
+    const Counts c = predict(plan_);
+    const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
+    k.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
+                   each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
+    double accesses = 0;
+    for (unsigned i = unsigned(Counter::shared_load_1); i <= unsigned(Counter::shared_store_16); ++i)
+      accesses += each(Counter(i)) / 32;
+    if (!c.count(Counter::shared_load_wavefronts)) k.wavefronts += accesses;
+    accesses += each(Counter::ldmatrix) + each(Counter::mma) +
+                (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
+    k.slots += 2 * accesses;
+    for (const auto& [node, m] : plan_.matmuls) {
+      const Node& n = plan_.program.nodes[node];
+      const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
+                              static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
+      if (!m.row)
+        k.slots += products / 32;
+      else if (m.by_warpgroup())
+        k.tensor_cycles += static_cast<double>(ceil_div(m.k, m.row->k) *
+                                               (m.warps.count() / warps_of(*m.row)) * m.row->cycles) *
+                           trips_of(n);
+    }
+    double mma_cycles = 0;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.row && !m.by_warpgroup()) mma_cycles = std::max<double>(mma_cycles, m.row->cycles);
+    k.tensor_cycles += each(Counter::mma) * mma_cycles / 4;  // four pipes
+    for (const Node& n : plan_.program.nodes) {
+      const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32;
+      if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
+      if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
+        k.slots +=
+            elements * (n.in.empty() ? 0
+                                     : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
+                                           static_cast<double>(graph::size(n.shape)));
+    }
+    k.barriers = each(Counter::barrier);
+    k.chain = k.slots / std::max(1.0, threads_ / 32.0);
+  }
+
+  /// Iterations of the loop, and how many are under way together.
+  void latencies() {
+    k.trips = static_cast<double>(plan_.program.loop);
+    k.in_flight = 1;
+    for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
+    for (const Agent& agent : plan_.schedule.agents)
+      for (const Step& s : agent.steps)
+        if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
+  }
+
+  double program_bytes() const {
+    double bytes = 0;
+    for (const graph::KernelTensor& t : program_.tensors)
+      bytes += static_cast<double>(graph::size(t.shape)) * static_cast<double>(graph::bytes(t.dtype));
+    return bytes;
+  }
+
+  const KernelPlan& plan_;
+  const Program& program_;
+  const target::Target& target_;
+  bool hot_, first_kernel_;
+  double launched_ = 1, threads_ = 128;
+};
+
+}  // namespace
+
+Price price(const Plan& plan, const target::Target& target, bool hot) {
+  Price all;
+  std::set<int> made;  // what an earlier kernel left in the L2
+  for (const KernelPlan& kernel : plan.kernels) {
+    Pricing pricing(kernel, plan.program, target, hot, all.kernels.empty());
+    pricing.run(made);
+    for (const Node& n : kernel.program.nodes)
+      if (n.kind == NodeKind::store || n.kind == NodeKind::load)
+        made.insert(plan.program.memory_of(n.tensor));
+    all.us += pricing.k.us;
+    all.kernels.push_back(std::move(pricing.k));
+  }
+  return all;
+}
+
+std::string print(const Price& p) {
+  std::string out;
+  for (const KernelPrice& k : p.kernels)
+    out += fmt::format(
+        "price of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
+        "{:.1f}, tensor cores {:.1f}, "
+        "issue {:.1f}, latencies {:.1f}; {} block{} of {} at a time on the busiest multiprocessor\n",
+        k.name, k.us, k.launch, k.first, k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency,
+        std::min<std::int64_t>(k.most, k.blocks_each), k.blocks_each == 1 ? "" : "s", k.most);
+  return out;
+}
+
+}  // namespace zellige::plan

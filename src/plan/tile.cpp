@@ -1,0 +1,177 @@
+#include "plan/tile.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "plan/estimate.hpp"
+#include "plan/price.hpp"
+#include "retile/retile.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using retile::OpTiling;
+using retile::Tiling;
+
+/// What a price must save to be taken: prices order plans, and are no measurements.
+constexpr double clear_gain = 0.08;
+
+std::int64_t& extent(OpTiling& t, int at) {
+  return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
+}
+
+/// One custom operator's other tilings.
+class Neighbours {
+ public:
+  Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
+      : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
+
+  /// By estimate, the least first, at most so many; the given one is not among them.
+  std::vector<std::pair<double, Tiling>> best(std::size_t most) {
+    std::vector<std::int64_t> values[4];
+    for (int at = 0; at < 4; ++at) values[at] = extents(at);
+    Tiling t = given_;
+    OpTiling& mine = t[which_];
+    for (std::int64_t x : values[0])
+      for (std::int64_t y : values[1])
+        for (std::int64_t z : values[2])
+          for (std::int64_t loop : values[3]) {
+            mine = given_[which_];
+            mine.grid = {x, y, z};
+            mine.loop = loop;
+            if (!sensible(mine)) continue;
+            const std::optional<graph::KernelGraph> g = proved(t);
+            if (!g) continue;
+            for (int threads : threads_of()) {
+              mine.block =
+                  threads == given_[which_].block.count() ? given_[which_].block : graph::Dim3{threads, 1, 1};
+              if (t == given_) continue;
+              graph::KernelGraph timed = *g;
+              auto block = std::make_shared<graph::BlockGraph>(*timed.ops[mine.op].block);
+              block->block = mine.block;
+              timed.ops[mine.op].block = std::move(block);
+              double us = 0;  // with the operators that read what it leaves
+              for (const OpTiling& o : given_)
+                if (o.op == mine.op || reads(o.op)) us += estimate(timed, o.op, target_);
+              found_.emplace_back(us, t);
+            }
+          }
+    std::ranges::stable_sort(found_, {}, [](const auto& c) { return c.first; });
+    if (found_.size() > most) found_.resize(most);
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::int64_t most_factor = 8;
+
+  std::optional<graph::KernelGraph> proved(const Tiling& t) const {
+    try {
+      return retile::retile(graph_, t);
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  bool reads(int op) const {
+    for (int t : graph_.ops[op].inputs)
+      if (std::ranges::find(graph_.ops[given_[which_].op].outputs, t) !=
+          graph_.ops[given_[which_].op].outputs.end())
+        return true;
+    return false;
+  }
+
+  /// Those of one extent that are proved with all others as they are given, or with the loop adapted.
+  std::vector<std::int64_t> extents(int at) {
+    OpTiling own = given_[which_];
+    const std::int64_t now = extent(own, at);
+    std::vector<std::int64_t> result{now};
+    if (at < 3 && now == 1) return result;
+    for (std::int64_t factor : {2, 4, 8, 3})
+      for (const bool more : {false, true}) {
+        if (!more && now % factor != 0) continue;
+        Tiling t = given_;
+        extent(t[which_], at) = more ? now * factor : now / factor;
+        if (proved(t)) result.push_back(extent(t[which_], at));
+      }
+    return result;
+  }
+
+  /// Grids that neither leave most of the GPU idle nor are walked too often, unless the given one is such.
+  bool sensible(const OpTiling& t) const {
+    const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
+                       all = target_.multiprocessors;
+    return (blocks >= all / 3 || blocks >= own) && (blocks <= 6 * all || blocks <= own);
+  }
+
+  std::vector<int> threads_of() const {
+    const auto own = static_cast<int>(given_[which_].block.count());
+    bool products = false;
+    for (const graph::BlockOp& op : graph_.ops[given_[which_].op].block->ops)
+      products = products || op.kind == OpKind::matmul;
+    std::vector<int> counts{own};
+    for (int n : products ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024})
+      if (n != own) counts.push_back(n);
+    return counts;
+  }
+
+  const graph::KernelGraph& graph_;
+  Tiling given_;
+  std::size_t which_;
+  const target::Target& target_;
+  std::vector<std::pair<double, Tiling>> found_;
+};
+
+Tiled planned(graph::KernelGraph g, const target::Target& target, const Wishes& wishes) {
+  Tiled t;
+  t.graph = std::move(g);
+  t.plan = make_plan(t.graph, target, wishes);
+  t.us = price(t.plan, target).us;
+  return t;
+}
+
+}  // namespace
+
+std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes,
+                          int most) {
+  std::vector<Tiled> all;
+  all.push_back(planned(graph, target, wishes));
+  const std::size_t ops = retile::tiling_of(graph).size();
+  for (std::size_t which = 0; which < ops; ++which) {
+    // What is best so far is where the next operator's tilings begin.
+    const auto least = std::ranges::min_element(all, {}, &Tiled::us);
+    const graph::KernelGraph from = least->graph;
+    const auto few = static_cast<std::size_t>(std::max<int>(most / static_cast<int>(ops), 1));
+    for (const auto& [us, tiling] : Neighbours(from, which, target).best(few)) {
+      try {
+        all.push_back(planned(retile::retile(from, tiling), target, wishes));
+      } catch (const Fault&) {
+        throw;
+      } catch (const Error&) {  // it does not fit the target
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, &Tiled::us);
+  return all;
+}
+
+Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
+  if (wishes.tiles == Tiles::stated) return planned(retile::retile(graph, wishes.tiling), target, wishes);
+  if (wishes.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, wishes);
+  std::vector<Tiled> all = ranked(graph, target, wishes, 4);
+  const Tiling own = retile::tiling_of(graph);
+  const auto given =
+      std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
+  const Tiled& best = all.front();
+  const bool clear = best.us < (1 - clear_gain) * given->us;
+  const double us = given->us;
+  Tiled taken = clear ? std::move(all.front()) : std::move(*given);
+  taken.plan.program.notes.push_back(
+      clear ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
+                          taken.us, print(own), us)
+            : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
+  return taken;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,26 @@
+// Tiling: whose grids, loops and threads custom operators have, and the plan that follows.
+//
+//   Tiled t = tile(graph, target, {.tiles = Tiles::chosen});
+//   t.graph                // as it was tiled: tiles, and partial sums between kernels, may differ
+//   t.plan.program.notes   // says why, where tilings were priced
+//
+// Chosen: of every custom operator in turn, what retile proves is estimated from its tiles, the best few are planned and priced, and
+// the least is taken if it is clearly less than the graph's own. Before: a validated graph. After: the plan of t.graph.
+#pragma once
+#include "plan/plan.hpp"
+
+namespace zellige::plan {
+
+struct Tiled {
+  graph::KernelGraph graph;
+  Plan plan;
+  double us = 0;  // its price
+};
+
+/// Throws Error where a stated tiling is none of the graph's, or would change what it means.
+Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
+
+/// The graph's own tiling and others that price least, in order of price, at most so many.
+std::vector<Tiled> ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most);
+
+}  // namespace zellige::plan

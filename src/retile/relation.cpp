@@ -1,0 +1,321 @@
+#include "retile/relation.hpp"
+
+#include <numeric>
+#include <optional>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::retile {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::OpKind;
+using graph::Shape;
+using Kind = Relation::Kind;
+
+/// Walks the operators of both graphs together.
+class Relating {
+ public:
+  Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)
+      : top_(where),
+        before_(before),
+        after_(after),
+        change_(change),
+        looped_(before.loop > 1 || after.loop > 1),
+        relations_(before.tensors.size()) {
+    const std::vector<bool> a = graph::varies(before), b = graph::varies(after);
+    for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
+  }
+
+  std::map<int, Summed> run() {
+    std::map<int, Summed> changed;
+    for (std::size_t i = 0; i < before_.ops.size(); ++i) {
+      op_ = &before_.ops[i];
+      where_ = top_.inside(static_cast<int>(i), graph::name(op_->kind));
+      if (op_->kind == OpKind::output) {
+        if (const auto sums = stored()) changed[op_->kernel_tensor] = *sums;
+      } else {
+        const Relation r = op_->kind == OpKind::input ? loaded() : computed();
+        for (int t : op_->outputs) relations_[t] = r;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    const std::string what =
+        change_.axis >= 0 ? fmt::format("the grid's {} cannot go from {} to {} blocks", "xyz"[change_.axis],
+                                        before_.grid[change_.axis], after_.grid[change_.axis])
+        : change_.loop ? fmt::format("the loop cannot go from {} to {} iterations", before_.loop, after_.loop)
+                       : "the sums that it reads cannot be split otherwise";
+    graph::fail_at(where_, "{}: {}", what, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
+  int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
+  std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
+    const Shape& s = g.tensors[tensor].shape;
+    return back < static_cast<int>(s.size()) ? s[s.size() - 1 - static_cast<std::size_t>(back)] : 1;
+  }
+  /// Whether a tile has one element along a dimension, in both graphs.
+  bool flat(int tensor, int back) const {
+    return back < 0 || (extent(before_, tensor, back) == 1 && extent(after_, tensor, back) == 1);
+  }
+  /// What divides the extents in both.
+  std::int64_t common(int tensor, int back) const {
+    return std::gcd(extent(before_, tensor, back), extent(after_, tensor, back));
+  }
+  const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
+
+  Relation loaded() const {
+    const int tile = op_->outputs[0];
+    const bool iterated = op_->loop_dim >= 0 && looped_;
+    if (const auto input = change_.inputs.find(op_->kernel_tensor); input != change_.inputs.end()) {
+      for (int axis = 0; axis < 3; ++axis)
+        if (op_->map[axis] == input->second.dim && before_.grid[axis] > 1)
+          refuse("grid axis {} splits the dimension {} that is to be summed", "xyz"[axis], op_ -> map[axis]);
+      return {.kind = Kind::sums,
+              .back = back(tile, input->second.dim),
+              .classes = input->second.classes,
+              .loop = iterated && op_->loop_dim == input->second.dim};
+    }
+    if (change_.axis >= 0 && op_->map[change_.axis] >= 0) {
+      const int dim = op_->map[change_.axis];
+      return {.kind = Kind::parts, .back = back(tile, dim), .loop = iterated && op_->loop_dim == dim};
+    }
+    if (change_.loop && op_->loop_dim >= 0)
+      return {.kind = Kind::parts, .back = back(tile, op_->loop_dim), .loop = true};
+    return {};
+  }
+
+  std::optional<Summed> stored() const {
+    const int tile = op_->inputs[0];
+    const Relation r = of(0);
+    const int along = change_.axis >= 0 ? op_->map[change_.axis] : -1;
+    if (r.kind == Kind::same) {
+      if (along >= 0) refuse("each block stores the same tile, and their number is the result's size");
+      return std::nullopt;
+    }
+    if (r.kind == Kind::parts) {
+      if (change_.axis < 0) refuse("what is stored depends on the iteration");
+      if (back(tile, along) != r.back)
+        refuse("the tiles lie side by side along dimension {}, and are stored along dimension {}",
+               rank(tile) - 1 - r.back, along);
+      return std::nullopt;
+    }
+    if (r.blocks && r.back >= 0 && back(tile, along) != r.back)
+      refuse("partial sums would have to be summed along dimensions {} and {}", rank(tile) - 1 - r.back,
+             along);
+    if (r.back < 0) return Summed{along, common(tile, back(tile, along))};
+    return Summed{rank(tile) - 1 - r.back, r.classes};
+  }
+
+  /// Sums over what changed, once they are complete.
+  static Relation settled(Relation r) {
+    if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
+    return r;
+  }
+
+  /// Of a contraction or a sum along the dimension in which a tile is in parts.
+  Relation summed(const Relation& parts) const {
+    return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
+  }
+
+  Relation computed() const {
+    bool all_same = true, any_sums = false;
+    for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
+      all_same = all_same && of(i).kind == Kind::same;
+      any_sums = any_sums || of(i).kind == Kind::sums;
+    }
+    if (graph::is_accumulator(op_->kind)) return accumulated();
+    if (op_->kind == OpKind::reduction_max && change_.loop)
+      refuse("a running maximum is told after every iteration");
+    if (all_same) return {};
+    if (op_->kind == OpKind::reduction || op_->kind == OpKind::sum)
+      return reduced(op_->attributes.dim, op_->kind == OpKind::sum ? 1 : op_->attributes.to);
+    if (any_sums) return linear();
+    if (op_->kind == OpKind::matmul) return product();
+    if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
+    if (op_->kind == OpKind::expand) refuse("the shape that it states is another then");
+    // What works along one dimension and leaves others alone.
+    int along = op_->attributes.dim;
+    if (graph::is_composed(op_->kind))
+      along = graph::composed_dim(op_->kind, op_->attributes, before_.tensors[op_->inputs[0]].shape);
+    for (int t : op_->inputs)
+      if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))
+        refuse("it works along dimension {}, of which a tile has a part", along);
+    return met(op_->inputs);
+  }
+
+  /// Operands side by side: all in parts along one dimension, or with one element there.
+  Relation met(const std::vector<int>& tensors) const {
+    Relation r;
+    for (int t : tensors) {
+      if (relations_[t].kind != Kind::parts) continue;
+      if (r.kind == Kind::parts && relations_[t] != r)
+        refuse("its operands are in parts along different dimensions, or with the loop and without");
+      r = relations_[t];
+    }
+    for (int t : tensors) {
+      if (relations_[t].kind != Kind::same) continue;
+      if (!flat(t, r.back)) refuse("one operand is in parts where the other is whole");
+      if (r.loop && varies_[t]) refuse("its operands' parts belong to different iterations");
+    }
+    return r;
+  }
+
+  Relation product() const {
+    const int a = op_->inputs[0], b = op_->inputs[1];
+    const Relation &x = relations_[a], &y = relations_[b];
+    const bool k_of_a = x.kind == Kind::parts && x.back == 0, k_of_b = y.kind == Kind::parts && y.back == 1;
+    if (k_of_a || k_of_b) {
+      if (!k_of_a || !k_of_b || x.loop != y.loop) refuse("only one of its operands has K in parts");
+      return summed(x);
+    }
+    if (x.kind == Kind::parts && y.kind == Kind::parts) {
+      if (x != y || x.back < 2) refuse("both M and N are in parts");
+      return x;
+    }
+    const bool left = x.kind == Kind::parts;
+    const Relation& parts = left ? x : y;
+    const int whole = left ? b : a;
+    if (parts.back >= 2 && !flat(whole, parts.back))
+      refuse("one operand's batches are in parts, the other's whole");
+    if (parts.loop && varies_[whole]) refuse("its operands' parts belong to different iterations");
+    return parts;
+  }
+
+  Relation reduced(int dim, std::int64_t to) const {
+    const int x = op_->inputs[0], along = back(x, dim);
+    Relation r = of(0);
+    if (r.kind == Kind::sums) {
+      if (r.back != along) return r;
+      if (r.classes % to != 0) refuse("{} sums are kept apart, of elements that lie {} apart", to, r.classes);
+      if (r.loop && common(x, along) % to != 0)
+        refuse("{} sums are kept apart, and an iteration has {} elements", to, extent(after_, x, along));
+      r.back = -1;
+      return settled(r);
+    }
+    if (r.back != along) return r;
+    if (common(x, along) % to != 0)
+      refuse("{} sums are kept apart, and its tile has {} elements", to, extent(after_, x, along));
+    return summed(r);
+  }
+
+  /// An operator that meets sums must be linear in them.
+  Relation linear() const {
+    Relation r;
+    int sums = 0;
+    for (std::size_t i = 0; i < op_->inputs.size(); ++i)
+      if (of(i).kind == Kind::sums) r = of(i), ++sums;
+    const bool alone = op_->inputs.size() == 1;
+    bool fits = false;
+    switch (op_->kind) {
+      case OpKind::neg:
+      case OpKind::mul_scalar:
+        fits = true;
+        break;
+      case OpKind::div:
+        fits = sums == 1 && of(0).kind == Kind::sums;
+        break;
+      case OpKind::mul:
+        fits = sums == 1;
+        break;
+      case OpKind::cast:
+        fits = op_->attributes.dtype == graph::DType::f32;
+        break;
+      case OpKind::add:
+      case OpKind::sub:
+        fits = !alone && sums == 2 && of(0) == of(1) &&
+               extent(before_, op_->inputs[0], r.back) == extent(before_, op_->inputs[1], r.back);
+        break;
+      default:
+        break;
+    }
+    if (!fits) refuse("it would see partial sums, and is not linear in them");
+    for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
+      const int t = op_->inputs[i];
+      if (of(i).kind == Kind::parts) refuse("one operand is a partial sum, the other in parts");
+      if (of(i).kind == Kind::same && (!flat(t, r.back) || (r.loop && varies_[t])))
+        refuse("the factors of what is to be summed differ");
+    }
+    return r;
+  }
+
+  Relation accumulated() const {
+    const int x = op_->inputs[0];
+    Relation r = of(0);
+    const bool last = r.back == 0;
+    const OpKind kind = op_->kind;
+    if (kind == OpKind::accum_rescale || kind == OpKind::accum_red_sum_rescale) {
+      if (change_.loop) refuse("it is rescaled after every iteration");
+      for (std::size_t i = 0; i < op_->inputs.size(); ++i)
+        if (of(i).kind == Kind::sums || of(i).loop) refuse("it is rescaled after every iteration");
+      if (kind == OpKind::accum_red_sum_rescale && (last || (of(1).kind == Kind::parts && of(1).back == 0)))
+        refuse("it sums the dimension of which the tile has a part");
+      return met(op_->inputs);
+    }
+    const bool mean_of_squares = kind == OpKind::accum_red_rms;
+    const bool mean = kind == OpKind::accum_red_mean || mean_of_squares;
+    if (r.kind == Kind::same) {
+      if (change_.loop && !mean && kind != OpKind::accum_max)
+        refuse("it adds the same tile in every iteration");
+      return {};
+    }
+    if (kind == OpKind::accum_max) {
+      if (r.kind == Kind::sums || r.loop) refuse("it takes the maximum of what is in parts");
+      return r;
+    }
+    if (r.kind == Kind::sums && (mean_of_squares || (mean && (r.loop || last))))
+      refuse("it would see partial sums, and is not linear in them");
+    std::int64_t to = 0;  // how many sums of the last dimension are kept apart; 0: it is not summed
+    if (kind == OpKind::accum_redtox_sum) to = op_->attributes.to;
+    if (kind == OpKind::accum_red_sum || mean) to = 1;
+    if (r.kind == Kind::parts) {
+      if (to > 0 && last) {
+        if (common(x, 0) % to != 0)
+          refuse("{} sums are kept apart, and its tile has {} elements", to, extent(after_, x, 0));
+        // A mean over a whole line is one over the loop: only then is its count the same.
+        if (mean && change_.axis >= 0)
+          refuse("it takes the mean of the dimension of which the tile has a part");
+        r = {.kind = Kind::sums, .blocks = change_.axis >= 0};
+        return settled(r);
+      }
+      if (!r.loop) return r;
+      if (mean) refuse("it takes the mean of iterations whose number changes");
+      r = {.kind = Kind::sums, .back = r.back, .classes = common(x, r.back), .blocks = change_.axis >= 0};
+      return r;
+    }
+    if (r.back >= 0 && r.loop) r.classes = std::gcd(r.classes, common(x, r.back));
+    r.loop = false;
+    if (to > 0 && last) {
+      if (r.classes % to != 0) refuse("{} sums are kept apart, of elements that lie {} apart", to, r.classes);
+      r.back = -1;
+    }
+    return settled(r);
+  }
+
+  const graph::Where& top_;
+  const BlockGraph &before_, &after_;
+  const Change& change_;
+  bool looped_;
+  std::vector<Relation> relations_;
+  std::vector<bool> varies_;
+  const BlockOp* op_ = nullptr;
+  graph::Where where_;
+};
+
+}  // namespace
+
+std::map<int, Summed> relate(const graph::Where& where, const BlockGraph& before, const BlockGraph& after,
+                             const Change& change) {
+  return Relating(where, before, after, change).run();
+}
+
+}  // namespace zellige::retile

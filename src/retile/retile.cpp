@@ -1,0 +1,135 @@
+#include "retile/retile.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+#include "retile/relation.hpp"
+#include "retile/widen.hpp"
+
+namespace zellige::retile {
+namespace {
+
+using graph::BlockGraph;
+using graph::KernelGraph;
+using graph::KernelOp;
+
+/// One extent of one custom operator: a grid axis, or the loop.
+struct Step {
+  int op = -1;
+  int axis = 3;  // 3: the loop
+  std::int64_t from = 1, to = 1;
+};
+
+std::int64_t& axis(graph::Dim3& d, int at) { return at == 0 ? d.x : at == 1 ? d.y : d.z; }
+
+/// Shapes are found again from the inputs down.
+KernelGraph inferred(KernelGraph g) {
+  for (std::size_t t = 0; t < g.tensors.size(); ++t)
+    if (std::ranges::find(g.inputs, static_cast<int>(t)) == g.inputs.end()) g.tensors[t].shape.clear();
+  for (KernelOp& op : g.ops) {
+    if (!op.block) continue;
+    auto block = std::make_shared<BlockGraph>(*op.block);
+    for (graph::BlockTensor& t : block->tensors) t.shape.clear();
+    op.block = std::move(block);
+  }
+  return graph::infer(std::move(g));
+}
+
+KernelGraph applied(const KernelGraph& g, const Step& step) {
+  const int at = step.op;
+  KernelGraph h = g;
+  auto block = std::make_shared<BlockGraph>(*g.ops[at].block);
+  (step.axis < 3 ? axis(block->grid, step.axis) : block->loop) = step.to;
+  h.ops[at].block = std::move(block);
+  h = inferred(std::move(h));
+
+  const graph::Where top{g.name}, where = top.at(at, "custom");
+  Change change;
+  (step.axis < 3 ? change.axis = step.axis : change.loop = true);
+  const std::map<int, Summed> sums = relate(where, *g.ops[at].block, *h.ops[at].block, change);
+  if (sums.empty()) {
+    for (std::size_t t = 0; t < g.tensors.size(); ++t)
+      if (h.tensors[t].shape != g.tensors[t].shape)
+        fault("{}: {} of {} became one of {}", graph::to_string(where), g.tensors[t].name,
+              graph::to_string(g.tensors[t].shape), graph::to_string(h.tensors[t].shape));
+    return h;
+  }
+
+  std::map<int, Change> readers;  // by operator
+  for (const auto& [result, summed] : sums) {
+    const int tensor = g.ops[at].outputs[result];
+    const std::string& name = g.tensors[tensor].name;
+    if (std::ranges::find(g.outputs, tensor) != g.outputs.end())
+      fail_at(where, "expected what a kernel sums later in {}, found an output of the graph", name);
+    for (std::size_t i = 0; i < g.ops.size(); ++i)
+      for (std::size_t input = 0; input < g.ops[i].inputs.size(); ++input) {
+        if (g.ops[i].inputs[input] != tensor) continue;
+        if (!g.ops[i].block)
+          fail_at(where, "expected a custom operator to sum {}, found operator {} ({}) to read it", name, i,
+                  graph::name(g.ops[i].kind));
+        readers[static_cast<int>(i)].inputs[static_cast<int>(input)] = summed;
+      }
+    h.tensors[tensor].dtype = graph::DType::f32;
+    h.tensors[tensor].strides.clear();
+  }
+  for (const auto& [reader, inputs] : readers) {
+    const graph::Where there = top.at(reader, "custom");
+    if (!relate(there, *g.ops[reader].block, *h.ops[reader].block, inputs).empty())
+      fail_at(there, "expected it to sum what operator {} leaves in parts, found it to pass the parts on",
+              at);
+  }
+  widen(h, at);
+  for (const auto& [reader, inputs] : readers) widen(h, reader);
+  return inferred(std::move(h));
+}
+
+}  // namespace
+
+KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
+  const Tiling given = tiling_of(g);
+  const auto ops = [](const Tiling& t) {
+    std::string text;
+    for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);
+    return text.empty() ? std::string("none") : text;
+  };
+  if (ops(given) != ops(tiling))
+    fail("{}: expected a tiling of its custom operators ({}), found one of {}",
+         to_string(graph::Where{g.name}), ops(given), ops(tiling));
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (int a = 0; a < 3; ++a)
+      if (given[i].grid[a] != tiling[i].grid[a])
+        steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
+    if (given[i].loop != tiling[i].loop) steps.push_back({given[i].op, 3, given[i].loop, tiling[i].loop});
+  }
+  // What gets fewer comes first, so that sizes divide on the way if they do at the end; what does not yet is tried again.
+  std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
+  KernelGraph h = g;
+  while (!steps.empty()) {
+    std::vector<Step> left;
+    std::optional<Error> why;
+    for (const Step& step : steps) {
+      try {
+        h = applied(h, step);
+      } catch (const Fault&) {
+        throw;
+      } catch (const Error& e) {
+        if (!why) why = e;
+        left.push_back(step);
+      }
+    }
+    if (left.size() == steps.size()) throw *why;
+    steps = std::move(left);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].block == tiling[i].block) continue;
+    auto block = std::make_shared<BlockGraph>(*h.ops[given[i].op].block);
+    block->block = tiling[i].block;
+    h.ops[given[i].op].block = std::move(block);
+  }
+  return graph::infer(std::move(h));
+}
+
+}  // namespace zellige::retile

@@ -1,0 +1,72 @@
+#include "retile/tiling.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "graph/error.hpp"
+
+namespace zellige::retile {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t positive(const Json& j, std::string_view source, std::string_view what) {
+  if (!j.is_number_integer() || j.get<std::int64_t>() < 1)
+    fail("{}: {}: expected an integer of at least 1, found {}", source, what, j.dump());
+  return j.get<std::int64_t>();
+}
+
+graph::Dim3 extents(const Json& entry, const char* key, std::string_view source) {
+  if (!entry.contains(key) || !entry[key].is_array() || entry[key].size() != 3)
+    fail("{}: {} of a tiling: expected three numbers, found {}", source, key,
+         entry.contains(key) ? entry[key].dump() : "none");
+  const Json& j = entry[key];
+  return {positive(j[0], source, key), positive(j[1], source, key), positive(j[2], source, key)};
+}
+
+}  // namespace
+
+Tiling tiling_of(const graph::KernelGraph& g) {
+  Tiling all;
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (const graph::BlockGraph* b = g.ops[i].block.get())
+      all.push_back({static_cast<int>(i), b->grid, b->block, b->loop});
+  return all;
+}
+
+std::string to_json(const Tiling& tiling) {
+  Json list = Json::array();
+  const auto three = [](const graph::Dim3& d) { return Json{d.x, d.y, d.z}; };
+  for (const OpTiling& t : tiling)
+    list.push_back(
+        {{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
+  return list.dump();
+}
+
+Tiling parse_tiling(std::string_view text, std::string_view source) {
+  Json root = Json::parse(text, nullptr, false);
+  if (root.is_discarded()) fail("{}: expected JSON, found what is none", source);
+  if (root.is_object()) {
+    if (!root.contains("tiling")) fail("{}: expected a manifest with a `tiling`, found none", source);
+    root = Json(root["tiling"]);
+  }
+  if (!root.is_array()) fail("{}: expected a list of tilings, found {}", source, root.type_name());
+  Tiling all;
+  for (const Json& entry : root) {
+    if (!entry.is_object() || !entry.contains("operator") || !entry["operator"].is_number_unsigned())
+      fail("{}: expected the `operator` that a tiling is of, found {}", source, entry.dump());
+    if (!entry.contains("loop")) fail("{}: expected the `loop` of a tiling, found none", source);
+    all.push_back({entry["operator"].get<int>(), extents(entry, "grid", source),
+                   extents(entry, "block", source), positive(entry["loop"], source, "loop")});
+  }
+  return all;
+}
+
+std::string print(const Tiling& tiling) {
+  std::string text;
+  for (const OpTiling& t : tiling)
+    text += fmt::format("{}operator {}: grid {}x{}x{}, loop {}, {} threads", text.empty() ? "" : "; ", t.op,
+                        t.grid.x, t.grid.y, t.grid.z, t.loop, t.block.count());
+  return text;
+}
+
+}  // namespace zellige::retile

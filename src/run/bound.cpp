@@ -1,0 +1,56 @@
+#include "run/bound.hpp"
+
+#include <algorithm>
+
+#include "run/tensor_map.hpp"
+
+namespace zellige::run {
+
+LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin)
+    : manifest_(m), module_(cubin.bytes) {
+  for (const emit::KernelLaunch& k : m.kernels)
+    functions_.push_back(module_.function(k.name, k.shared_bytes));
+}
+
+std::int64_t LoadedProgram::most_shared_bytes() const {
+  std::int64_t most = 0;
+  for (std::size_t k = 0; k < functions_.size(); ++k)
+    most = std::max(most, manifest_.kernels[k].shared_bytes + functions_[k].static_shared_bytes);
+  return most;
+}
+
+bool LoadedProgram::programmatic() const {
+  return std::any_of(manifest_.kernels.begin(), manifest_.kernels.end(),
+                     [](const emit::KernelLaunch& k) { return k.programmatic; });
+}
+
+BoundProgram::BoundProgram(const LoadedProgram& program,
+                           const std::function<std::uint64_t(std::size_t)>& address)
+    : program_(program) {
+  const emit::Manifest& m = program.manifest();
+  for (const emit::KernelLaunch& k : m.kernels) {
+    std::vector<Argument>& arguments = arguments_.emplace_back();
+    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      const auto t = static_cast<std::size_t>(k.tensors[i]);
+      Argument& argument = arguments.emplace_back(Argument{address(t)});
+      if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
+        argument.map = make_tma_descriptor(tma_tensor(map->second, m.tensors[t].name),
+                                           reinterpret_cast<const void*>(argument.address));
+    }
+  }
+}
+
+void BoundProgram::launch(Stream& stream, std::size_t kernel, bool early) const {
+  const emit::KernelLaunch& k = program_.manifest().kernels[kernel];
+  stream.launch(program_.function(kernel),
+                {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);
+}
+
+void BoundProgram::launch(Stream& stream, Overlap overlap) const {
+  for (std::size_t k = 0; k < arguments_.size(); ++k)
+    launch(stream, k, overlap == Overlap::all || (overlap == Overlap::kernels && k > 0));
+}
+
+void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const { launch(stream, kernel, false); }
+
+}  // namespace zellige::run

@@ -1,0 +1,53 @@
+// A program on the GPU as one unit: its functions found once, its tensor maps encoded once for the memory that it is bound to.
+//
+//   const LoadedProgram program(manifest, cubin);
+//   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
+//   bound.launch(stream, Overlap::kernels);     // nothing but launches: it may be captured
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "emit/manifest.hpp"
+#include "run/driver.hpp"
+#include "run/nvrtc.hpp"
+
+namespace zellige::run {
+
+class LoadedProgram {
+ public:
+  LoadedProgram(const emit::Manifest&, const Cubin&);
+
+  const emit::Manifest& manifest() const { return manifest_; }
+  const Function& function(std::size_t kernel) const { return functions_[kernel]; }
+  std::int64_t most_shared_bytes() const;  // that a block of its kernels has
+  bool programmatic() const;               // some kernel may start early
+
+ private:
+  const emit::Manifest& manifest_;
+  Module module_;
+  std::vector<Function> functions_;
+};
+
+/// Which kernels start while the one before them on the stream still runs, of those that may.
+enum class Overlap : std::uint8_t {
+  none,
+  kernels,  // all but the program's first: what is on the stream before it has ended
+  all,
+};
+
+class BoundProgram {
+ public:
+  BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
+
+  void launch(Stream&, Overlap) const;
+  void launch_one(Stream&, std::size_t kernel) const;  // when the one before has ended
+  int kernels() const { return static_cast<int>(arguments_.size()); }
+
+ private:
+  void launch(Stream&, std::size_t kernel, bool early) const;
+
+  const LoadedProgram& program_;
+  std::vector<std::vector<Argument>> arguments_;  // by kernel
+};
+
+}  // namespace zellige::run

@@ -1,0 +1,95 @@
+#include "run/timing.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "run/bound.hpp"
+
+namespace zellige::run {
+namespace {
+
+constexpr int warm_up = 20, launches = 200;  // hot
+constexpr int rounds = 15;                   // rotated
+constexpr double round_ms = 10;
+constexpr int most_sets = 64;
+
+/// One way of launching all sets, captured.
+struct Way {
+  std::vector<double>* into;
+  std::unique_ptr<CapturedGraph> graph;
+  int repeats = 1;
+};
+
+double replays_ms(Stream& stream, const CapturedGraph& graph, int repeats) {
+  Event before, after;
+  before.record(stream);
+  for (int i = 0; i < repeats; ++i) graph.launch(stream);
+  after.record(stream);
+  stream.wait();
+  return after.ms_since(before);
+}
+
+}  // namespace
+
+std::string_view name(Timing t) {
+  constexpr std::string_view names[] = {"off", "rotated", "hot"};
+  return names[static_cast<int>(t)];
+}
+
+int sets_past_l2(std::int64_t bytes) {
+  const std::int64_t past = 3 * static_cast<std::int64_t>(device().l2_bytes);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(past / std::max<std::int64_t>(bytes, 1) + 1, 1, most_sets));
+}
+
+Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets) {
+  Times times{.how = Timing::rotated, .sets = static_cast<int>(sets.size())};
+  std::vector<Way> ways;
+  const auto add = [&](Overlap overlap, std::vector<double>& into) {
+    auto graph = std::make_unique<CapturedGraph>(stream, [&] {
+      for (const BoundProgram& set : sets) set.launch(stream, overlap);
+    });
+    ways.push_back({&into, std::move(graph)});
+  };
+  if (program.programmatic()) {
+    add(Overlap::all, times.samples);
+    add(Overlap::kernels, times.apart);
+    add(Overlap::none, times.ordered);
+  } else {
+    add(Overlap::none, times.samples);
+  }
+  for (Way& way : ways) {
+    replays_ms(stream, *way.graph, 1);  // the first one loads what it needs
+    way.repeats = std::max(1, static_cast<int>(round_ms / std::max(replays_ms(stream, *way.graph, 1), 1e-3)));
+  }
+  for (int r = 0; r < rounds; ++r) {
+    for (const Way& way : ways)
+      way.into->push_back(1e3 * replays_ms(stream, *way.graph, way.repeats) / way.repeats / times.sets);
+    std::reverse(ways.begin(), ways.end());
+  }
+  return times;
+}
+
+Times time_hot(Stream& stream, const BoundProgram& program) {
+  Times times{.how = Timing::hot};
+  for (int i = 0; i < warm_up; ++i) program.launch(stream, Overlap::kernels);
+  stream.wait();
+  // The stream is held while a batch is queued, so that no launch waits for the host.
+  const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
+  while (static_cast<int>(times.samples.size()) < launches) {
+    const int n = std::min(batch, launches - static_cast<int>(times.samples.size()));
+    std::vector<Event> before(static_cast<std::size_t>(n)), after(static_cast<std::size_t>(n));
+    Gate gate(stream);
+    for (int i = 0; i < n; ++i) {
+      before[i].record(stream);
+      program.launch(stream, Overlap::kernels);
+      after[i].record(stream);
+    }
+    gate.open();
+    stream.wait();
+    for (int i = 0; i < n; ++i) times.samples.push_back(1e3 * after[i].ms_since(before[i]));
+  }
+  return times;
+}
+
+}  // namespace zellige::run

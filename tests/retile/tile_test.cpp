@@ -1,0 +1,75 @@
+// Tilings that are chosen: never dearer by price, the same function, and right on the emulator.
+#include "plan/tile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "plan/price.hpp"
+#include "retile/retile.hpp"
+#include "run/run.hpp"
+#include "search/equal.hpp"
+
+namespace zellige::plan {
+namespace {
+
+std::vector<graph::KernelGraph> saved(const std::string& file) {
+  const std::string path = graph::test::mugraph_file(file + ".json");
+  return path.empty() ? std::vector<graph::KernelGraph>{} : graph::load(path);
+}
+
+class Chosen : public testing::TestWithParam<const char*> {};
+
+TEST_P(Chosen, AreNotDearerAndEqual) {
+  const std::vector<graph::KernelGraph> graphs = saved(GetParam());
+  if (graphs.empty())
+    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  const std::size_t step = std::getenv("ZELLIGE_TILE_ALL") ? 1 : std::max<std::size_t>(1, graphs.size() / 6);
+  int chosen = 0, all = 0;
+  std::vector<double> ms;
+  for (const char* name : {"sm_80", "sm_90a"}) {
+    const target::Target& target = target::find(name);
+    for (std::size_t i = 0; i < graphs.size(); i += step) {
+      const graph::KernelGraph& g = graphs[i];
+      const auto start = std::chrono::steady_clock::now();
+      const Tiled t = tile(g, target, {.tiles = Tiles::chosen});
+      ms.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      EXPECT_LE(t.us, price(make_plan(g, target), target).us) << g.name;
+      ++all;
+      if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
+      ++chosen;
+      // What is recorded is what is replayed.
+      const Tiled again = tile(g, target, {.tiles = Tiles::stated, .tiling = retile::tiling_of(t.graph)});
+      EXPECT_EQ(print(again.plan.kernels[0], again.plan.program), print(t.plan.kernels[0], t.plan.program))
+          << g.name;
+      search::EqualOptions options;
+      options.given_sizes = false;
+      EXPECT_EQ(search::equal(g, t.graph, options).answer, search::Answer::equal) << g.name;
+    }
+  }
+  std::ranges::sort(ms);
+  std::printf("%-15s %d of %d retiled; planned in %.0f ms, %.0f at most\n", GetParam(), chosen, all,
+              ms[ms.size() / 2], ms.back());
+}
+
+TEST_P(Chosen, AreRightOnTheEmulator) {
+  const std::vector<graph::KernelGraph> graphs = saved(GetParam());
+  if (graphs.empty()) GTEST_SKIP();
+  run::Options options;
+  options.target = "sm_90a";
+  options.wishes.tiles = Tiles::chosen;
+  const run::RunResult r = run::run(graphs.front(), options, run::Cache::temporary());
+  EXPECT_EQ(r.status, run::Status::correct) << r.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Chosen,
+                         testing::Values("rmsnorm_bs1", "gated_mlp", "lora", "gqa_bs1", "mqa_bs1", "mha_bs1",
+                                         "qknorm_gqa_bs1", "ntrans_bs1"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace zellige::plan

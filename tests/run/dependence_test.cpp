@@ -1,0 +1,160 @@
+// Kernels that start before the one in front of them has ended, on the emulator: nothing but constants is read before they
+// wait, whichever inputs are declared constant, and each plant that breaks this is found.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "generate.hpp"
+#include "graph/builder.hpp"
+#include "graph/constant.hpp"
+#include "graph/error.hpp"
+#include "graph/load.hpp"
+#include "kernel.hpp"
+
+namespace zellige::run {
+namespace {
+
+graph::Array values(const graph::Shape& shape, unsigned seed) {
+  std::mt19937 random(seed);
+  graph::Array a{shape, {}};
+  for (std::int64_t i = 0; i < graph::size(shape); ++i)
+    a.values.push_back(static_cast<double>(random() % 17) / 16 - 0.5);
+  return a;
+}
+
+std::vector<graph::Array> inputs_of(const graph::KernelGraph& g) {
+  std::vector<graph::Array> inputs;
+  for (const int t : g.inputs) inputs.push_back(values(g.tensors[t].shape, static_cast<unsigned>(t + 1)));
+  return inputs;
+}
+
+/// Two kernels: T = (X W) summed over a loop, whose copies run ahead, and Y = T + B where it is stored.
+graph::KernelGraph chain() {
+  graph::Builder b("chain");
+  const graph::Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 64}), B = b.input("B", {16, 64});
+  const graph::Tensor T = b.custom({.grid = {2}, .block = {64}, .loop = 8}, [&](graph::BlockBuilder& t) {
+    t.store(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0}))), {.x = 1}, "T");
+  })[0];
+  b.output(b.custom({.grid = {2}, .block = {64}},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(t.load(T, {.x = 1}) + t.load(B, {.x = 1}), {.x = 1});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
+std::string finding(const emit::Program& p) {
+  static const Cache cache = Cache::temporary();
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == emit::Role::input ? pack(t, values(t.shape, 3).values) : poisoned(t));
+  const EmulatedRun r = run_emulated(p, storage, cache, 1);
+  return r.findings.empty() ? "" : r.findings[0].message;
+}
+
+std::size_t place(const std::string& text, const char* what, std::size_t from = 0) {
+  const std::size_t at = text.find(what, from);
+  EXPECT_NE(at, text.npos) << what;
+  return at;
+}
+
+TEST(Dependence, WhateverIsConstantTheResultIsRight) {
+  for (unsigned set = 0; set < 8; ++set) {
+    graph::KernelGraph g = chain();
+    for (std::size_t i = 0; i < 3; ++i) g.tensors[g.inputs[i]].constant = set >> i & 1;
+    expect_as_reference(g, inputs_of(g), 1e-2, 1e-2, "sm_90a");
+  }
+}
+
+TEST(Dependence, ConstantsAreReadBeforeTheWait) {
+  graph::KernelGraph g = chain();
+  graph::declare_constant(g, {"W", "B"});
+  const std::string text = emit::transpile(g, target::find("sm_90a")).source;
+  const std::size_t wait = place(text, "griddep_wait();"), second = place(text, "griddep_wait();", wait + 1);
+  EXPECT_LT(place(text, "gW("), wait) << text;
+  EXPECT_GT(place(text, "gX("), wait) << text;
+  EXPECT_GT(place(text, "griddep_launch_dependents();"), wait);
+  EXPECT_EQ(text.find("griddep_wait();", second + 1), text.npos) << "one a kernel";
+  // Without the declaration nothing is, and a target without the instruction has no word of it.
+  const std::string plain = emit::transpile(chain(), target::find("sm_90a")).source;
+  EXPECT_LT(place(plain, "griddep_wait();"), place(plain, "gW("));
+  EXPECT_EQ(emit::transpile(g, target::find("sm_80")).source.find("griddep"), std::string::npos);
+}
+
+TEST(Dependence, AReadThatComesTooEarlyIsFound) {
+  graph::KernelGraph g = chain();
+  graph::declare_constant(g, {"W", "B"});
+  emit::Program p = emit::transpile(g, target::find("sm_90a"));
+  EXPECT_EQ(finding(p), "");
+  // Planted: W is no constant after all.
+  emit::Program wrong = p;
+  for (emit::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
+  EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor W: ")) << finding(wrong);
+  EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet"))
+      << finding(wrong);
+  // Planted: a kernel does not wait.
+  const std::size_t first = p.source.find("griddep_wait();"),
+                    second = p.source.find("griddep_wait();", first + 1);
+  wrong = p;
+  wrong.source.replace(first, 15, "");
+  EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor X: ")) << finding(wrong);
+  wrong = p;
+  wrong.source.replace(second, 15, "");
+  EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor T: ")) << finding(wrong);
+  // Launched when the one before has ended it needs none.
+  for (emit::KernelLaunch& k : wrong.manifest.kernels) k.programmatic = false;
+  EXPECT_EQ(finding(wrong), "");
+}
+
+TEST(Dependence, ExamplesMayHaveAnyConstants) {
+  for (const char* name : {"lora", "mlp", "attention", "gemm"}) {
+    graph::KernelGraph g = graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", name)).front();
+    for (const int t : g.inputs) g.tensors[t].constant = true;
+    EXPECT_EQ(finding(emit::transpile(g, target::find("sm_90a"))), "") << name;
+  }
+}
+
+// ZELLIGE_DEPENDENCE_RANDOM=200 takes that many instead of six.
+TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
+  const char* asked = std::getenv("ZELLIGE_DEPENDENCE_RANDOM");
+  int early = 0;
+  for (int seed = 1; seed <= (asked ? std::atoi(asked) : 6); ++seed) {
+    graph::KernelGraph g = random_graphs::random_graph(seed);
+    std::mt19937 random(static_cast<unsigned>(seed));
+    for (const int t : g.inputs) g.tensors[t].constant = random() % 2;
+    std::optional<emit::Program> p;
+    try {
+      p = emit::transpile(g, target::find("sm_90a"));
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // it asks for more than there is
+      continue;
+    }
+    EXPECT_EQ(finding(*p), "") << "seed " << seed;
+    for (const plan::KernelPlan& k : p->plan.kernels)
+      for (const plan::Agent& agent : k.schedule.agents)
+        for (const plan::Step& step : agent.steps) {
+          if (step.kind == plan::StepKind::griddep_wait) break;
+          early += step.global == plan::Global::constants;
+        }
+  }
+  EXPECT_GT(early, 0) << "copies of constants in front of a wait";
+}
+
+TEST(Dependence, AnUnknownConstantIsRefused) {
+  graph::KernelGraph g = chain();
+  try {
+    graph::declare_constant(g, {"w2"});
+    FAIL() << "taken";
+  } catch (const Error& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "graph chain has no input w2, which --constant names; known inputs are X, W, B; did you mean W?");
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
