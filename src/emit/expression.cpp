@@ -128,14 +128,14 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
 std::string KernelText::rotated(const Item& item, const std::vector<std::string>& in, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (in.size() == 4)
-    return fmt::format("{} * {} + (({}) % 2 == 0 ? -{} : {}) * {}", in[0], in[2],
+    return fmt::format("({} * {} + (({}) % 2 == 0 ? -{} : {}) * {})", in[0], in[2],
                        nest.index(item.pieces.front()[n.dim]), in[1], in[1], in[3]);
   const int tables = block_.nodes[n.in[1]].shape[n.dim] == n.shape[n.dim] ? item.vector : item.vector / 2;
   const std::string x = store_value(values_[item.in[0]], item.vector),
                     cos = store_value(values_[item.in[1]], tables),
                     sin = store_value(values_[item.in[2]], tables);
   const char* table = tables == item.vector ? "v" : "v / 2";
-  return fmt::format("{}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}]", x, cos, table, x, x,
+  return fmt::format("({}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}])", x, cos, table, x, x,
                      sin, table);
 }
 

@@ -16,10 +16,10 @@ class KernelStep {
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
                                              OpKind::concat, OpKind::split};
-    if (rng_.chance(20)) return line(operand());
+    if (rng_.chance(18)) return line(operand());
     if (rng_.chance(14)) return view(operand());
     if (rng_.chance(4)) return mask(operand());
-    if (rng_.chance(9)) return rotary(operand());
+    if (rng_.chance(7)) return rotary(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));

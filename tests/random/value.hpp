@@ -338,7 +338,7 @@ Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
   if (rng.chance(10)) return choice(rng, x, partner());
   if (rng.chance(6)) return as_integers(rng, x, partner());
   OpKind kind = rng.pick(binary_operators());
-  if (rng.chance(20))
+  if (rng.chance(15))
     kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});
   if (graph::elementwise(kind).scalar && rng.chance(25)) return with_scalar(rng, kind, x);
   return binary(rng, kind, x, partner());

@@ -60,7 +60,7 @@ TEST_P(Rotary, BothConventions) {
       const auto made = b.custom({.grid = {3}, .block = {64}}, [&](graph::BlockBuilder& t) {
         const Tile x = t.load(X, {.x = 0}), c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
         t.store(rotary(x * 2.0, c, s), {.x = 0});
-        t.store(rotary_interleaved(x * 2.0, c, s), {.x = 0});
+        t.store(-rotary_interleaved(-x * 2.0, c, s), {.x = 0});
       });
       b.output(made[0], "block_halves");
       b.output(made[1], "block_pairs");
