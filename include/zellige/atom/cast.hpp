@@ -11,6 +11,8 @@
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/integer.hpp>
 #include <zellige/atom/math.hpp>
+#include <zellige/atom/tfloat32.hpp>
+#include <zellige/layout/config.hpp>
 
 namespace zellige {
 
@@ -28,7 +30,7 @@ struct register_of<int8_t> {
   using type = int;
 };
 template <class T>
-inline constexpr bool is_float_register = __is_same(typename register_of<T>::type, float);
+inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
 /// The greatest finite number of a kind.
 template <class T>
@@ -64,6 +66,9 @@ ZELLIGE_ANYWHERE T rounded(int x) {
   else
     return static_cast<T>(x);
 }
+
+/// What tensor cores read of a float in a product of tf32.
+ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
 
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
