@@ -39,7 +39,7 @@ struct Arguments {
   std::vector<std::string> inputs;  // NAME=FILE
   std::vector<std::string> constants;
   std::uint64_t seed = 1;
-  int jobs = 0;
+  int jobs = 0, tune = 0;
 };
 
 run::InputFiles input_files(const std::vector<std::string>& given) {
@@ -74,6 +74,9 @@ run::Options options(const Arguments& a) {
   o.target = target::find(o.target).name;  // fails for an unknown one
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
+  o.tune = a.tune;
+  if (a.tune > 0 && !on_gpu)
+    fail("--tune: only a GPU's time means anything; this runs on the {}", run::name(o.on));
   if (!a.time.empty() && !on_gpu) {
     const std::string why =
         fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
@@ -231,6 +234,12 @@ Entry add_run(CLI::App& app) {
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   add_tiling(*command, a->tiling);
+  command
+      ->add_option("--tune", a->tune,
+                   "Measure so many tilings on the GPU, those that are expected to take least, and take the "
+                   "fastest; it is "
+                   "remembered in the cache")
+      ->check(integer(1, 1000));
   command->add_option("--seed", a->seed, "Of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();

@@ -245,6 +245,14 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
   return append<L>(OpKind::layer_norm, {x, weight, bias}, {.eps = eps})[0];
 }
 
+/// The last dimension is one of pairs, in its two halves or side by side; cos and sin broadcast.
+template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
+  return append<L>(OpKind::rotary, {x, cos, sin})[0];
+}
+template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
+  return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
+}
+
 template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) {
   return append<L>(OpKind::concat, parts, {.dim = dim})[0];
 }

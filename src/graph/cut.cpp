@@ -24,6 +24,7 @@ bool anywhere(OpKind kind) {
     case OpKind::amax:
     case OpKind::expand:
     case OpKind::slice:
+    case OpKind::rotary_interleaved:
     case OpKind::mask:  // moved by where the grid begins
     case OpKind::concat:
     case OpKind::split:
@@ -87,6 +88,8 @@ class Cutter {
     if (is_composed(op.kind))
       return along(op, t, r, composed_dim(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape));
     switch (op.kind) {
+      case OpKind::rotary_interleaved:
+        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
       case OpKind::matmul:
         return product(op, t, r);
       case OpKind::reduction:
@@ -160,8 +163,14 @@ class Cutter {
     given.extent[dim] = g_.tensors[t].shape[dim];
     read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
     KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
-    for (std::size_t i = 1; i < op.inputs.size(); ++i)
-      smaller.inputs.push_back(need(op.inputs[i], broadcast(given, op.inputs[i])));
+    for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+      Region part = broadcast(given, op.inputs[i]);
+      const Shape& shape = g_.tensors[op.inputs[i]].shape;
+      const auto own =
+          static_cast<std::size_t>(dim) + shape.size() - r.extent.size();  // of which all is read, too
+      if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
+      smaller.inputs.push_back(need(op.inputs[i], part));
+    }
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 

@@ -13,6 +13,7 @@
 #include "graph/gemm.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/pairs.hpp"
 #include "graph/rows.hpp"
 #include "graph/view.hpp"
 
@@ -87,6 +88,24 @@ struct Around {
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Evaluation e(kind, attributes, in);
   std::copy_n(e.values.back().values, size(y.shape), y.values);
+}
+
+/// With its pairs in halves it is the other rotary embedding.
+void interleaved(const std::vector<Operand>& in, const Result& y) {
+  const std::int64_t n = y.shape.back();
+  std::vector<std::vector<double>> halves;
+  std::vector<Operand> operands;
+  for (const Operand& x : in) {
+    if (x.shape.back() != n) {
+      operands.push_back(x);
+      continue;
+    }
+    halves.emplace_back(static_cast<std::size_t>(size(x.shape)));
+    halves_of_pairs(n, size(x.shape), x.values, halves.back().data());
+    operands.push_back({x.shape, halves.back().data()});
+  }
+  const Evaluation e(OpKind::rotary, {}, operands);
+  pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
 }
 
 void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
@@ -233,6 +252,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {
     view(kind, attributes, x, y);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(in, y);
   } else if (kind == OpKind::mask) {
     apply_mask(attributes, y.shape, x.values, static_cast<double>(static_cast<float>(attributes.value)),
                y.values);

@@ -80,6 +80,8 @@ enum class OpKind : std::uint8_t {
   logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
+  rotary,              // pairs in the two halves of the last dimension
+  rotary_interleaved,  // pairs side by side: pairs.hpp
   concat,
   split,  // along `dim`
   // Rows by their numbers: rows.hpp says what they mean.

@@ -31,6 +31,8 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::logsumexp, "logsumexp", composed, 1, 1, true, true, ""},
     {OpKind::rms_norm, "rms_norm", composed, 2, 1, true, true, "rms_norm", 1},
     {OpKind::layer_norm, "layer_norm", composed, 3, 1, true, true, "", 2},
+    {OpKind::rotary, "rotary", composed, 3, 1, true, true, ""},
+    {OpKind::rotary_interleaved, "rotary_interleaved", rotary, 3, 1, true, true, ""},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
     {OpKind::gather, "gather", rows, 2, 1, true, false, ""},

@@ -24,6 +24,7 @@ enum class OpFamily : std::uint8_t {
   rows,
   view,
   mask,
+  rotary,
   accumulator
 };
 

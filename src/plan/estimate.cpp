@@ -29,7 +29,7 @@ class Estimate {
     const auto blocks = static_cast<double>(block_.grid.count());
     k_.l2_bytes *= blocks;
     resident();
-    settle(k_, target_, blocks, true, false);
+    settle(k_, target_, blocks, true, 1);
     return k_.us + (fits_ ? 0 : 1e6);
   }
 

@@ -30,6 +30,8 @@ class KernelLowering {
       case OpKind::reduction:
       case OpKind::amax:
         return {rows(op_.attributes.dim)};
+      case OpKind::rotary_interleaved:
+        return {rows(static_cast<int>(shape(op_.outputs[0]).size()) - 1)};
       case OpKind::concat:
       case OpKind::split:
         return pieces();

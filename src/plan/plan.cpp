@@ -42,6 +42,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   for (KernelPlan& kernel : plan.kernels) {
     dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, wishes.blocks);
+    let_next_start(kernel, plan.program, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     verify_dependence(kernel.schedule, kernel.program.name);

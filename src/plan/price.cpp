@@ -45,7 +45,7 @@ double slots_of(OpKind op) {
   }
 }
 
-void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, bool cached) {
+void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
   k.most = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
@@ -53,7 +53,7 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double busy = static_cast<double>(k.most);
   k.launch = first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
-  k.dram = cached ? 0 : k.dram_bytes / costs.dram * 1e-3;
+  k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
   k.l2 = std::max(k.l2_bytes / costs.l2 * 1e-3, busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
   k.shared = busy * k.wavefronts * cycle;
   k.tensor = busy * k.tensor_cycles * cycle;
@@ -90,8 +90,9 @@ class Pricing {
     memory(made_here);
     counted();
     latencies();
-    const bool cached = hot_ && program_bytes() < 0.8 * static_cast<double>(target_.costs.l2_bytes);
-    settle(k, target_, launched_, first_kernel_, cached);
+    // Of what passes the L2 by little, much is still found there.
+    const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
+    settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
 
  private:
@@ -146,7 +147,10 @@ class Pricing {
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
                            static_cast<double>(graph::bytes(program_.tensors[memory].dtype));
-      if (seen.insert(memory).second && !made_here.count(memory)) k.dram_bytes += std::min(whole, bytes);
+      const double sector_share =
+          sectors(n) / (static_cast<double>(graph::size(n.shape) * graph::bytes(n.dtype)));
+      if (seen.insert(memory).second && !made_here.count(memory))
+        k.dram_bytes += std::min(whole * sector_share, bytes);
       const auto direct = plan_.direct.find(static_cast<int>(i));
       if ((direct != plan_.direct.end() && direct->second) || n.kind == NodeKind::store)
         k.slots += 2 * static_cast<double>(graph::size(n.shape)) * trips_of(n) /

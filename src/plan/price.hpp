@@ -35,14 +35,14 @@ struct Price {
   double us = 0;
 };
 
-/// `hot`: as `run --time` measures, with everything that fits in the L2 there already.
+/// `hot`: as `run --time` measures, with what of its tensors stays in the L2 there already.
 Price price(const Plan&, const target::Target&, bool hot = false);
 
 /// What elementwise operators take of a lane, and what runs of so many bytes take in whole sectors of DRAM and L2.
 double slots_of(OpKind);
 double in_sectors(double run);
-/// Microseconds from all else; `cached`: what would come from DRAM is in the L2.
-void settle(KernelPrice&, const target::Target&, double launched, bool first_kernel, bool cached);
+/// Microseconds from all else; `missed`: the share of what is read that the L2 does not have.
+void settle(KernelPrice&, const target::Target&, double launched, bool first_kernel, double missed);
 
 /// A line a kernel: what it takes and its parts.
 std::string print(const Price&);

@@ -33,6 +33,7 @@ enum class NodeKind : std::uint8_t {
   running_diff,  // of a running_max: old minus new; 0 in the first iteration
   slice,         // x[.., start + i, ..] along `dim`
   concat,        // along `dim`
+  rotate,        // pairs side by side along `dim`, by their cosines and sines: in[1], in[2]
   store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
@@ -40,7 +41,8 @@ std::string_view name(NodeKind);
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
 /// Evaluated where it is read, and stored nowhere.
 inline bool inlined(NodeKind kind) {
-  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat;
+  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
+         kind == NodeKind::rotate;
 }
 
 enum class Section : std::uint8_t { before, inside, after };  // of the loop

@@ -14,7 +14,7 @@ using retile::OpTiling;
 using retile::Tiling;
 
 /// What a price must save to be taken: prices order plans, and are no measurements.
-constexpr double clear_gain = 0.08;
+constexpr double clear_gain = 0.1;
 
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;

@@ -6,6 +6,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "graph/kept.hpp"
 #include "graph/ops.hpp"
 
 namespace zellige::retile {
@@ -85,6 +86,13 @@ class Relating {
               .classes = input->second.classes,
               .loop = iterated && op_->loop_dim == input->second.dim};
     }
+    return placed();
+  }
+
+  /// What the maps of an input or a mask say of its tile.
+  Relation placed() const {
+    const int tile = op_->outputs[0];
+    const bool iterated = op_->loop_dim >= 0 && looped_;
     if (change_.axis >= 0 && op_->map[change_.axis] >= 0) {
       const int dim = op_->map[change_.axis];
       return {.kind = Kind::parts, .back = back(tile, dim), .loop = iterated && op_->loop_dim == dim};
@@ -92,6 +100,17 @@ class Relating {
     if (change_.loop && op_->loop_dim >= 0)
       return {.kind = Kind::parts, .back = back(tile, op_->loop_dim), .loop = true};
     return {};
+  }
+
+  /// A mask by index must be told where its tile lies in the whole, along the dimensions that it looks at.
+  Relation masked() const {
+    const Relation r = of(0), lies = placed();
+    if (r.kind != Kind::sums && r == lies) return r;
+    const int x = op_->inputs[0];
+    const auto [i, j] = graph::mask_dims(op_->attributes, before_.tensors[x].shape.size());
+    const bool looks = r.back == back(x, static_cast<int>(i)) || r.back == back(x, static_cast<int>(j));
+    if (r.kind == Kind::parts && lies.kind == Kind::same && !looks) return r;
+    refuse("it keeps elements by where they are, and is not told where they are then");
   }
 
   std::optional<Summed> stored() const {
@@ -136,6 +155,7 @@ class Relating {
     if (graph::is_accumulator(op_->kind)) return accumulated();
     if (op_->kind == OpKind::reduction_max && change_.loop)
       refuse("a running maximum is told after every iteration");
+    if (op_->kind == OpKind::mask) return masked();
     if (all_same) return {};
     if (op_->kind == OpKind::reduction || op_->kind == OpKind::sum)
       return reduced(op_->attributes.dim, op_->kind == OpKind::sum ? 1 : op_->attributes.to);

@@ -63,6 +63,9 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     const std::string& name = g.tensors[tensor].name;
     if (std::ranges::find(g.outputs, tensor) != g.outputs.end())
       fail_at(where, "expected what a kernel sums later in {}, found an output of the graph", name);
+    if (graph::is_integer(g.tensors[tensor].dtype))
+      fail_at(where, "expected partial sums in {} that float32 may hold, found {}", name,
+              graph::name(g.tensors[tensor].dtype));
     for (std::size_t i = 0; i < g.ops.size(); ++i)
       for (std::size_t input = 0; input < g.ops[i].inputs.size(); ++input) {
         if (g.ops[i].inputs[input] != tensor) continue;

@@ -23,6 +23,7 @@
 #include "run/nvrtc.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
+#include "run/tune.hpp"
 
 namespace zellige::run {
 namespace {
@@ -106,6 +107,20 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
+/// The fastest tiling of a few, measured here.
+retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  o.say("waiting for the GPU");
+  const GpuLock alone(cache);
+  o.say("tuning");
+  const auto measure = [&](const emit::Program& p) {
+    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
+    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
+  };
+  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
+}
+
 /// Whether all kernel-level tensors are the same: then what a graph was retiled to is checked against the graph itself.
 bool same_tensors(const graph::KernelGraph& a, const graph::KernelGraph& b) {
   return std::ranges::equal(a.tensors, b.tensors, [](const auto& x, const auto& y) {
@@ -119,8 +134,10 @@ void fill(graph::KernelGraph given_graph, const Options& o, const Cache& cache, 
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
     o.say("planning");
+    plan::Wishes wishes = o.wishes;
+    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(given_graph, o, cache);
     const auto start = Clock::now();
-    program = emit::transpile(given_graph, target::find(o.target), o.wishes);
+    program = emit::transpile(given_graph, target::find(o.target), wishes);
     r.plan_ms = ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();

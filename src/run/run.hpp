@@ -34,6 +34,7 @@ struct Options {
   std::optional<Check> check;  // without: standard_check
   InputFiles inputs;           // the others are random
   plan::Wishes wishes{};       // of the planner
+  int tune = 0;                // GPU only: of so many tilings the fastest is taken
   Say say = [](const std::string&) {};  // what it is doing, now and then
 };
 

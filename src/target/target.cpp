@@ -7,11 +7,21 @@ namespace zellige::target {
 
 const std::vector<Target>& all() {
   constexpr std::int64_t K = 1024;
+  const auto costing = [](Target t, double clock, double dram, double l2, std::int64_t l2_bytes) {
+    t.costs.clock = clock, t.costs.dram = dram, t.costs.l2 = l2, t.costs.l2_bytes = l2_bytes;
+    return t;
+  };
   static const std::vector<Target> targets = {
       // name     cc  block    SM       sys  thr   thr/SM blk regs regs/SM SMs  grid
-      {"sm_80", 80, 163 * K, 164 * K, K, 1024, 2048, 32, 255, 65536, 108, 2147483647, 65535, 65535},
-      {"sm_86", 86, 99 * K, 100 * K, K, 1024, 1536, 16, 255, 65536, 84, 2147483647, 65535, 65535},
-      {"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535},
+      costing(
+          Target{"sm_80", 80, 163 * K, 164 * K, K, 1024, 2048, 32, 255, 65536, 108, 2147483647, 65535, 65535},
+          1.41, 1400, 4000, 40 * K * K),
+      costing(
+          Target{"sm_86", 86, 99 * K, 100 * K, K, 1024, 1536, 16, 255, 65536, 84, 2147483647, 65535, 65535},
+          1.7, 700, 2500, 6 * K * K),
+      costing(
+          Target{"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535},
+          2.2, 850, 4500, 72 * K * K),
       {"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535},
   };
   return targets;

@@ -8,17 +8,18 @@
 
 namespace zellige::target {
 
-/// What a price is made of (plan/price.hpp). Fitted by bench/fit_price.py on an H200; other records scale its rates by their data sheets.
+/// What a price is made of (plan/price.hpp), as bench/fit_price.py fits it on an H200. Other records take clock and DRAM from
+/// their data sheets and the rest from there: prices order the plans of one target.
 struct Costs {
   double clock = 1.755;           // GHz, as it stays under load
-  double dram = 4100, l2 = 5500;  // GB/s
+  double dram = 4100, l2 = 6300;  // GB/s
   std::int64_t l2_bytes = 50 << 20;
-  double l2_cycle = 48;             // bytes a cycle into one multiprocessor
-  double launch = 1.9, next = 1.2;  // us of a program's first kernel, and of each further one
-  double load = 900;                // cycles from a load's issue until its data are used, barrier included
-  double step = 7;                  // cycles of a warp's instruction that waits for the one before
-  double barrier = 60;              // cycles
-  double rest = 0.25;               // the share of everything but the slowest that does not overlap with it
+  double l2_cycle = 90;              // bytes a cycle into one multiprocessor
+  double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
+  double load = 1270;                // cycles from a load's issue until its data are used, barrier included
+  double step = 3.4;                 // cycles of a warp's instruction that waits for the one before
+  double barrier = 145;              // cycles
+  double rest = 0.18;                // the share of everything but the slowest that does not overlap with it
 };
 
 struct Target {

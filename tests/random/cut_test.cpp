@@ -186,6 +186,19 @@ TEST_F(Cuts, OfMasks) {
   check(b.build(), 12);
 }
 
+TEST_F(Cuts, OfRotaryEmbeddings) {
+  Builder b("g");
+  const Tensor X = b.input("X", {4, 6, 20}), C = b.input("C", {6, 10}), S = b.input("S", {4, 1, 10}),
+               E = b.input("E", {1, 20});
+  for (const Tensor& x : {X, X * 2.0}) {
+    b.output(rotary(x, C, S) * 2.0);
+    b.output(rotary_interleaved(x, C, S) * 2.0);
+    b.output(rotary(x, E, E) * 2.0);
+    b.output(rotary_interleaved(x, E, E) * 2.0);
+  }
+  check(b.build(), 12);
+}
+
 // Views, and products whose batches broadcast.
 TEST_F(Cuts, OfViewsAndBatches) {
   Builder b("g");

@@ -16,10 +16,11 @@ class KernelStep {
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
                                              OpKind::concat, OpKind::split};
-    if (rng_.chance(20)) return line(operand());
+    if (rng_.chance(18)) return line(operand());
     if (rng_.chance(14)) return view(operand());
     if (rng_.chance(12)) return rows(operand());
     if (rng_.chance(4)) return mask(operand());
+    if (rng_.chance(7)) return rotary(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -122,6 +123,12 @@ class KernelStep {
   void line(const KernelValue& x) {
     const int rank = static_cast<int>(x.shape().size());
     push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
+  }
+
+  void rotary(const KernelValue& x) {
+    Shape shape = x.shape();
+    if (shape.back() % 2 != 0) return line(x);
+    push(rotated(rng_, x, [&](const Shape& table) { return m_.input(table); }));
   }
 
   void mask(const KernelValue& x) {

@@ -32,7 +32,13 @@ class Body {
     const Tile a = rng_.pick(tiles), b = rng_.pick(tiles);
     const int d = static_cast<int>(rng_.below(static_cast<std::int64_t>(a.shape().size())));
     attempt([&] {
-      switch (rng_.below(16)) {
+      switch (rng_.below(18)) {
+        case 16:
+        case 17: {
+          const auto dim = [&](bool any) { return any ? static_cast<int>(rng_.between(-1, 1)) : -1; };
+          return t_.mask(a, rng_.chance(50) ? graph::Kept{.tril = 2} : graph::Kept{.length = 11},
+                         {dim(true), dim(true), -1, dim(launch_.loop > 1)}, 0.25);
+        }
         case 0:
         case 1:
         case 2:

@@ -100,6 +100,19 @@ TEST(Refusal, OfAGrid) {
             "graph g: expected a tiling of its custom operators (0), found one of 1");
 }
 
+TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
+  const auto masked = [](graph::Split told) {
+    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+      t.store(t.mask(t.load(x, {.x = 0}), {.tril = 3}, told, 0), {.x = 0});
+    });
+  };
+  EXPECT_EQ(refusal(masked({.x = 0}), {0, {4}, {32}, 1}), "taken");
+  EXPECT_EQ(refusal(masked({}), {0, {4}, {32}, 1}),
+            "graph g, operator 0 (custom), block operator 1 (mask): the grid's x cannot go from 2 to 4 "
+            "blocks: it keeps elements by "
+            "where they are, and is not told where they are then");
+}
+
 TEST(Refusal, OfPartsThatDoNotMeet) {
   // Side by side along the rows in one operand, along the columns in the other.
   const KernelGraph g = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor w) {

@@ -12,6 +12,7 @@
 #include <zellige/atom/integer.hpp>
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/tfloat32.hpp>
+#include <zellige/layout/config.hpp>
 
 namespace zellige {
 
@@ -29,7 +30,7 @@ struct register_of<int8_t> {
   using type = int;
 };
 template <class T>
-inline constexpr bool is_float_register = __is_same(typename register_of<T>::type, float);
+inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
 /// The greatest finite number of a kind.
 template <class T>

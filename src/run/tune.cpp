@@ -1,0 +1,52 @@
+#include "run/tune.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "run/result.hpp"
+
+namespace zellige::run {
+namespace {
+
+constexpr double tie = 1.02;
+
+struct Candidate {
+  emit::Program program;
+  std::vector<double> rounds;  // medians
+  double us() const { return median(rounds); }
+  auto key() const {
+    std::int64_t blocks = 0, threads = 0;
+    for (const emit::KernelLaunch& k : program.manifest.kernels)
+      blocks += k.grid.count(), threads += k.grid.count() * k.block.count();
+    return std::tuple(blocks, threads, retile::to_json(program.manifest.tiling));
+  }
+};
+
+}  // namespace
+
+retile::Tiling tune(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes,
+                    int candidates, const Measure& measure, const std::string& machine, const Cache& cache) {
+  std::vector<Candidate> all;
+  Key key = Key{}.add("tuned").add(machine);
+  for (const plan::Tiled& t : plan::ranked(graph, target, wishes, candidates)) {
+    plan::Wishes stated = wishes;
+    stated.tiles = plan::Tiles::stated;
+    stated.tiling = retile::tiling_of(t.graph);
+    all.push_back({emit::transpile(graph, target, stated), {}});
+    key.add(all.back().program.source);
+  }
+  if (const auto known = cache.read(key, "tiling"))
+    return retile::parse_tiling(*known, "a tuned tiling in the cache");
+  for (int round = 0; round < tuning_rounds; ++round)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Candidate& c = all[round % 2 == 0 ? i : all.size() - 1 - i];
+      c.rounds.push_back(median(measure(c.program)));
+    }
+  const double least = std::ranges::min_element(all, {}, &Candidate::us)->us();
+  std::erase_if(all, [&](const Candidate& c) { return c.us() > tie * least; });
+  const Candidate& best = *std::ranges::min_element(all, {}, &Candidate::key);
+  cache.store(key, "tiling", retile::to_json(best.program.manifest.tiling));
+  return best.program.manifest.tiling;
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,27 @@
+// Tuning: of the tilings that price least, the one that is fastest where it is measured.
+//
+//   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache);
+//
+// Measurements go round all candidates several times, back and forth, so that a clock that changes meets all of them; a candidate's
+// time is the median of its rounds. What is within 2% of the fastest is a tie, which a fixed key decides: fewest blocks, then fewest
+// threads, then the tiling's text. The outcome is remembered in the cache under the text of all candidates and the machine's name.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emit/emit.hpp"
+#include "run/cache.hpp"
+
+namespace zellige::run {
+
+/// The microseconds that a program took, each time.
+using Measure = std::function<std::vector<double>(const emit::Program&)>;
+
+constexpr int tuning_rounds = 5;
+
+/// Of at most `candidates` tilings, the graph's own among them.
+retile::Tiling tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
+                    const Measure&, const std::string& machine, const Cache&);
+
+}  // namespace zellige::run

@@ -1,0 +1,47 @@
+// --tiling and --tune as a user gives them.
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "run/files.hpp"
+
+namespace {
+
+const std::string graph = std::string(ZELLIGE_SOURCE_DIR) + "/examples/rmsnorm.json";
+
+nlohmann::json tiling_of(const std::string& manifest) {
+  return nlohmann::json::parse(zellige::run::read_whole(manifest))["tiling"];
+}
+
+TEST_F(Command, TilingsAreRecordedAndReplayed) {
+  const auto transpile = [&](const std::string& tiling, const std::string& to) {
+    const auto f = run({"transpile", graph, "--target", "sm_90a", "--tiling", tiling, "-o", path(to)});
+    EXPECT_EQ(f.status, 0) << f.output;
+    return f.output.substr(f.output.find('\n') + 1, f.output.rfind('\n') - f.output.find('\n') - 1);
+  };
+  const std::string given = transpile("given", "given"), chosen = transpile("chosen", "chosen");
+  nlohmann::json list = tiling_of(given);
+  ASSERT_EQ(list.size(), 1u);
+  // From a manifest, and from its list alone; with half as many blocks.
+  EXPECT_EQ(tiling_of(transpile(chosen, "again")), tiling_of(chosen));
+  list[0]["grid"][0] = list[0]["grid"][0].get<int>() / 2;
+  zellige::run::write_whole(path("half.json"), list.dump());
+  const std::string half = transpile(path("half.json"), "half");
+  EXPECT_EQ(tiling_of(half), list);
+  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0],
+            list[0]["grid"][0]);
+}
+
+TEST_F(Command, TilingsThatAreNoneAreRefused) {
+  expect({"transpile", graph, "--tiling", path("nowhere")}, 2,
+         "zellige: " + path("nowhere") + ": cannot be read: No such file or directory\n");
+  zellige::run::write_whole(path("empty.json"), "[]");
+  expect({"transpile", graph, "--tiling", path("empty.json"), "-o", path("out")}, 2,
+         "zellige: graph rmsnorm[0]: expected a tiling of its custom operators (0), found one of none\n");
+  expect({"run", graph, "--on", "emulator", "--tune", "4"}, 2,
+         "zellige: --tune: only a GPU's time means anything; this runs on the emulator\n");
+  expect({"run", graph, "--tune", "0"}, 2,
+         "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help tells how it is "
+         "used)\n");
+}
+
+}  // namespace

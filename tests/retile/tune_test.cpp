@@ -1,0 +1,71 @@
+// Tuning, with a clock of the test's own.
+#include "run/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "graph/builder.hpp"
+
+namespace zellige::run {
+namespace {
+
+graph::KernelGraph product() {
+  graph::Builder b("g");
+  const graph::Tensor x = b.input("X", {16, 1024}), w = b.input("W", {1024, 4096});
+  b.output(b.custom({{32}, {128}, 16},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))),
+                              {.x = 1});
+                    })
+               .at(0),
+           "Y");
+  return b.build();
+}
+
+std::string text(const emit::Program& p) { return retile::to_json(p.manifest.tiling); }
+
+TEST(Tune, TakesTheFastestAndRemembersIt) {
+  const graph::KernelGraph g = product();
+  const target::Target& target = target::find("sm_90a");
+  const Cache cache = Cache::temporary();
+  std::vector<std::string> order;
+  std::map<std::string, int> seen;
+  const Measure third = [&](const emit::Program& p) {
+    order.push_back(text(p));
+    const int number = seen.try_emplace(text(p), static_cast<int>(seen.size())).first->second;
+    return std::vector<double>{number == 2 ? 5.0 : 10.0 + number, 1000, number == 2 ? 5.0 : 10.0 + number};
+  };
+  const retile::Tiling best = tune(g, target, {}, 4, third, "a GPU", cache);
+  ASSERT_EQ(seen.size(), 5u);  // four, and the graph's own
+  EXPECT_TRUE(seen.count(retile::to_json(retile::tiling_of(g))));
+  EXPECT_EQ(retile::to_json(best), order[2]);
+  // Back and forth.
+  ASSERT_EQ(order.size(), 5u * tuning_rounds);
+  EXPECT_TRUE(std::equal(order.begin(), order.begin() + 5, order.rend() - 10));
+
+  const Measure never = [](const emit::Program&) -> std::vector<double> {
+    throw std::runtime_error("measured again");
+  };
+  EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache), best);
+  EXPECT_THROW(tune(g, target, {}, 4, never, "another GPU", cache), std::runtime_error);
+  EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
+}
+
+TEST(Tune, DecidesTiesByAFixedKey) {
+  const graph::KernelGraph g = product();
+  const target::Target& target = target::find("sm_90a");
+  std::map<std::string, retile::Tiling> taken;
+  for (const double noise : {0.0, 0.01, -0.01}) {
+    int n = 0;
+    const Measure even = [&](const emit::Program&) {
+      return std::vector<double>{10 * (1 + (++n % 3 == 0 ? noise : 0))};
+    };
+    taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", Cache::temporary());
+  }
+  for (const auto& [noise, tiling] : taken) EXPECT_EQ(tiling, taken.begin()->second) << noise;
+  EXPECT_EQ(taken.begin()->second[0].grid.x, 32);  // the fewest blocks
+}
+
+}  // namespace
+}  // namespace zellige::run
