@@ -142,8 +142,9 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
 /// The operand where the mask keeps the point, which is one of the whole tensor's.
 std::string KernelText::masked(const Item& item, const std::string& operand, const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
-  const std::vector<Index> at = position(
-      n, iteration_, neighbour(nest.index(item.pieces.front()), nest.context->inner(), one_of(item.vector)));
+  std::vector<Index> here = nest.index(item.pieces.front());
+  if (item.vector > 1) here = neighbour(here, nest.context->inner(), one_of(item.vector));
+  const std::vector<Index> at = position(n, iteration_, here);
   std::string kept;
   const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound) {
     if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, *bound);

@@ -1,11 +1,16 @@
 // Lowering, by enumeration: the blocks' tiles cover every output once, and read nothing but their tensors.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "random_plans.hpp"
 #include "tiles.hpp"
 
 namespace zellige::plan {
 namespace {
+
+/// An operator's later kernel: scatter's and slice_scatter's replaces a part of what the one before it has copied.
+bool later(const BlockProgram& k) { return k.name.find('_', k.name.rfind("_k") + 2) != k.name.npos; }
 
 TEST(Lower, WritesEveryOutputOnce) {
   for (const Planned& planned : plans()) {
@@ -17,7 +22,12 @@ TEST(Lower, WritesEveryOutputOnce) {
         const Shape& whole = p.tensors[n.tensor].shape;
         auto& count = written[p.memory_of(n.tensor)];
         count.resize(static_cast<std::size_t>(graph::size(whole)));
-        if (graph::size(whole) > 400'000)
+        const bool whole_yet = std::find(count.begin(), count.end(), 0) == count.end();
+        if (p.tensors[p.value_of(n.tensor)].memory >= 0)
+          count.assign(count.size(), 1);  // an input's memory, of which a part is replaced
+        else if (later(k) && whole_yet)
+          continue;
+        else if (graph::size(whole) > 400'000)
           count.assign(count.size(), 1);
         else
           for_each_block(k, [&](const Shape& block) {
@@ -41,7 +51,8 @@ TEST(Lower, WritesEveryOutputOnce) {
       for (int c : written[t]) wrong += c != 1;
       EXPECT_EQ(wrong, 0u) << planned.name << ": elements of " << p.tensors[t].name << " not written once";
     }
-    for (int t : p.outputs) EXPECT_FALSE(written[t].empty()) << planned.name << ": " << p.tensors[t].name;
+    for (int t : p.outputs)
+      EXPECT_FALSE(written[p.memory_of(t)].empty()) << planned.name << ": " << p.tensors[t].name;
   }
 }
 
@@ -54,6 +65,7 @@ TEST(Lower, ReadsInsideTheTensors) {
       for (std::size_t d = 0; d < whole.size(); ++d) {
         const Split& s = n.splits[d];
         ASSERT_LE(s.offset + s.extent, whole[d]) << name;
+        if (number_of(n) >= 0 && n.dim == static_cast<int>(d)) continue;  // any row of them
         ASSERT_EQ(s.tile, n.shape[d]) << name;
         std::int64_t last = 0;
         for_each_block(p, [&](const Shape& block) {

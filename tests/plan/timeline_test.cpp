@@ -25,7 +25,7 @@ struct Cell {  // two bytes
 class Simulation {
  public:
   Simulation(const std::string& name, const KernelPlan& plan)
-      : name_(name), plan_(plan), cells_(static_cast<std::size_t>(plan.shared_bytes / 2 + 1)) {}
+      : name_(name), plan_(plan), cells_(static_cast<std::size_t>(plan.shared_bytes + 1)) {}
 
   void run() {
     const Timeline line = timeline(plan_);
@@ -47,7 +47,7 @@ class Simulation {
     const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
     if (at < b.offset || at + graph::bytes(b.dtype) > b.offset + b.bytes)
       return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes));
-    for (int k = 0; k < graph::bytes(b.dtype); k += 2) visit(cells_[static_cast<std::size_t>(at + k) / 2]);
+    for (int k = 0; k < graph::bytes(b.dtype); ++k) visit(cells_[static_cast<std::size_t>(at + k)]);
   }
 
   std::int64_t element(const Touch& t) const {
