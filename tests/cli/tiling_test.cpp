@@ -27,7 +27,8 @@ TEST_F(Command, TilingsAreRecordedAndReplayed) {
   zellige::run::write_whole(path("half.json"), list.dump());
   const std::string half = transpile(path("half.json"), "half");
   EXPECT_EQ(tiling_of(half), list);
-  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0], list[0]["grid"][0]);
+  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0],
+            list[0]["grid"][0]);
 }
 
 TEST_F(Command, TilingsThatAreNoneAreRefused) {
@@ -39,7 +40,8 @@ TEST_F(Command, TilingsThatAreNoneAreRefused) {
   expect({"run", graph, "--on", "emulator", "--tune", "4"}, 2,
          "zellige: --tune: only a GPU's time means anything; this runs on the emulator\n");
   expect({"run", graph, "--tune", "0"}, 2,
-         "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help tells how it is used)\n");
+         "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help tells how it is "
+         "used)\n");
 }
 
 }  // namespace
