@@ -10,7 +10,7 @@ of 1B, 8B and 70B at 1 to 4096 rows) and in sizes that divide nothing (odd_); an
 $ZELLIGE_MUGRAPHS names their folder: the first of each file, and with --best, the report of `zellige run --all --time --json`, the
 fastest too. Each is emitted for sm_90a by each named zellige (default: build/zellige as `emitted`), weights declared constant, and
 launched through the host entry of its source. The clock is that of bench/kernels.py. Evaluations overlap, those by hand too; NAME/apart
-is the same without overlap, each evaluation behind the end of the one before. Peers: cuBLAS, PyTorch, its attention, torch.compile.
+is the same without overlap, each kernel behind the end of the one before. Peers: cuBLAS, PyTorch, its attention, torch.compile.
 """
 import argparse, concurrent.futures, ctypes, glob, json, math, os, subprocess, sys, tempfile
 
@@ -103,7 +103,7 @@ class Emitted:
 
     def entry(self, overlapping):
         import torch
-        launch = getattr(self.library, ("overlap_" if overlapping else "launch_") + self.manifest["name"])
+        launch = getattr(self.library, ("launch_" if overlapping else "ordered_") + self.manifest["name"])
 
         def run(*tensors):
             pointers = [ctypes.c_void_p(t.data_ptr()) for t in tensors]

@@ -4,7 +4,7 @@
   make.py real FOLDER     the sizes of Llama 3 8B: what lies in this folder
   make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/layers
 
-Weights are (out, in), as a checkpoint stores them. The causal graphs take their mask as an input.
+Weights are (out, in), as a checkpoint stores them.
 """
 import json
 import os
@@ -38,29 +38,23 @@ class Graph:
     def linear(self, x, w):
         return self.op("matmul", x, self.op("permute", w, dims=[1, 0]))
 
-    def rope(self, x, cos, sin, half, to):
-        a, b = (self.op("slice", x, dim=2, start=s, end=s + half) for s in (0, half))
-        first = self.op("sub", self.op("mul", a, cos), self.op("mul", b, sin))
-        second = self.op("add", self.op("mul", b, cos), self.op("mul", a, sin))
-        return self.op("concat", first, second, dim=2, to=to)
-
     def qkv(self, x, g, w, cos, sin, tokens, heads, kv, dim, to):
         t = self.op("reshape", self.linear(self.rms_norm(x, g), w), shape=[tokens, heads + 2 * kv, dim])
         q = self.op("slice", t, dim=1, start=0, end=heads)
         k = self.op("slice", t, dim=1, start=heads, end=heads + kv)
         v = self.op("slice", t, dim=1, start=heads + kv, end=heads + 2 * kv, to=to[2])
-        return self.rope(q, cos, sin, dim // 2, to[0]), self.rope(k, cos, sin, dim // 2, to[1]), v
+        return self.op("rotary", q, cos, sin, to=to[0]), self.op("rotary", k, cos, sin, to=to[1]), v
 
     def gated_mlp(self, x, g, gate, up, down, to):
         n = self.rms_norm(x, g)
         inner = self.op("mul", self.op("silu", self.linear(n, gate)), self.linear(n, up))
         return self.op("add", x, self.linear(inner, down), to=to)
 
-    def attention(self, q, k, v, dim, axes, mask=None, to=None):
+    def attention(self, q, k, v, dim, axes, causal=False, to=None):
         scores = self.op("cast", self.op("matmul", q, self.op("permute", k, dims=axes)), dtype="f32")
         scores = self.op("mul_scalar", scores, scalar=dim ** -0.5)
-        if mask:
-            scores = self.op("where", mask, scores, scalar="-inf")
+        if causal:
+            scores = self.op("mask", scores, tril=0)
         p = self.op("cast", self.op("softmax", scores, dim=len(axes) - 1), dtype="bf16")
         return self.op("matmul", p, v, to=to)
 
@@ -96,11 +90,10 @@ def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows
 
     g = Graph("llama_prefill")
     x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, tokens)
-    mask = g.input("mask", tokens, tokens, dtype="f32")
     q, k, v = g.qkv(x, g1, wqkv, cos, sin, tokens, heads, kv, dim, (None, "k", "v"))
     q, k4, v4 = (g.op("reshape", g.op("permute", t, dims=[1, 0, 2]), shape=[kv, n, tokens, dim])
                  for t, n in ((q, heads // kv), (k, 1), (v, 1)))
-    o = g.attention(q, k4, v4, dim, [0, 1, 3, 2], mask)
+    o = g.attention(q, k4, v4, dim, [0, 1, 3, 2], causal=True)
     o = g.op("permute", g.op("reshape", o, shape=[heads, tokens, dim]), dims=[1, 0, 2])
     y = g.op("add", x, g.linear(g.op("reshape", o, shape=[tokens, heads * dim]), wo))
     g.gated_mlp(y, g2, gate, up, down, "y")
@@ -109,8 +102,7 @@ def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows
     for causal in (False, True):
         g = Graph("plain_attention_causal" if causal else "plain_attention")
         q, k, v = (g.input(name, heads, queries, dim) for name in "qkv")
-        mask = g.input("mask", queries, queries, dtype="f32") if causal else None
-        g.attention(q, k, v, dim, [0, 2, 1], mask, to="o")
+        g.attention(q, k, v, dim, [0, 2, 1], causal, to="o")
         g.write(folder, "o")
 
     narrow = width // 4

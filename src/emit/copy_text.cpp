@@ -26,8 +26,23 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& iter
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
-  for (std::size_t d = 0; d < at.size(); ++d)
-    global_at.push_back(global_start(n, static_cast<int>(d), iteration) + at[d]);
+  const int number = plan::number_of(n);
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const bool named = number >= 0 && static_cast<int>(d) == n.dim;
+    Index here = global_start(n, static_cast<int>(d), iteration);
+    if (!named || n.to > 1) here = here + at[d];  // from one number on, or each its own
+    if (named) {
+      const Node& numbers = block_.nodes[number];
+      std::vector<Index> own = at;
+      for (std::size_t k = 0; k < own.size(); ++k)
+        if (numbers.shape[k] == 1) own[k] = 0;
+      const std::int64_t extent = program_.shape(n.tensor)[d];
+      here = Index::named(fmt::format("numbered({}({}), {})", global(numbers.tensor),
+                                      fmt::join(position(numbers, iteration, own), ", "), extent - n.to)) +
+             here;
+    }
+    global_at.push_back(here);
+  }
   return global_at;
 }
 

@@ -20,7 +20,8 @@ Manifest manifest_of(const plan::Plan& plan) {
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
   std::vector<int> index(p.tensors.size(), -1);  // in the manifest, which knows no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
-    if (p.views.count(static_cast<int>(t))) continue;
+    const bool taken = role[t].first == Role::output && p.tensors[t].memory >= 0;
+    if (p.views.count(static_cast<int>(t)) && !taken) continue;
     index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
     place.name = p.tensors[t].name;
@@ -28,11 +29,15 @@ Manifest manifest_of(const plan::Plan& plan) {
     place.shape = p.tensors[t].shape;
     place.strides = p.tensors[t].strides;
     place.constant = p.tensors[t].constant;
-    place.bytes = plan.device.bytes[t];
+    place.bytes = plan.device.bytes[static_cast<std::size_t>(p.memory_of(static_cast<int>(t)))];
     place.role = role[t].first, place.position = role[t].second;
     place.offset = plan.device.offset[t];
     m.tensors.push_back(std::move(place));
   }
+  for (std::size_t t = 0; t < p.tensors.size(); ++t)
+    if (index[t] >= 0 && p.tensors[t].memory >= 0)
+      m.tensors[static_cast<std::size_t>(index[t])].memory =
+          index[static_cast<std::size_t>(p.memory_of(static_cast<int>(t)))];
   const plan::Price price = plan::price(plan, target::find(plan.target));
   for (const plan::KernelPlan& k : plan.kernels) {
     KernelLaunch launch;

@@ -162,7 +162,8 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Context& c = *nest.context;
   const Value& x = values_[item.in[0]];
   if (n.kind == NodeKind::matmul) {
-    out_.line("{} += {} * {};", nest.sum, x.text, values_[item.in[1]].text);
+    const char* product = n.tf32 ? "{} += zellige::to_tf32({}) * zellige::to_tf32({});" : "{} += {} * {};";
+    out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
     return;
   }
   std::string head = counted("v", c.vector()).head, sum = nest.sum;

@@ -9,7 +9,10 @@ using Kind = plan::Item::Kind;
 
 Index NestAt::index(const plan::Place& p) const {
   const Index here = (p.from < 0 ? Index(0) : at[p.from]) + p.offset;
-  return (p.last >= 0 ? at_most(here, p.last) : here) + p.behind;
+  const Index bound = p.last >= 0 ? at_most(here, p.last) : here;
+  if (p.what == plan::Place::Of::pair) return digit(bound, 2, std::int64_t{1} << 40, true) + p.behind;
+  if (p.what == plan::Place::Of::other) return Index::named(fmt::format("({} ^ 1)", bound)) + p.behind;
+  return bound + p.behind;
 }
 std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   std::vector<Index> all;
@@ -102,7 +105,10 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     in.push_back(values_[i].text);
     result.vector = result.vector || values_[i].vector;
   }
-  if (n.op == OpKind::mask) {
+  if (n.kind == plan::NodeKind::rotate) {
+    result.vector = result.vector || in.size() == 3;
+    result.text = rotated(item, in, nest);
+  } else if (n.op == OpKind::mask) {
     const int inner = nest.context->inner();
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
     result.text = masked(item, in[0], nest);
@@ -116,6 +122,21 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   out_.line("const {} {} = {};", result.type, name, result.text);
   result.text = name;
   return result;
+}
+
+/// Of a number of a pair: itself times the cosine, and the other one, from the first of the pair taken off, times the sine.
+std::string KernelText::rotated(const Item& item, const std::vector<std::string>& in, const NestAt& nest) {
+  const Node& n = block_.nodes[item.node];
+  if (in.size() == 4)
+    return fmt::format("({} * {} + (({}) % 2 == 0 ? -{} : {}) * {})", in[0], in[2],
+                       nest.index(item.pieces.front()[n.dim]), in[1], in[1], in[3]);
+  const int tables = block_.nodes[n.in[1]].shape[n.dim] == n.shape[n.dim] ? item.vector : item.vector / 2;
+  const std::string x = store_value(values_[item.in[0]], item.vector),
+                    cos = store_value(values_[item.in[1]], tables),
+                    sin = store_value(values_[item.in[2]], tables);
+  const char* table = tables == item.vector ? "v" : "v / 2";
+  return fmt::format("({}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}])", x, cos, table, x, x,
+                     sin, table);
 }
 
 /// The operand where the mask keeps the point, which is one of the whole tensor's.

@@ -104,7 +104,7 @@ void launches(const Manifest& m, Text& out) {
         "if (const cudaError_t error = launch({}, {{.grid = {}, .block = {}, .shared_bytes = {}{}, "
         ".programmatic = {}}}, stream, {});",
         k.name, grid, block, k.shared_bytes, k.cluster > 1 ? fmt::format(", .cluster = {}", k.cluster) : "",
-        &k == m.kernels.data() ? "overlapping" : "true", list);
+        "overlapping", list);
     out.line("    error != cudaSuccess) return error;");
   }
   out.line("return cudaSuccess;");
@@ -144,20 +144,27 @@ void host_entry(const Manifest& m, Text& out) {
       "/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be "
       "captured in a graph.",
       m.buffer_size);
+  for (const TensorPlace& t : m.tensors)
+    if (t.memory >= 0)
+      out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
+               printable(m.tensors[static_cast<std::size_t>(t.memory)].name), t.position);
+  if (early) {
+    out.line(
+        "/// Kernels start while the one before them on the stream ends, and wait for its end before they "
+        "touch anything but");
+    out.line("/// constant inputs.");
+  }
   out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text);
   if (early)
-    out.line("return {}(inputs, outputs, workspace, stream, false);", Names::start(m.name));
+    out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));
   else
     launches(m, out);
   out.close();
   if (early) {
     out.line("");
-    out.line(
-        "/// The same, and the first kernel too starts while earlier work on `stream` still runs. It waits "
-        "for that work, as each");
-    out.line("/// kernel does for those before it, before it touches anything but constant inputs.");
-    out.open("extern \"C\" cudaError_t {}({}) {{", Names::overlap(m.name), parameters_text);
-    out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));
+    out.line("/// The same, and each kernel starts when all before it on `stream` has ended.");
+    out.open("extern \"C\" cudaError_t {}({}) {{", Names::ordered(m.name), parameters_text);
+    out.line("return {}(inputs, outputs, workspace, stream, false);", Names::start(m.name));
     out.close();
   }
   out.line("#endif");

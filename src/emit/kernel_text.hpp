@@ -134,6 +134,7 @@ class KernelText {
   // expression.cpp
   void evaluate(const std::vector<int>& tasks, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
+  std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
   std::string masked(const plan::Item&, const std::string& operand, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);
   Value read_global(const plan::Item&, const NestAt&);

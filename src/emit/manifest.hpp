@@ -25,6 +25,7 @@ struct TensorPlace {
   int position = -1;         // input and output: which argument of the caller
   std::int64_t offset = -1;  // intermediate: byte offset in the workspace, a multiple of 256
   std::int64_t bytes = 0;    // of storage, from its first element to its last
+  int memory = -1;           // output: the input whose memory it has taken, an index into the tensors
   bool constant = false;     // input: no earlier work on the stream writes it
 };
 

@@ -163,10 +163,12 @@ class Worker {
                                 ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
                                 : operand(t));
       for (int t : op.outputs) results_.push_back(result(t));
+      Attributes attributes = op.attributes;
+      attributes.tf32 = attributes.tf32 && p_.options.round;
       if (op.kind == OpKind::cast && !p_.options.round && !is_integer(op.attributes.dtype))
         tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
       else
-        evaluate(op.kind, op.attributes, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
+        evaluate(op.kind, attributes, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
       if (errors()) propagate_errors(op, bound_);
       if (sampling()) propagate_errors(op, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);

@@ -59,6 +59,13 @@ Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
   return tensor;
 }
 
+Tensor Builder::in_place(Tensor y, Tensor x) {
+  if (y.scope != this || x.scope != this)
+    fail_at({graph_.name}, "expected tensors of this builder, found one of another");
+  graph_.tensors[y.index].memory = x.index;
+  return y;
+}
+
 std::vector<int> Builder::append(OpKind kind, const Attributes& attributes,
                                  const std::vector<int>& operands) {
   const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));

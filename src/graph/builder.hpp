@@ -86,6 +86,8 @@ class Builder : public Scope {
   /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
   Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
+  /// y, made by scatter or slice_scatter of x or of what has x's memory already, takes the memory of input x.
+  Tensor in_place(Tensor y, Tensor x);
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;
 
@@ -116,7 +118,9 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
 
 // One operator a line.
 // clang-format off
-template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b) { return append<L>(OpKind::matmul, {a, b})[0]; }
+template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, bool tf32 = false) {
+  return append<L>(OpKind::matmul, {a, b}, {.tf32 = tf32})[0];
+}
 template <class L> Handle<L> exp(Handle<L> x) { return append<L>(OpKind::exp, {x})[0]; }
 template <class L> Handle<L> square(Handle<L> x) { return append<L>(OpKind::square, {x})[0]; }
 template <class L> Handle<L> sqrt(Handle<L> x) { return append<L>(OpKind::sqrt, {x})[0]; }
@@ -241,6 +245,14 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
   return append<L>(OpKind::layer_norm, {x, weight, bias}, {.eps = eps})[0];
 }
 
+/// The last dimension is one of pairs, in its two halves or side by side; cos and sin broadcast.
+template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
+  return append<L>(OpKind::rotary, {x, cos, sin})[0];
+}
+template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
+  return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
+}
+
 template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) {
   return append<L>(OpKind::concat, parts, {.dim = dim})[0];
 }
@@ -249,6 +261,20 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
   return append<L>(OpKind::split, {x}, {.dim = dim, .sizes = std::move(sizes)});
 }
 // clang-format on
+
+// Rows by their numbers, at the kernel level.
+inline Tensor gather(Tensor x, Tensor numbers) {
+  return append<KernelLevel>(OpKind::gather, {x, numbers})[0];
+}
+inline Tensor scatter(Tensor x, Tensor numbers, Tensor updates) {
+  return append<KernelLevel>(OpKind::scatter, {x, numbers, updates})[0];
+}
+inline Tensor slice_scatter(Tensor x, Tensor part, int dim, std::int64_t start) {
+  return append<KernelLevel>(OpKind::slice_scatter, {x, part}, {.dim = dim, .start = start})[0];
+}
+inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
+  return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
+}
 
 /// The running maximum along `dim`, and how it changed: old minus new.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {

@@ -19,6 +19,14 @@ class Steps {
   int binary(OpKind kind, int x, int y) { return add(kind, {x, y}, {}); }
   int scalar(OpKind kind, std::vector<int> in, double s) { return add(kind, std::move(in), {.scalar = s}); }
   int sum(int x) { return add(OpKind::reduction, {x}, {.dim = dim_}); }
+  /// Either half of the last dimension.
+  int half(int x, const Shape& shape, bool second) {
+    const std::int64_t n = shape.back() / 2;
+    return add(
+        OpKind::slice, {x},
+        {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
+  }
+  int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dim_}); }
   int mean(int x) { return scalar(OpKind::mul_scalar, {sum(x)}, 1 / static_cast<double>(extent_)); }
   int amax(int x) { return add(OpKind::amax, {x}, {.dim = dim_, .keepdim = true}); }
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
@@ -46,7 +54,7 @@ bool reduces(OpKind kind) {
 }
 
 int composed_dim(OpKind kind, const Attributes& a, const Shape& x) {
-  const bool last = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+  const bool last = kind == OpKind::rms_norm || kind == OpKind::layer_norm || kind == OpKind::rotary;
   return last ? static_cast<int>(x.size()) - 1 : a.dim;
 }
 
@@ -103,6 +111,19 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       const int off = s.binary(OpKind::sub, x, s.mean(x));
       const int variance = s.shifted(s.mean(s.unary(OpKind::square, off)), a.eps);
       scaled(s.binary(OpKind::div, off, s.unary(OpKind::sqrt, variance)));
+      break;
+    }
+    case OpKind::rotary: {
+      const int first = s.half(x, shape, false), second = s.half(x, shape, true);
+      int cos[] = {1, 1}, sin[] = {2, 2};
+      if (operands[1].back() == shape.back())  // a cosine and a sine for each element, not for each pair
+        for (const bool h : {false, true})
+          cos[h] = s.half(1, operands[1], h), sin[h] = s.half(2, operands[2], h);
+      const int left =
+          s.binary(OpKind::sub, s.binary(OpKind::mul, first, cos[0]), s.binary(OpKind::mul, second, sin[0]));
+      const int right =
+          s.binary(OpKind::add, s.binary(OpKind::mul, second, cos[1]), s.binary(OpKind::mul, first, sin[1]));
+      s.joined(left, right);
       break;
     }
     default:

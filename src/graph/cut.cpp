@@ -24,6 +24,7 @@ bool anywhere(OpKind kind) {
     case OpKind::amax:
     case OpKind::expand:
     case OpKind::slice:
+    case OpKind::rotary_interleaved:
     case OpKind::mask:  // moved by where the grid begins
     case OpKind::concat:
     case OpKind::split:
@@ -87,10 +88,14 @@ class Cutter {
     if (is_composed(op.kind))
       return along(op, t, r, composed_dim(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape));
     switch (op.kind) {
+      case OpKind::rotary_interleaved:
+        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
       case OpKind::matmul:
         return product(op, t, r);
       case OpKind::reduction:
         return along(op, t, r, op.attributes.dim);
+      case OpKind::gather:
+        return gathered(op, t, r);
       case OpKind::concat:
         return joined(op, t, r);
       case OpKind::split:
@@ -158,8 +163,14 @@ class Cutter {
     given.extent[dim] = g_.tensors[t].shape[dim];
     read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
     KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
-    for (std::size_t i = 1; i < op.inputs.size(); ++i)
-      smaller.inputs.push_back(need(op.inputs[i], broadcast(given, op.inputs[i])));
+    for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+      Region part = broadcast(given, op.inputs[i]);
+      const Shape& shape = g_.tensors[op.inputs[i]].shape;
+      const auto own =
+          static_cast<std::size_t>(dim) + shape.size() - r.extent.size();  // of which all is read, too
+      if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
+      smaller.inputs.push_back(need(op.inputs[i], part));
+    }
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
@@ -174,6 +185,20 @@ class Cutter {
       read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
     }
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
+  }
+
+  /// Rows by number: all rows of the table, in a part of their length.
+  int gathered(const KernelOp& op, int t, const Region& r) {
+    Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
+    const std::size_t front = numbers.extent.size();
+    for (std::size_t d = 0; d < r.extent.size(); ++d) {
+      Region& part = d < front ? numbers : table;
+      const std::size_t at = d < front ? d : d - front + 1;
+      part.origin[at] = r.origin[d], part.extent[at] = r.extent[d];
+    }
+    return emit(
+        {op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t,
+        r);
   }
 
   int joined(const KernelOp& op, int t, const Region& r) {

@@ -79,6 +79,13 @@ inline double round_to(const Format& f, double x) {
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 void round_to(DType dtype, double* values, std::int64_t count);
 
+/// What a matmul with `tf32` reads of an f32: 10 bits of mantissa, ties away from zero, as cvt.rna rounds.
+inline double round_to_tf32(double x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
+  if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN
+  return std::bit_cast<float>((bits + 0x1000) & 0xffffe000);
+}
+
 /// The operator `cast` to the attributes' dtype: of a floating-point number, and of an integer, which PyTorch makes a float32 on
 /// its way to a narrower one.
 double cast_number(double x, const Attributes&);

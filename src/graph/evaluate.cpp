@@ -13,6 +13,8 @@
 #include "graph/gemm.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/pairs.hpp"
+#include "graph/rows.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::graph {
@@ -86,6 +88,24 @@ struct Around {
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Evaluation e(kind, attributes, in);
   std::copy_n(e.values.back().values, size(y.shape), y.values);
+}
+
+/// With its pairs in halves it is the other rotary embedding.
+void interleaved(const std::vector<Operand>& in, const Result& y) {
+  const std::int64_t n = y.shape.back();
+  std::vector<std::vector<double>> halves;
+  std::vector<Operand> operands;
+  for (const Operand& x : in) {
+    if (x.shape.back() != n) {
+      operands.push_back(x);
+      continue;
+    }
+    halves.emplace_back(static_cast<std::size_t>(size(x.shape)));
+    halves_of_pairs(n, size(x.shape), x.values, halves.back().data());
+    operands.push_back({x.shape, halves.back().data()});
+  }
+  const Evaluation e(OpKind::rotary, {}, operands);
+  pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
 }
 
 void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
@@ -168,6 +188,12 @@ std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensor
   return all;
 }
 
+std::vector<double> in_tf32(const Operand& x) {
+  std::vector<double> values(x.values, x.values + size(x.shape));
+  for (double& v : values) v = round_to_tf32(v);
+  return values;
+}
+
 void fold(const Operand& x, int dim, bool squared, const Result& y) {
   const Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim], inner = from.inner;
@@ -209,8 +235,13 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
     with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
+  } else if (kind == OpKind::matmul && attributes.tf32) {
+    const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
+    matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
   } else if (kind == OpKind::matmul) {
     matmul(x, in[1], y);
+  } else if (names_rows(kind)) {
+    evaluate_rows(kind, attributes, in, y);
   } else if (kind == OpKind::reduction) {
     std::fill_n(y.values, size(y.shape), 0.0);
     fold(x, attributes.dim, false, y);
@@ -221,6 +252,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {
     view(kind, attributes, x, y);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(in, y);
   } else if (kind == OpKind::mask) {
     apply_mask(attributes, y.shape, x.values, static_cast<double>(static_cast<float>(attributes.value)),
                y.values);

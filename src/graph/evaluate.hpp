@@ -67,6 +67,9 @@ struct Batches {
   std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
 };
 
+/// The operand of a matmul with `tf32`.
+std::vector<double> in_tf32(const Operand&);
+
 /// A composed operator's steps and what each of them gives, the operands in front.
 struct Evaluation {
   Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);

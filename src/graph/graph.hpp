@@ -80,8 +80,14 @@ enum class OpKind : std::uint8_t {
   logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
+  rotary,              // pairs in the two halves of the last dimension
+  rotary_interleaved,  // pairs side by side: pairs.hpp
   concat,
   split,  // along `dim`
+  // Rows by their numbers: rows.hpp says what they mean.
+  gather,
+  scatter,
+  slice_scatter,
   // Views: kernels read their operand at other coordinates.
   permute,
   reshape,
@@ -108,6 +114,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
+  int memory = -1;        // the input whose memory it takes (in_place.hpp); -1: it has its own
   bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
@@ -145,12 +152,14 @@ struct Attributes {
   // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape;
   // mask: its dimensions i and j, the last two where there are none
   std::vector<std::int64_t> sizes{};
-  bool keepdim = false;             // amax, amin, sum, mean, logsumexp: keep `dim` as 1
-  double eps = 0;                   // rms_norm, layer_norm
-  std::int64_t start = 0, end = 0;  // slice: from start up to, not including, end
-  DType dtype = DType::f32;         // cast
-  bool saturate = false;            // cast: what is past the end of `dtype` becomes its last number
-  Kept kept{};                      // mask
+  bool keepdim = false;  // amax, amin, sum, mean, logsumexp: keep `dim` as 1
+  double eps = 0;        // rms_norm, layer_norm
+  std::int64_t start = 0,
+               end = 0;      // slice: from start up to, not including, end; slice_scatter: from start on
+  DType dtype = DType::f32;  // cast
+  bool tf32 = false;         // matmul of f32: operands rounded to tf32
+  bool saturate = false;     // cast: what is past the end of `dtype` becomes its last number
+  Kept kept{};               // mask
   double value = -std::numeric_limits<double>::infinity();  // mask: what stands where nothing is kept
   bool operator==(const Attributes&) const = default;
 };

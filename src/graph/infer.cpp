@@ -6,6 +6,7 @@
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 
@@ -96,6 +97,25 @@ void check_weight(const Where& where, std::string_view what, const Shape& x, con
             to_string(weight));
 }
 
+/// The last dimension of cos and sin counts the pairs, or their elements; in the others they broadcast.
+void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Shape& sin) {
+  if (x.back() % 2 != 0)
+    fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
+  for (const Shape* table : {&cos, &sin}) {
+    bool fits = table->size() <= x.size() && (table->back() == x.back() || table->back() == x.back() / 2);
+    for (std::size_t d = 1; fits && d < table->size(); ++d) {
+      const std::int64_t extent = (*table)[table->size() - 1 - d];
+      fits = extent == 1 || extent == x[x.size() - 1 - d];
+    }
+    if (!fits)
+      fail_at(where, "expected a {} that broadcasts to {}, its last dimension being {} or {}, found {}",
+              table == &cos ? "cos" : "sin", to_string(x), x.back() / 2, x.back(), to_string(*table));
+  }
+  if (cos.back() != sin.back())
+    fail_at(where, "expected cos and sin of one last dimension, found {} and {}", to_string(cos),
+            to_string(sin));
+}
+
 /// Two dimensions of its own, and something that it asks of them.
 void check_mask(const Where& where, const Attributes& a, const Shape& x) {
   const auto rank = static_cast<std::int64_t>(x.size());
@@ -174,6 +194,10 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   switch (kind) {
     case OpKind::matmul:
       return {matmul_shape(where, x, operands.at(1))};
+    case OpKind::gather:
+    case OpKind::scatter:
+    case OpKind::slice_scatter:
+      return rows_shapes(where, kind, attributes, operands);
     case OpKind::reduction:
       check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};
@@ -200,6 +224,10 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     case OpKind::layer_norm:
       for (std::size_t i = 1; i < operands.size(); ++i)
         check_weight(where, i == 1 ? "weight" : "bias", x, operands[i]);
+      return {x};
+    case OpKind::rotary:
+    case OpKind::rotary_interleaved:
+      check_rotary(where, x, operands.at(1), operands.at(2));
       return {x};
     case OpKind::permute:
       return {permuted(where, attributes, x)};
@@ -259,8 +287,10 @@ DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
 }
 
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
+  if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
+    fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
   if (!is_integer(dtype)) return;
-  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join;
+  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
   if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
   const double greatest = format(dtype).greatest;

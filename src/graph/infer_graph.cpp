@@ -6,6 +6,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -94,9 +95,15 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// The dtype of a computing operator: that of every operand.
+/// The dtype of a computing operator: that of every operand but the numbers of rows.
 template <class Tensor>
-DType common_dtype(const Where& where, const std::vector<int>& operands, const std::vector<Tensor>& tensors) {
+DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
+                   const std::vector<Tensor>& tensors) {
+  if (const int at = number_operand(kind); at >= 0 && at < static_cast<int>(operands.size())) {
+    const DType found = tensors[operands[at]].dtype;
+    if (found != DType::int32) fail_at(where, "expected numbers of rows in int32, found {}", name(found));
+    operands.erase(operands.begin() + at);
+  }
   const DType first = tensors[operands[0]].dtype;
   for (int t : operands)
     if (tensors[t].dtype != first)
@@ -209,7 +216,7 @@ class BlockInference {
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
     if ((reduces(op.kind) || op.kind == OpKind::amax) && !op.attributes.keepdim)
       fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
-    const DType operands = common_dtype(where, op.inputs, b_.tensors);
+    const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
     check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
     const DType dtype = result_dtype(op.kind, op.attributes, operands);
     const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
@@ -276,7 +283,7 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
   check_scalars(where, op.kind, op.attributes, op.inputs.size());
-  const DType operands = common_dtype(where, op.inputs, g.tensors);
+  const DType operands = common_dtype(where, op.kind, op.inputs, g.tensors);
   check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
   const DType dtype = result_dtype(op.kind, op.attributes, operands);
   const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "graph/cut.hpp"
 #include "graph/dtype.hpp"
@@ -42,6 +43,11 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
     else
       to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
   }
+}
+
+Numbers numbers_of(const InputChoice& c, int input) {
+  const auto at = static_cast<std::size_t>(input);
+  return at < c.numbers.size() ? c.numbers[at] : Numbers{};
 }
 
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
@@ -133,6 +139,7 @@ class Search {
         input_(g.tensors.size(), -1) {
     choice_.seed = seed, choice_.given = given;
     choice_.given.resize(g.inputs.size());
+    choice_.numbers = drawn_numbers(g);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) input_[g.inputs[i]] = static_cast<int>(i);
     for (Stage& s : stages_) {
       s.arrays.resize(s.parts.size());
@@ -255,6 +262,10 @@ class Search {
       if (s.makes >= 0 || given) {
         choice_.exponents = exponents_;
         s.arrays[p] = input_part(g_, choice_, input, from.region);
+      } else if (numbers_of(choice_, input).bound > 0) {
+        s.arrays[p] = make_array(from.region.extent);
+        draw_numbers(numbers_of(choice_, input), key_of(choice_, input), 0, size(from.region.extent),
+                     s.arrays[p].values.data());
       } else {
         if (s.arrays[p].values.empty()) s.arrays[p] = make_array(from.region.extent);
         fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input],
@@ -333,6 +344,18 @@ class Search {
 
 }  // namespace
 
+void draw_numbers(const Numbers& n, std::uint64_t key, std::int64_t first, std::int64_t count, double* to) {
+  const std::uint64_t stream = hash(key);
+  std::int64_t step = static_cast<std::int64_t>(stream % static_cast<std::uint64_t>(n.bound)) | 1;
+  while (std::gcd(step, n.bound) != 1) step += 2;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::uint64_t>(first + i), bound = static_cast<std::uint64_t>(n.bound);
+    to[i] = static_cast<double>(
+        n.distinct ? (stream % bound + at % bound * (static_cast<std::uint64_t>(step) % bound)) % bound
+                   : hash(stream + at) % bound);
+  }
+}
+
 RandomInputs random_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
   check_memory(g);
   Search search(g, whole_graph(g), 1, seed, given);
@@ -352,6 +375,8 @@ void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64
   if (c.given[input]) {
     const double* values = c.given[input]->values.data() + row * t.shape.back() + from;
     std::copy(values, values + count, to);
+  } else if (const Numbers n = numbers_of(c, input); n.bound > 0) {
+    draw_numbers(n, key_of(c, input), row * t.shape.back() + from, count, to);
   } else {
     random_row(t.dtype, key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
   }

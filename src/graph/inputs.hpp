@@ -14,7 +14,8 @@
 // of exp over 16,384 columns is at least that large), what is finite will do, no larger than need be; and where none keeps
 // every tensor finite, what has no NaN and leaves something finite in every output.
 //
-// Integers are up to a few hundred, of both signs, and never scaled.
+// Integers are up to a few hundred, of both signs, and never scaled; those that name rows name rows that there are, in what
+// scatter reads each once.
 // An input may be given instead: then it stays as it is, and the others are scaled.
 #pragma once
 #include <memory>
@@ -22,6 +23,7 @@
 
 #include "graph/reference.hpp"
 #include "graph/region.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 
@@ -39,6 +41,7 @@ struct InputChoice {
   bool positive = false;       // absolute values were taken
   int trials = 0;              // reference runs that the search took
   GivenInputs given;
+  std::vector<Numbers> numbers;  // by input: how integers must be drawn
 };
 
 struct RandomInputs : InputChoice {
@@ -57,6 +60,9 @@ InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInp
 Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
 void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to);
+
+/// Numbers of rows, from the `first` on: any of them, or each once, by steps that share no factor with how many there are.
+void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
 
 /// "X0 x 1, X1 x 2^-3, X2 given": the scales as a line of text.
 std::string describe_scales(const KernelGraph&, const InputChoice&);

@@ -123,6 +123,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
     if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "tf32") a.tf32 = read_flag(where, name, value);
     if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
     if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
@@ -209,9 +210,11 @@ class Reader {
   int make_result(const Where& where, const Json& j) {
     KernelTensor t;
     if (j.is_object()) {
-      only_keys(where, j, {"name", "strides"});
+      only_keys(where, j, {"name", "strides", "memory"});
       t.name = identifier(where, "a result's name", member(where, j, "name"));
       if (const Json* strides = find(where, j, "strides")) t.strides = read_strides(where, *strides);
+      if (const Json* memory = find(where, j, "memory"))
+        t.memory = names_.use(where, identifier(where, "memory", *memory));
     } else {
       t.name = identifier(where, "a result", j);
     }

@@ -15,15 +15,15 @@ Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) 
   return list;
 }
 
-/// A result is its name, or an object where the graph fixes its strides.
+/// A result is its name, or an object where the graph fixes its strides or whose memory it takes.
 Json results(const KernelOp& op, const KernelGraph& g) {
   Json list = Json::array();
   for (int t : op.outputs) {
     const KernelTensor& tensor = g.tensors[t];
-    if (tensor.strides.empty())
-      list.push_back(tensor.name);
-    else
-      list.push_back({{"name", tensor.name}, {"strides", tensor.strides}});
+    Json j = {{"name", tensor.name}};
+    if (!tensor.strides.empty()) j["strides"] = tensor.strides;
+    if (tensor.memory >= 0) j["memory"] = g.tensors[tensor.memory].name;
+    list.push_back(j.size() > 1 ? j : Json(tensor.name));
   }
   return list;
 }
@@ -45,9 +45,10 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "to") j[name] = a.to;
     if ((name == "sizes" || name == "dims" || name == "shape") && (key.required || !a.sizes.empty()))
       j[name] = a.sizes;
-    if (name == "start") j[name] = a.start;
+    if (name == "start" && (key.required || a.start != 0)) j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "tf32" && a.tf32) j[name] = true;
     if (name == "saturate" && a.saturate) j[name] = true;
     if (name == "keepdim") j[name] = a.keepdim;
     if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;

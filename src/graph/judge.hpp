@@ -18,8 +18,8 @@ namespace zellige::graph {
 
 class Judge {
  public:
-  /// `reference` is the graph's on `inputs`; all three outlive the judge.
-  Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference);
+  /// `reference` is the graph's on `inputs`; all three outlive the judge. It takes so many threads; 0: all there are.
+  Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0);
 
   /// A kernel-level tensor that an operator makes; held to its own dtype's tolerance, or to that of a narrower one.
   Comparison compare(int tensor, const Array& found);
@@ -33,8 +33,10 @@ class Judge {
   const KernelGraph& graph_;
   const std::vector<Array>& inputs_;
   const Reference& reference_;
-  std::vector<Array> bounds_, sampled_;  // by tensor, once they are asked for
-  std::vector<double> norms_;            // the greatest relative norm of a sample's difference
+  int threads_;
+  Reference bounds_;            // once it is asked for, as what follows
+  std::vector<Array> sampled_;  // by tensor
+  std::vector<double> norms_;   // the greatest relative norm of a sample's difference
 };
 
 }  // namespace zellige::graph

@@ -31,8 +31,13 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::logsumexp, "logsumexp", composed, 1, 1, true, true, ""},
     {OpKind::rms_norm, "rms_norm", composed, 2, 1, true, true, "rms_norm", 1},
     {OpKind::layer_norm, "layer_norm", composed, 3, 1, true, true, "", 2},
+    {OpKind::rotary, "rotary", composed, 3, 1, true, true, ""},
+    {OpKind::rotary_interleaved, "rotary_interleaved", rotary, 3, 1, true, true, ""},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
+    {OpKind::gather, "gather", rows, 2, 1, true, false, ""},
+    {OpKind::scatter, "scatter", rows, 3, 1, true, false, ""},
+    {OpKind::slice_scatter, "slice_scatter", rows, 3, 1, true, false, "", 1},
     {OpKind::permute, "permute", view, 1, 1, true, false, ""},
     {OpKind::reshape, "reshape", view, 1, 1, true, false, ""},
     {OpKind::expand, "expand", view, 1, 1, true, true, ""},
@@ -79,6 +84,10 @@ const OpInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; 
 std::vector<AttributeKey> attribute_keys(OpKind kind) {
   constexpr bool optional = false;
   switch (kind) {
+    case OpKind::matmul:
+      return {{"tf32", optional}};
+    case OpKind::slice_scatter:
+      return {{"dim"}, {"start", optional}};
     case OpKind::mul_scalar:
       return {{"scalar"}};
     case OpKind::cast:

@@ -21,8 +21,10 @@ enum class OpFamily : std::uint8_t {
   reduction,
   composed,
   join,
+  rows,
   view,
   mask,
+  rotary,
   accumulator
 };
 

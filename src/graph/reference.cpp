@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;
 
-/// Rounds a kernel-level tensor to its dtype and measures it; and its errors, where there are any.
+/// Rounds a kernel-level tensor to its dtype and measures it (integers have no scale to be too large for); and its errors, where
+/// there are any.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -31,7 +32,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
     const std::int64_t n = std::min(chunk, count - c * chunk);
     if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
     if (round) round_to(dtype, from, n);
-    parts[c] = magnitude(from, n, mask);
+    if (!is_integer(dtype)) parts[c] = magnitude(from, n, mask);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -51,33 +52,100 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
   });
 }
 
-void unary(const KernelOp& op, DType dtype, const Array& x, Array& y, int threads) {
-  const auto count = static_cast<std::int64_t>(x.values.size());
-  parallel_for((count + chunk - 1) / chunk, threads, [&](std::int64_t c, int) {
-    const Shape part{std::min(chunk, count - c * chunk)};
-    evaluate(op.kind, op.attributes, {{part, x.values.data() + c * chunk}},
-             {{part, y.values.data() + c * chunk}}, dtype);
+/// Parts of an operator's first dimension, each an operator of its own: of what works element by element, or along others.
+struct Parts {
+  Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
+      : op(op), in(in), out(out) {
+    const Shape& x = in[0].shape;
+    bool apart = is_elementwise(op.kind);
+    if (is_composed(op.kind)) apart = composed_dim(op.kind, op.attributes, x) > 0;
+    if (op.kind == OpKind::reduction || op.kind == OpKind::amax) apart = op.attributes.dim > 0;
+    if (!apart) return;
+    extent = out[0][0];
+    step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);
+  }
+  std::int64_t count() const { return (extent + step - 1) / step; }
+
+  /// Part p: the operands and shapes of it, and where it begins in each of them.
+  struct Part {
+    std::deque<Shape> shapes;
+    std::vector<Operand> in;
+    std::vector<std::int64_t> from;  // by operand
+    std::vector<const Shape*> out;
+    std::vector<std::int64_t> to;  // by result
+  };
+  void part(std::int64_t p, Part& part) const {
+    const auto of = [&](const Shape& shape, std::size_t rank) {
+      const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
+      Shape& own = part.shapes.emplace_back(shape);
+      if (cut) own[0] = std::min(step, extent - p * step);
+      return cut ? p * step * (size(shape) / extent) : 0;
+    };
+    const std::size_t rank = is_elementwise(op.kind) ? out[0].size() : in[0].shape.size();
+    for (const Operand& x : in) {
+      part.from.push_back(of(x.shape, rank));
+      part.in.push_back({part.shapes.back(), x.values + part.from.back()});
+    }
+    for (const Shape& y : out) part.to.push_back(of(y, y.size())), part.out.push_back(&part.shapes.back());
+  }
+
+  const KernelOp& op;
+  const std::vector<Operand>& in;
+  const std::vector<Shape>& out;
+  std::int64_t extent = 1, step = 1;
+};
+
+std::vector<Operand> operands(const std::vector<const Array*>& in) {
+  std::vector<Operand> all;
+  for (const Array* a : in) all.push_back({a->shape, a->values.data()});
+  return all;
+}
+
+/// Calls body(part) for each part of an operator, on so many threads.
+template <class Body>
+void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+               int threads, const Body& body) {
+  const std::vector<Operand> from = operands(in);
+  std::vector<Shape> shapes;
+  for (const Array* a : out) shapes.push_back(a->shape);
+  const Parts parts(op, from, shapes);
+  parallel_for(parts.count(), threads, [&](std::int64_t p, int) {
+    Parts::Part part;
+    parts.part(p, part);
+    body(part);
+  });
+}
+
+void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+              const std::vector<Array*>& out, int threads) {
+  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+    std::vector<Result> results;
+    for (std::size_t o = 0; o < out.size(); ++o)
+      results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+    evaluate(op.kind, op.attributes, part.in, results, dtype);
   });
 }
 
 void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                const std::vector<Array*>& out, const std::vector<const Array*>& from,
                const std::vector<Array*>& to, int threads) {
-  std::vector<Uncertain> operands;
-  std::vector<Operand> results;
-  std::vector<double*> errors;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    operands.push_back({{in[i]->shape, in[i]->values.data()}, from[i]->values.data()});
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    results.push_back({out[i]->shape, out[i]->values.data()});
-    errors.push_back(to[i]->values.data());
-  }
-  propagate(op.kind, op.attributes, dtype, operands, results, errors, 1, threads);
+  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+    std::vector<Uncertain> uncertain;
+    std::vector<Operand> results;
+    std::vector<double*> errors;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      uncertain.push_back({part.in[i], from[i]->values.data() + part.from[i]});
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+      errors.push_back(to[o]->values.data() + part.to[o]);
+    }
+    propagate(op.kind, op.attributes, dtype, uncertain, results, errors, 1, threads);
+  });
 }
 
-/// Moves the results by errors of the operator's own: a kernel's, drawn at random.
-void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
-             const std::vector<Array*>& out, Noise& noise, int threads) {
+/// The part of the errors that is the operator's own: of operands that have none.
+std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+                              const std::vector<Array*>& out, int threads) {
   std::vector<Array> none, own;
   std::vector<const Array*> from;
   std::vector<Array*> to;
@@ -86,8 +154,7 @@ void perturb(const KernelOp& op, DType dtype, const std::vector<const Array*>& i
   for (const Array& a : none) from.push_back(&a);
   for (Array& a : own) to.push_back(&a);
   propagate(op, dtype, in, out, from, to, threads);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    noise.move(out[i]->values.data(), own[i].values.data(), static_cast<std::int64_t>(own[i].values.size()));
+  return own;
 }
 
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
@@ -152,6 +219,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       at[t] = &rounded[i];
     }
     given.push_back(mask_in(*at[t]));
+    if (is_integer(dtype)) continue;
     r.magnitudes[t] =
         magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
@@ -160,9 +228,19 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   if (options.errors) {
     r.errors.resize(g.tensors.size());
     for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
+    if (options.spread)
+      r.before.resize(g.tensors.size()), r.own.resize(g.tensors.size()), r.exact.resize(g.tensors.size());
   }
   for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i) {
     const KernelOp& op = g.ops[i];
+    const Reference* around = options.around;
+    if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
+      for (int t : op.outputs) {  // no run can move them: they stay empty here, as inputs do
+        at[t] = &around->tensors[t];
+        r.errors[t] = around->errors[t];
+      }
+      continue;
+    }
     std::vector<const Array*> in;
     std::vector<Array*> out;
     Errors errors;
@@ -181,28 +259,41 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     if (op.kind == OpKind::custom) {
       const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
+    } else if (op.kind == OpKind::matmul && op.attributes.tf32 && options.round) {
+      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32({a.shape, a.values.data()})}; };
+      matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
     } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
       out[0]->values = in[0]->values;
-    } else if (is_elementwise(op.kind) && op.inputs.size() == 1) {
-      unary(op, g.tensors[op.inputs[0]].dtype, *in[0], *out[0], threads);
     } else {
-      std::vector<Operand> operands;
-      std::vector<Result> results;
-      for (const Array* a : in) operands.push_back({a->shape, a->values.data()});
-      for (Array* a : out) results.push_back({a->shape, a->values.data()});
-      evaluate(op.kind, op.attributes, operands, results, g.tensors[op.inputs[0]].dtype);
+      evaluate(op, g.tensors[op.inputs[0]].dtype, in, out, threads);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
     if (options.errors && op.kind != OpKind::custom) {
       const DType dtype = g.tensors[op.inputs[0]].dtype;
-      propagate(op, dtype, in, out, errors.in, errors.out, threads);
-      if (options.sample && jumps(op.kind))
-        noise.turn(out[0]->values.data(), errors.out[0]->values.data(),
-                   static_cast<std::int64_t>(out[0]->values.size()));
-      else if (options.sample)
-        perturb(op, dtype, in, out, noise, threads);
+      const bool sample = options.sample != 0, jump = sample && jumps(op.kind);
+      if (!options.around) propagate(op, dtype, in, out, errors.in, errors.out, threads);
+      std::vector<Array> own(out.size());
+      if (!options.around && !jump && (sample || options.spread))
+        own = own_errors(op, dtype, in, out, threads);
+      for (std::size_t o = 0; o < out.size(); ++o) {
+        const int t = op.outputs[o];
+        if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
+        double* y = out[o]->values.data();
+        const auto count = static_cast<std::int64_t>(out[o]->values.size());
+        if (jump)
+          noise.turn(y, r.errors[t].values.data(), count);
+        else if (sample)
+          noise.move(y, own[o].values.data(), count);
+        if (options.spread) {
+          const auto zero = [](const Array& a) {
+            return std::ranges::all_of(a.values, [](double e) { return e == 0; });
+          };
+          r.exact[t] = zero(r.errors[t]) && zero(own[o]);
+          r.before[t] = r.errors[t], r.own[t] = std::move(own[o]);
+        }
+      }
     }
     for (int t : op.outputs) {
       if (stopped) break;

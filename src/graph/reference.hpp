@@ -30,6 +30,9 @@ struct ReferenceOptions {
       false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
   std::uint64_t sample =
       0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
+  bool spread = false;  // with `errors`: keep what such runs take, too
+  // With `sample`, a run with `spread`: what it found out of rounding is taken over, custom operators' excepted.
+  const struct Reference* around = nullptr;
 
   bool stops_at(const Magnitude& m) const {
     return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
@@ -47,7 +50,10 @@ struct Reference {
   std::vector<Magnitude> magnitudes;  // likewise, the inputs included
   std::vector<BlockOperand> operands;
   std::vector<Array> errors;  // by tensor: how far a right kernel may lie from it; empty unless asked for
-  bool stopped = false;       // a magnitude went past the limit: what comes later was not computed
+  // With `spread`: the errors before storage, the part of the operator alone, and whether both are 0 everywhere.
+  std::vector<Array> before, own;
+  std::vector<bool> exact;
+  bool stopped = false;  // a magnitude went past the limit: what comes later was not computed
 
   bool within(double limit) const;  // is every magnitude finite and at most `limit`?
 };

@@ -12,7 +12,9 @@
 #include "graph/kept.hpp"
 #include "graph/mix.hpp"
 #include "graph/ops.hpp"
+#include "graph/pairs.hpp"
 #include "graph/parallel.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -25,21 +27,22 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 double known(double e) { return e == e ? e : infinity; }
 
 /// The greatest distance of f from y at the corners of the operands' intervals.
-double corners(OpKind kind, const Attributes& a, DType dtype, const double* x, const double* e, int n,
+template <class Numbers, class Meaning>
+double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
                double y) {
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
-    spread = std::max(spread, distance(apply(kind, a, at, dtype), y));
+    spread = std::max(spread, distance(f(m, a, static_cast<const double*>(at)), y));
   }
   return spread;
 }
 
 /// How far errors e of the operands x move y = f(x), and what float32 adds; integers are exact.
-double elementwise_error(const Elementwise& row, const Attributes& a, DType dtype, const double* x,
-                         const double* e, double y) {
-  const int n = row.operands;
+template <int n, class Numbers, class Meaning>
+double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
+                         DType dtype, const double* x, const double* e, double y) {
   // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
@@ -51,7 +54,7 @@ double elementwise_error(const Elementwise& row, const Attributes& a, DType dtyp
       if (std::fabs(x[1]) <= e[1]) return infinity;
       [[fallthrough]];
     case Spread::corners:
-      return known(corners(row.kind, a, dtype, x, e, n, y) + own);
+      return known(corners(m, f, a, x, e, n, y) + own);
     case Spread::slope:
       return known(std::min(e[0], 2.0) + own);
     case Spread::step:
@@ -73,19 +76,25 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
   const double scalar = scalar_operand(a, dtype), sure = 0;
   const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
   const Broadcast walk(result.shape, all);
-  for (std::int64_t i = 0; i < walk.rows(); ++i) {
-    std::int64_t at[max_operands] = {};
-    for (std::size_t k = 0; k < all.size(); ++k) at[k] = walk.start(i, k);
-    for (std::int64_t j = 0; j < walk.row_length(); ++j) {
-      double x[max_operands] = {}, e[max_operands] = {};
-      for (std::size_t k = 0; k < all.size(); ++k) {
-        const std::int64_t from = at[k] + j * walk.step(k);
-        x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+  const auto run = [&](auto m, const auto& meaning, auto operands) {
+    constexpr int n = decltype(operands)::value;
+    for (std::int64_t i = 0; i < walk.rows(); ++i) {
+      std::int64_t at[n] = {};
+      for (std::size_t k = 0; k < n; ++k) at[k] = walk.start(i, k);
+      for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+        double x[max_operands] = {}, e[max_operands] = {};
+        for (std::size_t k = 0; k < n; ++k) {
+          const std::int64_t from = at[k] + j * walk.step(k);
+          x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+        }
+        const std::int64_t to = i * walk.row_length() + j;
+        error[to] = elementwise_error<n>(row, m, meaning, a, dtype, x, e, result.values[to]);
       }
-      const std::int64_t to = i * walk.row_length() + j;
-      error[to] = elementwise_error(row, a, dtype, x, e, result.values[to]);
     }
-  }
+  };
+  with_arithmetic(dtype, [&](auto m) {
+    with_elementwise(kind, [&](const auto& meaning, auto operands) { run(m, meaning, operands); });
+  });
 }
 
 /// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
@@ -142,6 +151,17 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& pr
   });
 }
 
+/// How far an operand that is rounded to tf32 may lie from what it is.
+std::vector<double> tf32_error(const Uncertain& x) {
+  std::vector<double> e(x.error, x.error + size(x.at.shape));
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double v = x.at.values[i], y = round_to_tf32(v);
+    if (e[i] != 0)
+      e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
+  }
+  return e;
+}
+
 /// Step by step.
 void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
               double* error) {
@@ -160,6 +180,24 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
     errors.push_back(to);
   }
   std::copy_n(errors.back(), size(e.shapes.back()), error);
+}
+
+/// As with its pairs in halves.
+void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
+  const std::int64_t n = y.back(), count = size(y);
+  std::deque<std::vector<double>> halves;
+  const auto moved = [&](const Shape& shape, const double* x) {
+    if (shape.back() != n) return x;
+    std::vector<double>& to = halves.emplace_back(static_cast<std::size_t>(size(shape)));
+    halves_of_pairs(n, size(shape), x, to.data());
+    return static_cast<const double*>(to.data());
+  };
+  std::vector<Uncertain> operands;
+  for (const Uncertain& x : in)
+    operands.push_back({{x.at.shape, moved(x.at.shape, x.at.values)}, moved(x.at.shape, x.error)});
+  std::vector<double> of_halves(static_cast<std::size_t>(count));
+  composed(OpKind::rotary, {}, dtype, operands, of_halves.data());
+  pairs_of_halves(n, count, of_halves.data(), error);
 }
 
 /// The error of the greatest along `dim`.
@@ -232,7 +270,7 @@ void mean_error(const Operand& x, double count, bool root, double* error) {
 void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (error[i] == infinity) continue;
+    if (error[i] == 0 || error[i] == infinity) continue;
     const double y = round_to(f, x[i]);
     error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
   }
@@ -266,9 +304,13 @@ void Noise::turn(double* x, const double* error, std::int64_t count) {
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double y = round_to(f, x[i]), low = round_to(f, x[i] - error[i]),
-                 high = round_to(f, x[i] + error[i]);
+    const double y = round_to(f, x[i]);
     const std::uint64_t side = next() % 3;
+    if (error[i] == 0 || side == 0) {
+      x[i] = y;
+      continue;
+    }
+    const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
     // By one step at most: a value that moves further than that does so by itself.
     const double step =
         f.integer_bits ? 1 : std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
@@ -284,6 +326,11 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
+  } else if (kind == OpKind::matmul && attributes.tf32) {
+    const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
+                              eb = tf32_error(in[1]);
+    matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, out[0].shape,
+           errors[0], repeats, threads);
   } else if (kind == OpKind::matmul) {
     matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
   } else if (kind == OpKind::reduction) {
@@ -294,12 +341,16 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(dtype, in, out[0].shape, errors[0]);
   } else if (kind == OpKind::mask) {  // what it puts in is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
-  } else {  // concat, split and views move errors as they move values
+  } else {  // concat, split, views and rows by number move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;
-    for (const Uncertain& part : in) from.push_back({part.at.shape, part.error});
+    for (std::size_t i = 0; i < in.size(); ++i)  // numbers of rows are what they are
+      from.push_back(
+          {in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
     for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});
     evaluate(kind, attributes, from, to);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "graph/injective.hpp"
 #include "graph/json_text.hpp"
@@ -89,6 +90,7 @@ void validate(const KernelGraph& g) {
           g.tensors[t].name);
   for (const KernelTensor& t : g.tensors)
     if (!t.strides.empty()) check_strides(top, t);
+  in_place_order(g);
   std::set<int> seen(g.inputs.begin(), g.inputs.end());
   for (int t : g.outputs) {
     if (t < 0 || t >= static_cast<int>(g.tensors.size()))

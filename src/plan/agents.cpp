@@ -62,12 +62,11 @@ class Builder {
 
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// From here on anything of global memory may be touched, and the next kernel may start.
+  /// From here on the agent may touch anything of global memory.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
     step(StepKind::griddep_wait);
-    step(StepKind::griddep_launch_dependents);
   }
 
   std::string said(const Task& task) const {
@@ -210,8 +209,8 @@ class Builder {
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     const auto constants = [&](int t) { return constant(t); };
-    if (plan_.programmatic && !std::all_of(order_.loop_copies.begin(), order_.loop_copies.end(), constants))
-      step(StepKind::griddep_wait);  // for itself; the consumer lets the next kernel start
+    waited_ = std::all_of(order_.loop_copies.begin(), order_.loop_copies.end(), constants);
+    depend();
     tiles();
     open(Loop::iterations, plan_.program.loop);
     step(StepKind::acquire).channel = ring;

@@ -35,6 +35,7 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
       const Split& s = n.splits[d];
       const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
       const bool moves = s.axis >= 0 || s.loop;  // the tile's start depends on block or iteration
+      if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // anywhere
       if (s.offset * unit % v != 0) return false;
       if (moves && s.tile * unit % v != 0) return false;
       if (d != inner && s.tile > 1 && unit % v != 0) return false;

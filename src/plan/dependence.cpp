@@ -1,5 +1,7 @@
 #include "plan/dependence.hpp"
 
+#include <algorithm>
+
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -53,6 +55,22 @@ void dependence(KernelPlan& plan, const Program& program, const target::Target& 
     if (n.kind == NodeKind::load && program.tensors[program.memory_of(n.tensor)].constant)
       plan.constants.insert(i);
   }
+}
+
+void let_next_start(KernelPlan& plan, const Program& program, const target::Target& target) {
+  if (!plan.programmatic || program.kernels.size() > 1 || plan.constants.empty()) return;
+  const std::int64_t blocks = plan.blocks > 0 ? plan.blocks : plan.program.grid.count();
+  const std::int64_t room = std::min<std::int64_t>(
+      {target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
+       target.threads_per_multiprocessor / plan.schedule.threads, target.blocks_per_multiprocessor});
+  if (2 * blocks > room * target.multiprocessors) return;
+  std::vector<Step>& steps = plan.schedule.agents.front().steps;
+  const auto wait = std::find_if(steps.begin(), steps.end(),
+                                 [](const Step& s) { return s.kind == StepKind::griddep_wait; });
+  if (wait == steps.end()) return;
+  Step next;
+  next.kind = StepKind::griddep_launch_dependents;
+  steps.insert(wait + 1, next);
 }
 
 void verify_dependence(const Schedule& s, const std::string& kernel) {

@@ -24,7 +24,7 @@ namespace {
 using Kind = Item::Kind;
 
 Place moved(Place p, std::int64_t by) {
-  (p.last < 0 ? p.offset : p.behind) += by;
+  (p.last < 0 && p.what == Place::Of::itself ? p.offset : p.behind) += by;
   return p;
 }
 Place at_most(Place p, std::int64_t last) {
@@ -275,6 +275,8 @@ class Nest {
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::concat) {
       result = concat(n, p);
+    } else if (n.kind == NodeKind::rotate) {
+      result = rotate(node, p);
     } else {
       result = leaf(node, p);
     }
@@ -311,6 +313,54 @@ class Nest {
         forget(before);
         from += extent;
       }
+    }
+    return choose;
+  }
+
+  /// What a rotate reads at this place along its dimension, by so many neighbours.
+  int turned(int node, int which, const Point& p, Place::Of what, int vector) {
+    const Node& n = p_.nodes[node];
+    Point q = narrowed(n.in[which], node, p);
+    q.own = false, q.limit[n.dim] = 0;
+    q.at[n.dim] = p.limit[n.dim] > 0 ? at_most(p.at[n.dim], p.limit[n.dim] - 1) : p.at[n.dim];
+    q.at[n.dim].what = what;
+    if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
+    return value(n.in[which], q);
+  }
+
+  int rotate(int node, const Point& p) {
+    using Of = Place::Of;
+    const Node& n = p_.nodes[node];
+    const std::int64_t extent = n.shape[n.dim];
+    const bool by_element =
+        p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine for each element, not for each pair
+    const Of table = by_element ? Of::itself : Of::pair;
+    const auto one = [&](const Point& q) {
+      Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
+      item.in = {turned(node, 0, q, Of::itself, 1), turned(node, 0, q, Of::other, 1),
+                 turned(node, 1, q, table, 1), turned(node, 2, q, table, 1)};
+      item.pieces.push_back(q.at);
+      return add(std::move(item));
+    };
+    if (n.dim != p.inner || p.vector == 1) return one(p);
+    if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
+      Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
+      const int tables = by_element ? p.vector : p.vector / 2;
+      item.in = {turned(node, 0, p, Of::itself, p.vector), turned(node, 1, p, table, tables),
+                 turned(node, 2, p, table, tables)};
+      return add(std::move(item));
+    }
+    const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
+    const std::size_t before = order_.size();
+    for (int v = 0; v < p.vector; ++v) {  // each neighbour alone
+      Point q = p;
+      q.at[n.dim] = moved(q.at[n.dim], v), q.vector = 1, q.shift = 0;
+      Item open{.kind = Kind::part}, close{.kind = Kind::take};
+      open.part = close.part = {v, q.at[n.dim], extent, true, true};
+      add(std::move(open));
+      close.in = {choose, one(q)};
+      add(std::move(close));
+      forget(before);
     }
     return choose;
   }

@@ -13,14 +13,17 @@
 
 namespace zellige::plan {
 
-/// Along one dimension, from the nest's coordinate: min(at[from] + offset, last) + behind.
+/// Along one dimension, from the nest's coordinate: min(at[from] + offset, last), or of that the pair's number or the pair's other
+/// one; and `behind`.
 struct Place {
   int from = -1;                                   // a dimension of the nest; -1: none, and 0
   std::int64_t offset = 0, last = -1, behind = 0;  // last -1: whatever comes
+  enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
   auto operator<=>(const Place&) const = default;
   std::int64_t of(const Shape& at) const {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
-    return (last >= 0 && here > last ? last : here) + behind;
+    const std::int64_t bound = last >= 0 && here > last ? last : here;
+    return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + behind;
   }
 };
 
@@ -54,11 +57,11 @@ struct Item {
     read_shared,   // the pieces of `buffer`
     read_global,   // the pieces of what `node` loads
     in_registers,  // what the nest's own context holds of `node`
-    apply,         // a map, of the values `in`
-    choose,        // opens a concatenation: its value is the part's that is taken
-    part,          // opens a part
-    take,          // in = {the choose, the part's value}; closes the part
-    guard,         // what follows until `guarded` stands under it
+    apply,  // a map, of the values `in`; a rotate of (x, cos, sin) in whole pairs, else of (x, the other, cos, sin)
+    choose,  // opens a concatenation: its value is the part's that is taken
+    part,    // opens a part
+    take,    // in = {the choose, the part's value}; closes the part
+    guard,   // what follows until `guarded` stands under it
     guarded,
     leave,  // what `task` does with the values `in`
   };
@@ -68,7 +71,7 @@ struct Item {
   int vector = 1;                          // neighbours of the value
   int width = 1;                           // of them an access at most
   std::vector<std::vector<Place>> pieces;  // read_shared: an access each; read_global: a neighbour each;
-                                           // apply of a mask: of the first neighbour
+                                           // apply of a mask or rotate: of the first neighbour
   Part part;                               // part, take
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard

@@ -114,6 +114,10 @@ class Grouping {
 
   void place(int i) {
     const Node& n = node(i);
+    if (const int number = number_of(n); number >= 0) {
+      plan_.direct[number] = true;
+      plan_.copies[number] = {1, graph::bytes(node(number).dtype), nullptr};
+    }
     switch (n.kind) {
       case NodeKind::matmul:
         place_matmul(i);
@@ -375,7 +379,7 @@ class Grouping {
                    c.vector() * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
-      if (direct) {
+      if (direct || number_of(n) >= 0) {
         plan_.direct[load] = true;
         plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
         continue;

@@ -33,6 +33,8 @@ Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& te
     if (s.loop) tiles *= p.loop;
     const std::int64_t padded = s.tile == 1 ? 1 : (s.tile + step - 1) / step * step;
     r.coordinate.push_back(s.offset + (tiles - 1) * s.tile + padded - 1);
+    if (number_of(n) >= 0 && static_cast<int>(d) == n.dim)
+      r.coordinate.back() = std::max(r.coordinate.back(), tensor.shape[d] - 1);
     r.offset += r.coordinate.back() * tensor.strides[d];
   }
   return r;

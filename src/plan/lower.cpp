@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "graph/in_place.hpp"
 #include "graph/view.hpp"
 #include "plan/identifier.hpp"
 
@@ -22,7 +23,8 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
       t.name = fmt::format("t{}", i);
       while (!taken.insert(t.name).second) t.name += '_';
     }
-  for (const graph::KernelOp& op : graph.ops) {
+  for (int i : graph::in_place_order(graph)) {
+    const graph::KernelOp& op = graph.ops[static_cast<std::size_t>(i)];
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
       program.kernels.push_back(lower_block(program, op, name, target));

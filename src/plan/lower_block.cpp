@@ -159,7 +159,9 @@ class BlockLowering {
       case OpKind::matmul: {
         const int x = lower_operand(program_, batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
         const int y = lower_operand(program_, batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
-        return add(NodeKind::matmul, {x, y}, shape, section);
+        const int product = add(NodeKind::matmul, {x, y}, shape, section);
+        program_.nodes[product].tf32 = op.attributes.tf32;
+        return product;
       }
       case OpKind::reduction_max: {
         const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/compose.hpp"
+#include "graph/view.hpp"
 #include "plan/lower.hpp"
 #include "plan/views.hpp"
 #include "target/instructions.hpp"
@@ -29,9 +30,17 @@ class KernelLowering {
       case OpKind::reduction:
       case OpKind::amax:
         return {rows(op_.attributes.dim)};
+      case OpKind::rotary_interleaved:
+        return {rows(static_cast<int>(shape(op_.outputs[0]).size()) - 1)};
       case OpKind::concat:
       case OpKind::split:
         return pieces();
+      case OpKind::gather:
+        return gather();
+      case OpKind::scatter:
+        return scatter();
+      case OpKind::slice_scatter:
+        return slice_scatter();
       case OpKind::custom:
       case OpKind::input:
       case OpKind::output:
@@ -183,6 +192,7 @@ class KernelLowering {
     product.shape = tile;
     product.section = section;
     product.carried = p.loop > 1;
+    product.tf32 = op_.attributes.tf32;
     const int z = p.add(std::move(product));
     store(p, z, op_.outputs[0], c);
     return p;
@@ -250,6 +260,104 @@ class KernelLowering {
       if (i > 0) kernels.back().name += fmt::format("_{}", i);
       start += extent[dim];
     }
+    return kernels;
+  }
+
+  /// A tensor in another shape of the same elements; from a copy where its memory has no such layout.
+  int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
+    if (shape(tensor) == as) return tensor;
+    settle_strides(program_, tensor, true, target_);
+    int from = tensor;
+    auto v = graph::viewed(OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as,
+                           program_.starts(from));
+    if (!v) {
+      const Shape whole = shape(tensor);
+      from = add_tensor(program_, program_.tensors[tensor].dtype, whole, graph::row_major(whole),
+                        program_.tensors[tensor].name + "_dense");
+      kernels.push_back(read ? copy(tensor, from) : copy(from, tensor));
+      v = graph::viewed(OpKind::reshape, {}, whole, graph::row_major(whole), as);
+    }
+    const int view = add_tensor(program_, program_.tensors[from].dtype, as, v->steps,
+                                program_.tensors[tensor].name + "_rows");
+    make_view(program_, view, from, as, v->steps, v->starts);
+    return view;
+  }
+
+  /// One kernel that moves `extent` elements, of a table's `dim` those that the numbers name.
+  BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
+    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
+    BlockProgram p;
+    p.name = name_;
+    p.block = {graph::size(tile) <= 1024 ? 128 : 256, 1, 1};
+    p.grid = {graph::size(steps), 1, 1};
+    Shape one(extent.size(), 1);
+    if (rows) one[0] = extent[0];
+    const int seen = seen_as(program_, numbers, one, target_);
+    const int number = load(p, seen, cut(one, tile, steps), Section::after);
+    const std::vector<Split> s = cut(extent, tile, steps);
+    std::vector<Split> in_table = s;
+    if (rows) in_table[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
+    const int value = load(p, from, from == table ? in_table : s, Section::after);
+    store(p, value, to, to == table ? in_table : s);
+    Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
+    numbered.in.push_back(number);
+    numbered.dim = dim, numbered.to = rows ? 1 : extent[dim];
+    p.nodes[value].shape = p.nodes.back().shape = tile;
+    const Shape starts = program_.starts(table);
+    if (to == table)
+      for (std::size_t d = 0; d < starts.size(); ++d) numbered.splits[d].offset += starts[d];
+    return p;
+  }
+
+  std::vector<BlockProgram> gather() const {
+    const int table = op_.inputs[0];
+    Shape extent = shape(table);
+    extent[0] = graph::size(shape(op_.inputs[1]));
+    std::vector<BlockProgram> kernels, behind;
+    const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
+    const int rows = flat(op_.outputs[0], extent, behind, false);
+    kernels.push_back(by_number(table, rows, table, numbers, 0, extent));
+    for (BlockProgram& k : behind) kernels.push_back(std::move(k));
+    return named(std::move(kernels));
+  }
+
+  /// The result, where it has memory of its own, first as a copy.
+  int changed(std::vector<BlockProgram>& kernels) const {
+    const int old = op_.inputs[0], y = op_.outputs[0];
+    if (program_.tensors[y].memory < 0) {
+      kernels.push_back(copy(old, y));
+      return y;
+    }
+    make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old));
+    program_.views[y].value = y;
+    return y;
+  }
+
+  std::vector<BlockProgram> scatter() const {
+    std::vector<BlockProgram> kernels;
+    const int table = changed(kernels);
+    Shape extent = shape(table);
+    extent[0] = graph::size(shape(op_.inputs[1]));
+    const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
+    const int rows = flat(op_.inputs[2], extent, kernels, true);
+    kernels.push_back(by_number(rows, table, table, numbers, 0, extent));
+    return named(std::move(kernels));
+  }
+
+  std::vector<BlockProgram> slice_scatter() const {
+    std::vector<BlockProgram> kernels;
+    const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
+    const Shape extent = shape(part);
+    if (op_.inputs.size() > 2)
+      kernels.push_back(by_number(part, table, table, op_.inputs[2], dim, extent));
+    else
+      kernels.push_back(elementwise({part}, table, dim, {0, op_.attributes.start}, extent));
+    return named(std::move(kernels));
+  }
+
+  static std::vector<BlockProgram> named(std::vector<BlockProgram> kernels) {
+    for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
 

@@ -35,6 +35,12 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
+  } else if (kind == OpKind::concat) {
+    n.kind = NodeKind::concat;
+    n.dim = a.dim;
+  } else if (kind == OpKind::rotary_interleaved) {
+    n.kind = NodeKind::rotate;
+    n.dim = static_cast<int>(n.shape.size()) - 1;
   } else if (kind == OpKind::mask) {
     n.kind = NodeKind::map, n.op = kind;
     const auto [i, j] = graph::mask_dims(a, n.shape.size());

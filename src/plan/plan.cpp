@@ -9,6 +9,7 @@
 #include "plan/select.hpp"
 #include "plan/share.hpp"
 #include "plan/verify.hpp"
+#include "plan/verify_memory.hpp"
 #include "plan/verify_registers.hpp"
 
 namespace zellige::plan {
@@ -30,6 +31,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target);
+  verify_memory(plan.program);
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
     share(kernel);
@@ -40,6 +42,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   for (KernelPlan& kernel : plan.kernels) {
     dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, wishes.blocks);
+    let_next_start(kernel, plan.program, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     verify_dependence(kernel.schedule, kernel.program.name);

@@ -24,6 +24,8 @@ std::string_view name(NodeKind kind) {
       return "slice";
     case NodeKind::concat:
       return "concat";
+    case NodeKind::rotate:
+      return "rotate";
     case NodeKind::store:
       return "store";
   }

@@ -33,6 +33,7 @@ enum class NodeKind : std::uint8_t {
   running_diff,  // of a running_max: old minus new; 0 in the first iteration
   slice,         // x[.., start + i, ..] along `dim`
   concat,        // along `dim`
+  rotate,        // pairs side by side along `dim`, by their cosines and sines: in[1], in[2]
   store,         // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
@@ -40,7 +41,8 @@ std::string_view name(NodeKind);
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
 /// Evaluated where it is read, and stored nowhere.
 inline bool inlined(NodeKind kind) {
-  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat;
+  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
+         kind == NodeKind::rotate;
 }
 
 enum class Section : std::uint8_t { before, inside, after };  // of the loop
@@ -67,18 +69,26 @@ struct Node {
   DType dtype = DType::f32;
   Section section = Section::inside;
   double scalar = 1, lo = 0, hi = 0;  // map
+  bool tf32 = false;                  // matmul: of operands rounded to tf32
   DType to_dtype = DType::f32;        // map cast
   bool saturate = false;              // map cast
-  int dim = 0;                        // reduce, slice, concat
-  std::int64_t to = 1;                // reduce
-  std::int64_t start = 0;             // slice
-  graph::Kept kept;                   // map mask: `dim` is i's, `key` j's; `scalar` stands elsewhere
+  int dim = 0;                        // reduce, slice, concat; load, store: along which the number says where
+  std::int64_t to = 1;     // reduce; load, store with a number: how many elements it is the first of
+  std::int64_t start = 0;  // slice
+  graph::Kept kept;        // map mask: `dim` is i's, `key` j's; `scalar` stands elsewhere
   int key = 0;
   bool carried = false;       // reduce and matmul: summed over the loop's iterations too
   int tensor = -1;            // load, store: index into KernelGraph::tensors
   std::vector<Split> splits;  // load, store and map mask: one a dimension
   std::string name;           // for the reader of plan and kernel
 };
+
+/// Of a load or a store, the operand whose integers say where along `dim` it reads or writes; -1: none. It is read in place.
+inline int number_of(const Node& n) {
+  const std::size_t at = n.kind == NodeKind::load ? 0 : 1;
+  const bool may = n.kind == NodeKind::load || n.kind == NodeKind::store;
+  return may && at < n.in.size() ? n.in[at] : -1;
+}
 
 struct BlockProgram {
   std::string name;
@@ -99,6 +109,7 @@ struct BlockProgram {
 struct TensorView {
   int base = -1;
   Shape shape, starts;
+  int value = -1;  // the tensor whose value it shows: the base, or what has taken the base's memory
 };
 
 /// A graph's tensors in device memory and its kernels in launch order.
@@ -113,6 +124,10 @@ struct Program {
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.base;
+  }
+  int value_of(int tensor) const {
+    const auto view = views.find(tensor);
+    return view == views.end() ? tensor : view->second.value;
   }
   /// What readers see of a tensor.
   const Shape& shape(int tensor) const {

@@ -33,15 +33,20 @@ class Sharing {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
+      const auto moved = [](const Coordinate& c) {
+        return c.shifts > 0;
+      };  // pairs are found from the nest's own
       const auto deep = [](const Coordinate& c) { return c.shifts > most_coordinates; };
       if (inlined(n.kind) &&
-          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep)))
+          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
+           (n.kind == NodeKind::rotate && std::any_of(at[i].begin(), at[i].end(), moved))))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
       for (std::size_t k = 0; k < n.in.size(); ++k) {
         const std::int64_t shift = n.kind == NodeKind::slice    ? n.start
                                    : n.kind == NodeKind::concat ? -from
+                                   : n.kind == NodeKind::rotate ? 1
                                                                 : 0;
         if (n.kind == NodeKind::concat) from += p_.nodes[n.in[k]].shape[n.dim];
         for (const Coordinate& c : at[i]) {

@@ -148,6 +148,7 @@ class Registers {
         return;
       case NodeKind::slice:
       case NodeKind::concat:
+      case NodeKind::rotate:
         for (int in : n.in) read(t, in, false);
         return;
       default:

@@ -36,7 +36,7 @@ void make_view(Program& program, int tensor, int from, const Shape& shape, const
   t.strides = strides;
   t.shape = shape;
   for (std::size_t d = 0; d < shape.size(); ++d) t.shape[d] += starts[d];
-  program.views[tensor] = {program.memory_of(from), shape, starts};
+  program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
 }
 
 int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
@@ -56,9 +56,10 @@ int seen_as(Program& program, int tensor, const Shape& shape, const target::Targ
       strides[d] = strides[d + 1] * shape[d + 1];
     }
   }
-  const int base = program.memory_of(tensor);
+  const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
-    if (v.base == base && v.shape == shape && v.starts == starts && program.tensors[view].strides == strides)
+    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
+        program.tensors[view].strides == strides)
       return view;
   const int view = add_tensor(program, program.tensors[base].dtype, shape, strides,
                               fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));

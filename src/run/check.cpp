@@ -135,7 +135,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     const emit::TensorPlace& t = m.tensors[at];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
     // A few tiles at a time share a quarter of the memory; a tile that takes more has all cores.
-    const double one_tile = 2 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
+    const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
     const int outer = static_cast<int>(
         std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));
     Tiles tiles;
@@ -153,8 +153,9 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       const int made = c.graph.outputs[0];
       const graph::Array found = unpack(t, storage[at], region);
       // Once a tile is wrong nothing excuses the tensor, and what rounding explains of others need not be found out.
-      graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], t.dtype)
-                                    : graph::Judge(c.graph, arrays, reference).compare(made, found);
+      graph::Comparison one =
+          wrong ? graph::compare(found, reference.tensors[made], t.dtype)
+                : graph::Judge(c.graph, arrays, reference, how.threads).compare(made, found);
       if (status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
       const std::lock_guard lock(guard);

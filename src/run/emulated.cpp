@@ -67,7 +67,12 @@ class DeviceMemory {
   /// What the caller gets back.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
-      if (manifest_.tensors[i].role != emit::Role::input && !taken_.count(i)) save(i);
+      if (manifest_.tensors[i].memory >= 0)
+        std::memcpy(storage_[i].data(),
+                    buffers_[static_cast<std::size_t>(manifest_.tensors[i].memory)].data(),
+                    storage_[i].size());
+      else if (manifest_.tensors[i].role != emit::Role::input && !taken_.count(i))
+        save(i);
   }
 
  private:

@@ -5,13 +5,35 @@
 
 #include "graph/dtype.hpp"
 #include "graph/nearest.hpp"
+#include "graph/rows.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
 
 namespace zellige::run {
+namespace {
+
+/// Numbers of rows must name some: the whole of them, since a sample of the outputs may see none that do not.
+void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
+  if (numbers.bound == 0) return;
+  std::vector<bool> seen(static_cast<std::size_t>(numbers.bound), false);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    const double n = a.values[i];
+    const auto at = [&] {
+      return graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), a.shape));
+    };
+    if (!(n >= 0 && n < static_cast<double>(numbers.bound)))
+      fail("{} holds numbers of rows from 0 to {}, found {} at {}", which, numbers.bound - 1, n, at());
+    if (numbers.distinct && seen[static_cast<std::size_t>(n)])
+      fail("{} holds numbers of rows that are written, each once, found {} again at {}", which, n, at());
+    seen[static_cast<std::size_t>(n)] = true;
+  }
+}
+
+}  // namespace
 
 graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
   graph::GivenInputs given(g.inputs.size());
+  const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   std::vector<std::string> names;
   for (const int t : g.inputs) names.push_back(g.tensors[static_cast<std::size_t>(t)].name);
   for (const auto& [name, file] : files) {
@@ -31,6 +53,8 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     for (double& v : found.values)
       if (v != v)
         v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
+    check_numbers(numbers[at], {t.shape, found.values},
+                  fmt::format("{}: input {} of graph {}", file, name, g.name));
     given[at] = std::make_shared<graph::Array>(graph::Array{t.shape, std::move(found.values)});
   }
   return given;

@@ -38,6 +38,13 @@ again:
 }
 )";
 
+/// The output that has taken a tensor's memory, or the tensor itself.
+std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
+  for (std::size_t i = 0; i < m.tensors.size(); ++i)
+    if (m.tensors[i].memory == static_cast<int>(tensor)) return i;
+  return tensor;
+}
+
 // Where each tensor of the manifest lies on the device.
 class Memory {
  public:
@@ -62,6 +69,9 @@ class Memory {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
       if (manifest_.tensors[i].role == emit::Role::output) owned_[i].fill(0xff);
+  }
+  void upload(std::size_t i, const Bytes& values) {
+    owned_[i].upload(values.data(), static_cast<std::int64_t>(values.size()));
   }
   std::int64_t bytes() const {  // of one set of inputs and outputs
     std::int64_t sum = 0;
@@ -106,16 +116,19 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
 std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
                               const emit::Manifest& m, const std::vector<Bytes>& storage) {
   memory.poison();
+  bool changed = false;  // inputs: then they are other inputs the second time
+  for (std::size_t t = 0; t < m.tensors.size(); ++t)
+    if (result_in(m, t) != t) changed = true, memory.upload(t, storage[t]);
   const CapturedGraph twice(stream, [&] {
     bound.launch(stream, Overlap::all);
-    bound.launch(stream, Overlap::all);
+    if (!changed) bound.launch(stream, Overlap::all);
   });
   twice.launch(stream);
   stream.wait();
   for (std::size_t t = 0; t < m.tensors.size(); ++t) {
     if (m.tensors[t].role != emit::Role::output) continue;
     Bytes found(storage[t].size());
-    memory.fetch(t, found);
+    memory.fetch(m.tensors[t].memory < 0 ? t : static_cast<std::size_t>(m.tensors[t].memory), found);
     const auto at = std::mismatch(found.begin(), found.end(), storage[t].begin()).first - found.begin();
     if (at < static_cast<std::ptrdiff_t>(found.size()))
       return fmt::format(
@@ -159,7 +172,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
     stream.wait();
     for (std::size_t i = 0; i < m.kernels[k].tensors.size(); ++i) {
       const auto t = static_cast<std::size_t>(m.kernels[k].tensors[i]);
-      if (m.kernels[k].writes[i]) memory.fetch(t, storage[t]);
+      if (m.kernels[k].writes[i]) memory.fetch(t, storage[result_in(m, t)]);
     }
   }
   if (program.programmatic()) result.fault = differs_as_a_unit(stream, bound, memory, m, storage);

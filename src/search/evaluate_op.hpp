@@ -9,6 +9,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/pairs.hpp"
 #include "graph/view.hpp"
 #include "search/values.hpp"
 
@@ -168,6 +169,17 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
       y.at[i] = x.at[static_cast<std::size_t>(from)];
     }
+  } else if (kind == OpKind::rotary_interleaved) {  // with its pairs in halves it is the other
+    const std::int64_t n = y.shape.back();
+    std::vector<Values<NumberOf<A>>> halves;
+    for (const auto* operand : in) {
+      halves.push_back(*operand);
+      if (operand->shape.back() == n)
+        graph::halves_of_pairs(n, graph::size(operand->shape), operand->at.data(), halves.back().at.data());
+    }
+    Values<NumberOf<A>> z = y;
+    evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
+    graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {
     graph::apply_mask(attributes, y.shape, x.at.data(), a.constant(attributes.value), y.at.data());
   } else if (kind == OpKind::concat || kind == OpKind::split) {

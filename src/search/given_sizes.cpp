@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/inputs.hpp"
 #include "graph/reference.hpp"
 
 namespace zellige::search {
@@ -58,11 +59,14 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
   graph::ReferenceOptions exact;
   exact.round = false;
   GivenSizes result;
+  const std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
   const auto at = [&](const Scale& scale, bool nan_counts) {
     std::vector<Array> inputs, in_b(a.inputs.size());
     for (std::size_t i = 0; i < a.inputs.size(); ++i) {
       const graph::Shape& shape = a.tensors[a.inputs[i]].shape;
       inputs.push_back({shape, draw_values(shape, scale, draw(seed, i))});
+      if (numbers[i].bound > 0)
+        graph::draw_numbers(numbers[i], seed + i, 0, graph::size(shape), inputs.back().values.data());
       in_b[pairing.inputs[i]] = inputs[i];
     }
     return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, in_b, exact),

@@ -119,6 +119,8 @@ class SizesOfGraph {
       case OpKind::reshape:
       case OpKind::expand:
       case OpKind::slice:
+      case OpKind::rotary:
+      case OpKind::rotary_interleaved:
         fail("{} names sizes of its own", graph::name(kind));
       case OpKind::mask:  // tril 0 means the same at every size
         if (attributes.kept != graph::Kept{.tril = 0}) fail("{} names sizes of its own", graph::name(kind));

@@ -178,6 +178,15 @@ TEST(CompatContainer, TypeLists) {
   static_assert(std::tuple_size_v<List> == 4 && std::is_same_v<std::tuple_element_t<0, List>, char>);
 }
 
+TEST(CompatContainer, ArraysSwap) {
+  array<int, 3> a{{1, 2, 3}}, b{{4, 5, 6}};
+  a.swap(b);
+  EXPECT_EQ(a, (array<int, 3>{{4, 5, 6}}));
+  EXPECT_EQ(b, (array<int, 3>{{1, 2, 3}}));
+  static_assert(std::is_same_v<subbyte_storage_type_t<int4_t>, uint8_t>);
+  static_assert(array_subbyte<int4_t, 5>::StorageElements == 3);
+}
+
 TEST(CompatContainer, ComplexNumbers) {
   complex<double> const z(1, 2), w(3, -1);
   EXPECT_EQ(z * w, (complex<double>(5, 5)));

@@ -15,6 +15,10 @@ static_assert(is_same_v<SM90_64x96x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::
 static_assert(is_same_v<SM90_64x96x16_F16F16F16_RS<GMMA::Major::K, GMMA::Major::K>::ARegisters, uint32_t[4]>);
 static_assert(is_same_v<MMA_Atom<SM80_16x8x8_F32TF32TF32F32_TN>::MMA_Op, SM80_16x8x8_F32TF32TF32F32_TN>);
 static_assert(is_same_v<TmaDescriptor, CUtensorMap>);
+static_assert(is_same_v<SM80_8x8x4_C64C64C64C64_TN::DRegisters, complex<double>[2]>);
+static_assert(
+    is_same_v<SM80_8x8x4_GC64C64C64GC64_TN::CRegisters, SM80_8x8x4_GC64C64C64GC64_TN::GaussComplex[2]>);
+static_assert(is_same_v<SM61_DP4A::ARegisters, uint32_t[1]>);
 
 __global__ void warps(float* f, uint32_t* h) {
   __shared__ alignas(16) uint128_t tile[64];
@@ -35,6 +39,14 @@ __global__ void warps(float* f, uint32_t* h) {
                                              row);  // cp.async.cg.shared.global
   SM80_CP_ASYNC_CACHEALWAYS_ZFILL<float>::copy(f[3], reinterpret_cast<float&>(row),
                                                f[0] > 1);  // cp.async.ca.shared
+  complex<double> z[4];
+  for (int i = 0; i < 4; ++i) z[i] = complex<double>(f[i], f[i + 4]);
+  SM80_8x8x4_C64C64C64C64_TN::fma(z[0], z[1], z[2], z[3], z[0],
+                                  z[1]);  // mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64
+  f[1] = float(z[0].real() + z[1].imag());
+  int32_t sum;
+  SM61_DP4A::fma(sum, h[0], h[1], int32_t(h[2]));  // dp4a.s32.s32
+  h[2] = uint32_t(sum);
   uint64_t pair;
   copy_ldsm(tile, &pair);        // ldmatrix.sync.aligned.m8n8.x2.shared.b16
   copy_stsm_trans(&pair, tile);  // stmatrix.sync.aligned.m8n8.x2.trans.shared.b16

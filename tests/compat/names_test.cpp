@@ -128,6 +128,70 @@ TEST(CompatNames, TuplesOfOthers) {
   EXPECT_EQ(sum, 6 + 15 + 3);
 }
 
+TEST(CompatNames, ComposedLayoutsHaveLayoutsMembers) {
+  auto const l = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>>{});
+  auto const rows = l.compose(_4{}, _8{});
+  auto const line = l.with_shape(_64{});
+  auto const tiles = l.tile(_4{}, _2{});
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(rows(i % 4, i / 4), l(i % 4, i / 4));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(line(i), l(i % 8, i / 8));
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(tiles(make_coord(i % 4, i / 4 % 2), i / 8 % 2, i / 16),
+              l(i % 4 + i / 8 % 2 * 4, i / 4 % 2 + i / 16 * 2));
+  static_assert(decltype(E<2, 1>::mode())::value == 2);
+}
+
+TEST(CompatNames, WhatCutlassCollectivesAsk) {
+  auto const shape = make_shape(2, make_shape(3, 4));
+  auto it = make_coord_iterator(idx2crd(5, shape), shape);
+  EXPECT_TRUE(*it == make_coord(1, make_coord(2, 0)));
+  ++it;
+  EXPECT_TRUE(*it == make_coord(0, make_coord(0, 1)));
+  auto const rest = make_shape(7, 9) - as_arithmetic_tuple(make_coord(2, 3));
+  EXPECT_EQ(int(get<0>(rest)), 5);
+  EXPECT_EQ(int(get<1>(rest)), 6);
+  static_assert(decltype(max(_3{}, _7{}, _5{}))::value == 7 && decltype(gcd(_12{}, _18{}, _8{}))::value == 2);
+  static_assert(max(3, 7, 5, 9) == 9 && min(3, _2{}, 5) == 2);
+  static_assert(is_congruent<tuple<int, int> const&, tuple<_1, _2>&>::value);
+  using Ordered = decltype(make_ordered_layout(Layout<Shape<_2, _4>, Stride<_64, _8>>{}));
+  static_assert(std::is_same_v<Ordered, Layout<Shape<_2, _4>, Stride<_4, _1>>>);
+
+  // A box whose second mode counts along two modes of the tensor: in steps of what divides both.
+  float x = 0;
+  auto const t = make_tensor(make_gmem_ptr(&x), make_shape(64, make_shape(8, 6)),
+                             make_stride(_1{}, make_stride(64, 1024)));
+  array<uint32_t, 5> extent{{1, 1, 1, 1, 1}};
+  array<uint64_t, 5> stride{{0, 0, 0, 0, 0}};
+  cute::detail::fill_tma_gmem_shape_stride(t, make_tuple(E<0>{}, make_tuple(E<1, 0>{}, E<1, 1>{})), extent,
+                                           stride);
+  EXPECT_EQ(extent, (array<uint32_t, 5>{{64, 7 + 5 * 16 + 1, 1, 1, 1}}));
+  EXPECT_EQ(stride, (array<uint64_t, 5>{{1, 64, 0, 0, 0}}));
+}
+
+template <auto... args>
+struct PassesOn {
+  using type = SM90_64x64x16_F32F16F16_SS<args...>;
+};
+
+TEST(CompatNames, WarpgroupProductsTakePacks) {
+  using K = PassesOn<GMMA::Major::K, GMMA::Major::MN>::type;
+  static_assert(std::is_same_v<K, SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::MN>>);
+  static_assert(K::b_major == GMMA::Major::MN && K::n == 64);
+}
+
+TEST(CompatNames, ThreadsCopyOneByOne) {
+  int from[7], to[7] = {};
+  for (int i = 0; i < 7; ++i) from[i] = i + 1;
+  auto const source = make_tensor(&from[0], Layout<_7>{});
+  for (unsigned thread = 0; thread < 3; ++thread)
+    naive_cooperative_copy<3>(thread, source, make_tensor(&to[0], Layout<_7>{}));
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(to[i], i + 1);
+  std::ostringstream one, other;
+  print_tensor_os(one, source);
+  other << source;
+  EXPECT_EQ(one.str(), other.str());
+}
+
 template <class T>
 std::string printed(T const& t) {
   testing::internal::CaptureStdout();

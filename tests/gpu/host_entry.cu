@@ -33,7 +33,7 @@ int on_this_device() {
   CHECK(cudaStreamCreate(&stream));
   // Captured before its first ordinary launch: setting attributes once must not disturb a capture.
   for (const auto& [entry, times, to] :
-       {std::tuple{launch_lora_0, 1, out[1]}, std::tuple{overlap_lora_0, 8, out[2]}}) {
+       {std::tuple{ordered_lora_0, 1, out[1]}, std::tuple{launch_lora_0, 8, out[2]}}) {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -42,7 +42,7 @@ int on_this_device() {
     CHECK(cudaGraphInstantiate(&ready, graph, 0));
     CHECK(cudaGraphLaunch(ready, stream));
   }
-  CHECK(launch_lora_0(inputs.data(), &out[0], nullptr, stream));
+  CHECK(ordered_lora_0(inputs.data(), &out[0], nullptr, stream));
   CHECK(cudaStreamSynchronize(stream));
   std::vector<std::vector<unsigned short>> found(results, std::vector<unsigned short>(bytes / 2));
   for (int r = 0; r < results; ++r) CHECK(cudaMemcpy(found[r].data(), out[r], bytes, cudaMemcpyDeviceToHost));

@@ -256,6 +256,8 @@ class Body {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
     if (rank_ >= 2 && x.shape().size() == static_cast<std::size_t>(rank_) && rng_.chance(4)) return mask(x);
+    if (x.shape().back() % 2 == 0 && rng_.chance(4))
+      return keep(rotated(rng_, x, [&](const Shape& table) { return load(table, !after); }));
     const std::int64_t which = rng_.below(35);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));

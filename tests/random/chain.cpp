@@ -76,9 +76,9 @@ class Links {
   /// A right (or left) operand: one that another product read already, raw or through a map, or a new one.
   BlockValue operand(const Shape& shape) {
     for (const BlockValue& v : loaded_)
-      if (v.shape() == shape && rng_.chance(60)) return rng_.chance(30) ? mapped(v) : v;
+      if (v.shape() == shape && rng_.chance(75)) return rng_.chance(30) ? mapped(v) : v;
     for (const BlockValue& v : made_)
-      if (v.shape() == shape && rng_.chance(25)) return unit(v);
+      if (v.shape() == shape && rng_.chance(35)) return unit(v);
     return load(shape, looped() && rng_.chance(25));
   }
 
@@ -162,7 +162,7 @@ class Links {
                      x);  // as the right operand: through shared memory
     const BlockValue w = operand(matrix(shape[r - 1], rng_.chance(40) ? shape[r - 1] : inner()));
     BlockValue y = product(x, w);
-    if (rng_.chance(20)) {  // both raw and through a map
+    if (rng_.chance(28)) {  // both raw and through a map
       const bool left = rng_.chance(50);
       const BlockValue other = mapped(left ? x : w);
       y = sum(y, left ? product(other, w) : product(x, other));

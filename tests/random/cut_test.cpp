@@ -11,6 +11,7 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "graph/inputs.hpp"
 #include "graph/reference.hpp"
 #include "graph/regroup.hpp"
 
@@ -31,9 +32,12 @@ class Cuts : public testing::Test {
   std::vector<Array> inputs(const KernelGraph& g) {
     std::normal_distribution<double> bell;
     std::vector<Array> all;
+    const std::vector<Numbers> numbers = drawn_numbers(g);
     for (int t : g.inputs) {
       all.push_back(make_array(g.tensors[t].shape));
       for (double& v : all.back().values) v = round_to(g.tensors[t].dtype, bell(random) / 4);
+      if (const Numbers n = numbers[all.size() - 1]; n.bound > 0)
+        draw_numbers(n, random(), 0, size(g.tensors[t].shape), all.back().values.data());
     }
     return all;
   }
@@ -178,6 +182,19 @@ TEST_F(Cuts, OfMasks) {
                 const Split split{.x = 1, .y = 0, .loop = 2};
                 t.store(accum(t.mask(t.load(X, split), k, split, 0)), {.x = 1, .y = 0});
               }).at(0));
+  }
+  check(b.build(), 12);
+}
+
+TEST_F(Cuts, OfRotaryEmbeddings) {
+  Builder b("g");
+  const Tensor X = b.input("X", {4, 6, 20}), C = b.input("C", {6, 10}), S = b.input("S", {4, 1, 10}),
+               E = b.input("E", {1, 20});
+  for (const Tensor& x : {X, X * 2.0}) {
+    b.output(rotary(x, C, S) * 2.0);
+    b.output(rotary_interleaved(x, C, S) * 2.0);
+    b.output(rotary(x, E, E) * 2.0);
+    b.output(rotary_interleaved(x, E, E) * 2.0);
   }
   check(b.build(), 12);
 }

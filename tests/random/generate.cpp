@@ -16,9 +16,11 @@ class KernelStep {
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
                                              OpKind::concat, OpKind::split};
-    if (rng_.chance(20)) return line(operand());
+    if (rng_.chance(18)) return line(operand());
     if (rng_.chance(14)) return view(operand());
+    if (rng_.chance(12)) return rows(operand());
     if (rng_.chance(4)) return mask(operand());
+    if (rng_.chance(7)) return rotary(operand());
     KernelValue x = operand();
     const std::int64_t which = rng_.below(20);
     if (which < 8) return push(unary(rng_, rng_.pick(unary_operators()), x));
@@ -77,9 +79,56 @@ class KernelStep {
     }
   }
 
+  /// Rows by number: read, or written into a copy or into an input.
+  void rows(KernelValue x) {
+    if (graph::size(x.shape()) > 4000 || x.at.dtype() != m_.dtype)
+      x = m_.input({rng_.between(2, 40), m_.extent(60)});
+    const Shape shape = x.shape();
+    const std::int64_t n = shape[0], row = graph::size(shape) / n;
+    const std::int64_t most = std::max<std::int64_t>(1, std::min(n, most_elements / (2 * row)));
+    const auto count = [&] { return rng_.between(1, most); };
+    Shape numbers{count()};
+    if (numbers[0] % 2 == 0 && shape.size() < 4 && rng_.chance(40)) numbers = {2, numbers[0] / 2};
+    Shape part = shape;
+    part.erase(part.begin());
+    part.insert(part.begin(), numbers.begin(), numbers.end());
+    const std::int64_t which = rng_.below(3);
+    if (which == 0) return push(derived(x, graph::gather(x.at, m_.numbers(numbers))));
+    const bool in_place = rng_.chance(40);
+    if (in_place) x = m_.input(shape);
+    graph::Tensor y;
+    if (which == 1) {
+      const KernelValue u = m_.input(part);
+      y = graph::scatter(x.at, m_.numbers(numbers), u.at);
+    } else {
+      const int dim = static_cast<int>(rng_.below(static_cast<std::int64_t>(shape.size())));
+      part = shape;
+      part[static_cast<std::size_t>(dim)] = rng_.between(1, shape[static_cast<std::size_t>(dim)]);
+      const KernelValue u = m_.input(part);
+      y = rng_.chance(50) ? graph::slice_scatter(x.at, u.at, dim, m_.numbers({1}))
+                          : graph::slice_scatter(x.at, u.at, dim,
+                                                 rng_.below(shape[static_cast<std::size_t>(dim)] -
+                                                            part[static_cast<std::size_t>(dim)] + 1));
+    }
+    if (in_place) {  // nobody reads the old value behind this
+      m_.builder.in_place(y, x.at);
+      m_.placed.insert(y.index);
+      std::erase_if(m_.pool, [&](const KernelValue& v) { return v.at.index == x.at.index; });
+    }
+    KernelValue v = derived(x, y);
+    v.positive = v.bounded = false, v.vanishes = true;
+    push(v);
+  }
+
   void line(const KernelValue& x) {
     const int rank = static_cast<int>(x.shape().size());
     push(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank)), rng_.chance(50)));
+  }
+
+  void rotary(const KernelValue& x) {
+    Shape shape = x.shape();
+    if (shape.back() % 2 != 0) return line(x);
+    push(rotated(rng_, x, [&](const Shape& table) { return m_.input(table); }));
   }
 
   void mask(const KernelValue& x) {
@@ -211,6 +260,10 @@ KernelValue Maker::input(const Shape& shape) {
   return v;
 }
 
+graph::Tensor Maker::numbers(const Shape& shape) {
+  return builder.input(fmt::format("X{}", inputs_++), shape, graph::DType::int32, strides(shape));
+}
+
 graph::KernelGraph random_graph(std::uint64_t seed) {
   if (seed % chain_every == 0) return random_chain(seed);
   Rng rng(seed);
@@ -231,8 +284,9 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
 
   // What nobody reads is an output, and some of what somebody does. The last result nobody reads.
   const auto output = [&](int t) {
-    builder.output({&builder, t}, fmt::format("Y{}", t),
-                   rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
+    builder.output(
+        {&builder, t}, fmt::format("Y{}", t),
+        make.placed.count(t) || rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
   };
   const int last = make.pool.back().at.index;
   output(last);

@@ -4,6 +4,7 @@
 //   Coverage c; c.add(g); puts(c.table().c_str());
 #pragma once
 #include <map>
+#include <set>
 
 #include "value.hpp"
 
@@ -41,11 +42,14 @@ class Maker {
   std::int64_t extent(std::int64_t most);
   graph::Strides strides(const Shape&);
   KernelValue input(const Shape&);
+  /// An input whose integers name rows.
+  graph::Tensor numbers(const Shape&);
 
   Rng& rng;
   graph::Builder& builder;
   graph::DType dtype;
   std::vector<KernelValue> pool;  // inputs and results so far
+  std::set<int> placed = {};      // results in the memory of an input
   bool whole = false;             // extents that instructions divide
   bool large = false;
 

@@ -284,6 +284,24 @@ Value<L> norm(Rng& rng, Value<L> x, const Weight& weight) {
   return v;
 }
 
+/// A rotary embedding in either convention; `table` makes a tensor for cosines or sines, one a pair or one an element.
+template <class L, class Table>
+Value<L> rotated(Rng& rng, Value<L> x, const Table& table) {
+  x = tamed(rng, x, 1);
+  Shape shape = x.shape();
+  if (rng.chance(70)) shape.back() /= 2;
+  for (std::size_t d = 0; d + 1 < shape.size(); ++d)
+    if (rng.chance(30)) shape[d] = 1;
+  while (shape.size() > 1 && rng.chance(20)) shape.erase(shape.begin());
+  const Value<L> cos = table(shape), sin = table(shape);
+  Value<L> v = x;
+  v.at =
+      rng.chance(50) ? graph::rotary(x.at, cos.at, sin.at) : graph::rotary_interleaved(x.at, cos.at, sin.at);
+  v.varies = x.varies || cos.varies || sin.varies;
+  v.positive = v.bounded = false, v.vanishes = true, v.degree = 2;
+  return v;
+}
+
 /// Integers on the way: both cast, an operator of theirs, and back.
 template <class L>
 Value<L> as_integers(Rng& rng, const Value<L>& x, const Value<L>& y) {
@@ -320,7 +338,7 @@ Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
   if (rng.chance(10)) return choice(rng, x, partner());
   if (rng.chance(6)) return as_integers(rng, x, partner());
   OpKind kind = rng.pick(binary_operators());
-  if (rng.chance(20))
+  if (rng.chance(15))
     kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});
   if (graph::elementwise(kind).scalar && rng.chance(25)) return with_scalar(rng, kind, x);
   return binary(rng, kind, x, partner());

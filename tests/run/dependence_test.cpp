@@ -76,12 +76,40 @@ TEST(Dependence, ConstantsAreReadBeforeTheWait) {
   const std::size_t wait = place(text, "griddep_wait();"), second = place(text, "griddep_wait();", wait + 1);
   EXPECT_LT(place(text, "gW("), wait) << text;
   EXPECT_GT(place(text, "gX("), wait) << text;
-  EXPECT_GT(place(text, "griddep_launch_dependents();"), wait);
   EXPECT_EQ(text.find("griddep_wait();", second + 1), text.npos) << "one a kernel";
   // Without the declaration nothing is, and a target without the instruction has no word of it.
   const std::string plain = emit::transpile(chain(), target::find("sm_90a")).source;
   EXPECT_LT(place(plain, "griddep_wait();"), place(plain, "gW("));
   EXPECT_EQ(emit::transpile(g, target::find("sm_80")).source.find("griddep"), std::string::npos);
+}
+
+/// A row of X a block, through `bytes` of shared memory or so.
+graph::KernelGraph rows(std::int64_t count, std::int64_t columns) {
+  graph::Builder b("rows");
+  const graph::Tensor X = b.input("X", {count, columns});
+  b.output(b.custom({.grid = {count}, .block = {128}},
+                    [&](graph::BlockBuilder& t) {
+                      const graph::Tile x = t.load(X, {.x = 0});
+                      t.store(x / reduction(x, 1), {.x = 0});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
+// Blocks that are placed before others have gone pile up where there is room.
+TEST(Dependence, TheNextKernelStartsEarlyWhereTwoGridsHaveRoom) {
+  const auto early = [](graph::KernelGraph g, bool constant = true) {
+    g.tensors[g.inputs[0]].constant = constant;
+    const std::string text = emit::transpile(g, target::find("sm_90a")).source;
+    const std::size_t at = text.find("griddep_launch_dependents();");
+    EXPECT_TRUE(at == text.npos || at > text.find("griddep_wait();"));
+    return at != text.npos;
+  };
+  EXPECT_TRUE(early(rows(132, 512)));
+  EXPECT_TRUE(early(rows(132 * 8, 512)));  // 16 blocks of 128 threads a multiprocessor
+  EXPECT_FALSE(early(rows(132 * 8 + 1, 512)));
+  EXPECT_FALSE(early(rows(132, 512), false));  // nothing to read meanwhile
+  EXPECT_FALSE(early(chain()));                // of two kernels
 }
 
 TEST(Dependence, AReadThatComesTooEarlyIsFound) {

@@ -1,8 +1,11 @@
 #include "run/nvrtc.hpp"
 
+#include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
+#include "graph/load.hpp"
 #include "kernel.hpp"
+#include "target/target.hpp"
 
 namespace zellige::run {
 namespace {
@@ -31,6 +34,18 @@ TEST_F(Nvrtc, CompilesAndCaches) {
   EXPECT_EQ(again.compile_ms, made.compile_ms);
   EXPECT_FALSE(compile_cubin(source, "sm_80", cache).cached) << "another target is another kernel";
   RecordProperty("compile_ms", static_cast<int>(made.compile_ms));
+}
+
+// NVRTC is not nvcc: it knows none of the host compiler's own words.
+TEST_F(Nvrtc, CompilesWhatIsEmitted) {
+  const graph::KernelGraph lora = graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(),
+                           gemm = graph::load(ZELLIGE_SOURCE_DIR "/examples/gemm.json").front();
+  EXPECT_EQ(
+      compile_cubin(emit::transpile(lora, target::find("sm_80")).source, "sm_80", cache).bytes.substr(1, 3),
+      "ELF");
+  EXPECT_EQ(
+      compile_cubin(emit::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
+      "ELF");
 }
 
 TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {

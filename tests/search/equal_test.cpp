@@ -256,6 +256,29 @@ TEST(Equal, MasksByIndex) {
   EXPECT_NE(e.answer, Answer::different) << describe(e, "a", "b");
 }
 
+// Rotary embeddings as operators and as one spells them: halves by slices, pairs side by side by a view of them.
+TEST(Equal, RotaryEmbeddings) {
+  const std::vector<Shape> three = {{4, 2, 8}, {4, 1, 4}, {4, 1, 4}};
+  const auto turned = [](const Tensor& a, const Tensor& b, const Inputs& x, int dim) {
+    const auto table = [&](const Tensor& t) { return dim == 2 ? t : reshape(t, {4, 1, 4, 1}); };
+    const Tensor c = table(x[1]), s = table(x[2]);
+    return concat(a * c - b * s, b * c + a * s, dim);
+  };
+  const auto halves = [&](const Inputs& x) {
+    return turned(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2);
+  };
+  const auto pairs = [&](const Inputs& x) {
+    const Tensor seen = reshape(x[0], {4, 2, 4, 2});
+    return reshape(turned(slice(seen, 3, 0, 1), slice(seen, 3, 1, 2), x, 3), {4, 2, 8});
+  };
+  const auto rotary = [](const Inputs& x) { return graph::rotary(x[0], x[1], x[2]); };
+  const auto interleaved = [](const Inputs& x) { return graph::rotary_interleaved(x[0], x[1], x[2]); };
+  expect(Answer::equal, three, rotary, halves, "field");
+  expect(Answer::equal, three, interleaved, pairs, "field");
+  expect(Answer::different, three, rotary, pairs);
+  expect(Answer::different, three, interleaved, halves);
+}
+
 TEST(Equal, UndecidedWhereNothingHasAValue) {
   const std::vector<Shape> one = {{4, 16}};
   const auto negative = [](const Inputs& x) { return -1.0 * (square(x[0])); };

@@ -41,6 +41,24 @@ CUTE_HOST_DEVICE char const* to_string(L2Promotion const& t) {
 }
 using CacheHintSm100 = CacheHint;
 
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__) && __has_include(<cuda.h>)
+// As the driver has them.
+inline CUtensorMapSwizzle to_CUtensorMapSwizzle(SmemSwizzleBits bits, SmemSwizzleBase base) {
+  assert((base == SmemSwizzleBase::SWIZZLE_BASE_16B || bits == SmemSwizzleBits::B128) &&
+         "only a swizzle of 128 bytes moves more than 16 bytes at once");
+  if (base == SmemSwizzleBase::SWIZZLE_BASE_32B) return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
+  if (base == SmemSwizzleBase::SWIZZLE_BASE_32B_FLIP_8B) return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+  if (base == SmemSwizzleBase::SWIZZLE_BASE_64B) return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
+  return CUtensorMapSwizzle(bits);
+}
+inline CUtensorMapFloatOOBfill to_CUtensorMapFloatOOBfill(OOBFill const& t) {
+  return CUtensorMapFloatOOBfill(t);
+}
+inline CUtensorMapL2promotion to_CUtensorMapL2promotion(L2Promotion const& t) {
+  return CUtensorMapL2promotion(t);
+}
+#endif
+
 }  // namespace TMA
 }  // namespace zellige
 

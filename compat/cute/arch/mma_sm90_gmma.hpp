@@ -14,6 +14,18 @@ namespace zellige::SM90::GMMA {
 /// Which two of four elements along K a sparse instruction's metadata tells of.
 enum class SparseSel { Zero = 0, One = 1 };
 
+/// CuTe's choice of a sparse instruction: CUTLASS's collectives name it. There is none here to choose.
+template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
+CUTE_HOST_DEVICE constexpr auto ss_op_selector_sparse() {
+  static_assert(sizeof(A) == 0,
+                "ss_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
+}
+template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
+CUTE_HOST_DEVICE constexpr auto rs_op_selector_sparse() {
+  static_assert(sizeof(A) == 0,
+                "rs_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
+}
+
 CUTE_HOST_DEVICE char const* to_string(LayoutType const& t) {
   switch (t) {
     case LayoutType::INTERLEAVE:

@@ -1,6 +1,7 @@
 // Copy_Atom, TiledCopy and the parts that a thread gets.
 #pragma once
 #include <cute/arch/config.hpp>
+#include <cute/atom/mma_atom.hpp>
 #include <cute/tensor_impl.hpp>
 #include <zellige/atom/copy_call.hpp>
 #include <zellige/atom/write.hpp>

@@ -8,3 +8,83 @@
 #include <zellige/atom/bulk_copy_call.hpp>
 #include <zellige/atom/tma_call.hpp>
 #endif
+
+namespace zellige {
+
+/// What traits of a load by TMA derive from, where CUTLASS's headers have operations of their own: the operation's
+/// `copy` is called with `opargs_`, the tile and the coordinates.
+template <class Op, class... Args>
+struct TMA_LOAD_Unpack {
+  template <tensor_like S, tensor_like D>
+  CUTE_HOST_DEVICE friend constexpr void copy_unpack(Copy_Traits<Op, Args...> const& traits, S const& src,
+                                                     D&& dst) {
+    static_assert(is_smem_v<remove_cvref_t<D>>, "a load by TMA writes shared memory: make_smem_ptr");
+    auto const coordinates = src(Int<0>{});
+    using Known = remove_cvref_t<decltype(traits.opargs_)>;
+    detail::explode_tuple(detail::CallCOPY<Op>{}, traits.opargs_, make_seq<int(tuple_size<Known>::value)>{},
+                          make_tuple(static_cast<void*>(raw_pointer_cast(dst.data()))), seq<0>{}, coordinates,
+                          make_seq<detail::rank_v<decltype(coordinates)>>{});
+  }
+};
+
+}  // namespace zellige
+
+namespace zellige::detail {
+
+/// By which CUTLASS's headers make copies of SM100; what they are made of is not here.
+template <class Internal, class Op, class... A>
+CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
+  static_assert(sizeof(Op) == 0,
+                "make_tma_copy_tiled: make_tma_copy makes copies of SM90; those of SM100 are not here");
+}
+template <class Internal, class Op, class... A>
+CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
+  static_assert(sizeof(Op) == 0,
+                "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
+}
+
+/// The extents and strides of a tensor in global memory as a descriptor has them, in elements, where a kernel writes
+/// descriptors of its own: mode i of the box counts along the modes of `x` that the basis elements of mode i of
+/// `box_modes` name. Before, shape is all ones and stride all zeros.
+template <tensor_like X, class BoxModes, class S, size_t N>
+CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes const& box_modes,
+                                                           array<S, N>& box_shape,
+                                                           array<uint64_t, N>& box_stride) {
+  auto const shape_of_x = shape(x);
+  auto const stride_of_x = stride(x);
+  for_each(make_seq<rank_v<BoxModes>>{}, [&](auto i) {
+    auto const modes = flatten_to_tuple(get<i>(box_modes));
+    if constexpr (rank_v<decltype(modes)> == 1) {
+      box_shape[i] = S(basis_get(get<0>(modes), shape_of_x));
+      box_stride[i] = uint64_t(basis_get(get<0>(modes), stride_of_x));
+    } else {
+      // Modes of several strides are counted in steps of what divides them all.
+      for_each(modes, [&](auto e) {
+        auto const extent = uint64_t(basis_get(e, shape_of_x)), step = uint64_t(basis_get(e, stride_of_x));
+        uint64_t const before = box_stride[i];
+        box_stride[i] = uint64_t(gcd(static_cast<long long>(before), static_cast<long long>(step)));
+        if (box_stride[i] != 0)
+          box_shape[i] =
+              S((box_shape[i] - 1) * (before / box_stride[i]) + (extent - 1) * (step / box_stride[i]) + 1);
+        else
+          box_shape[i] = S(extent);
+      });
+    }
+  });
+}
+/// The same of what a TMA copy, or its traits, was made for.
+template <class Copy, tensor_like X, class S, size_t N>
+requires requires { typename Copy::AuxParams; }
+CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,
+                                                           array<uint64_t, N>& box_stride) {
+  fill_tma_gmem_shape_stride(x, stride(typename Copy::AuxParams::TmaGmemBasis{}), box_shape, box_stride);
+}
+template <class Copy, tensor_like X, class S, size_t N>
+requires requires { typename Copy::Traits::AuxParams; }
+CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,
+                                                           array<uint64_t, N>& box_stride) {
+  fill_tma_gmem_shape_stride(x, stride(typename Copy::Traits::AuxParams::TmaGmemBasis{}), box_shape,
+                             box_stride);
+}
+
+}  // namespace zellige::detail

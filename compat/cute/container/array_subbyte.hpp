@@ -3,3 +3,11 @@
 #include <cute/container/array.hpp>
 #include <cute/numeric/numeric_types.hpp>
 #include <zellige/tensor/subbyte.hpp>
+
+namespace zellige {
+
+/// What elements are packed into.
+template <class T>
+using subbyte_storage_type_t = uint8_t;
+
+}  // namespace zellige

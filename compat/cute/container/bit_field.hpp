@@ -2,3 +2,10 @@
 #pragma once
 #include <cute/numeric/int.hpp>
 #include <zellige/container/bit_field.hpp>
+
+namespace zellige {
+
+/// Where a number has no other type.
+class dummy_type {};
+
+}  // namespace zellige

@@ -7,6 +7,9 @@
 
 #include <zellige/atom/vec.hpp>
 #include <zellige/tensor.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/emulate/pointer.hpp>
+#endif
 
 namespace zellige {
 

@@ -7,22 +7,21 @@
 
 #include <zellige/atom/gmma.hpp>
 
-// Names cannot be computed: macros make them. Of a family (types, majors and scales) for an N, with a prefix.
+// Names cannot be computed: macros make them. Of a family (types, majors and scales) for an N, with a prefix. Their
+// arguments are a pack, so that users may pass one on: `SM90_64x8x16_F16F16F16_SS<Args...>`.
 // clang-format off
-#define ZELLIGE_GMMA_MAJORS(alias, n, d, a, b)                                                            \
-  template <GMMA::Major A, GMMA::Major B, GMMA::ScaleIn sa = GMMA::ScaleIn::One,                           \
-            GMMA::ScaleIn sb = GMMA::ScaleIn::One>                                                        \
-  using alias##_SS = GMMA::Mma<n, Number::d, Number::a, Number::b, false, A, B, sa, sb>;                   \
-  template <GMMA::Major A, GMMA::Major B, GMMA::ScaleIn sa = GMMA::ScaleIn::One,                           \
-            GMMA::ScaleIn sb = GMMA::ScaleIn::One>                                                        \
-  using alias##_RS = GMMA::Mma<n, Number::d, Number::a, Number::b, true, A, B, sa, sb>;
-#define ZELLIGE_GMMA_SCALES(alias, n, d, a, b)                                                            \
-  template <GMMA::ScaleIn sa = GMMA::ScaleIn::One, GMMA::ScaleIn sb = GMMA::ScaleIn::One>                  \
-  using alias##_SS_TN =                                                                                   \
-      GMMA::Mma<n, Number::d, Number::a, Number::b, false, GMMA::Major::K, GMMA::Major::K, sa, sb>;        \
-  template <GMMA::ScaleIn sa = GMMA::ScaleIn::One, GMMA::ScaleIn sb = GMMA::ScaleIn::One>                  \
-  using alias##_RS_TN =                                                                                   \
-      GMMA::Mma<n, Number::d, Number::a, Number::b, true, GMMA::Major::K, GMMA::Major::K, sa, sb>;
+#define ZELLIGE_GMMA_MAJORS(alias, n, d, a, b)                                                \
+  template <auto... args>                                                                     \
+  using alias##_SS = GMMA::Mma<n, Number::d, Number::a, Number::b, false, args...>;           \
+  template <auto... args>                                                                     \
+  using alias##_RS = GMMA::Mma<n, Number::d, Number::a, Number::b, true, args...>;
+#define ZELLIGE_GMMA_SCALES(alias, n, d, a, b)                                                \
+  template <auto... args>                                                                     \
+  using alias##_SS_TN =                                                                       \
+      GMMA::Mma<n, Number::d, Number::a, Number::b, false, GMMA::Major::K, GMMA::Major::K, args...>; \
+  template <auto... args>                                                                     \
+  using alias##_RS_TN =                                                                       \
+      GMMA::Mma<n, Number::d, Number::a, Number::b, true, GMMA::Major::K, GMMA::Major::K, args...>;
 #define ZELLIGE_GMMA_INTEGERS(alias, n, a, b)                                         \
   using alias##_SS_TN = GMMA::IntegerMma<n, Number::a, Number::b, false, false>;          \
   using alias##_SS_TN_SATURATE = GMMA::IntegerMma<n, Number::a, Number::b, false, true>;  \

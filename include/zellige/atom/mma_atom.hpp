@@ -15,7 +15,7 @@
 #include <zellige/tensor.hpp>
 #if !defined( \
     __CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
-#include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/mma_traits/composed.hpp>
 #endif
 
 namespace zellige {
@@ -188,12 +188,12 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   template <class A>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_A(A&& a) {
     require_partition<A, LayoutA_TV>();
-    return make_operand<FrgTypeA>(a);
+    return make_operand<FrgTypeA, typename Traits::ValTypeA>(a);
   }
   template <class B>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_B(B&& b) {
     require_partition<B, LayoutB_TV>();
-    return make_operand<FrgTypeB>(b);
+    return make_operand<FrgTypeB, typename Traits::ValTypeB>(b);
   }
 
  private:
@@ -207,18 +207,16 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
                        remove_cvref_t<decltype(size<1>(TV{}))>>,
         "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
   }
-  template <class Fragment, class X>
+  template <class Fragment, class T, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    constexpr bool descriptors = requires(Fragment const& f) { *f; };
-    // Of coordinates a fragment is only laid out alike.
-    if constexpr (!descriptors && detail::stands_on_memory<X>) {
-      static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<Fragment>,
+    // Registers may be filled from elements of any type; what an instruction reads by itself is as it is.
+    if constexpr (requires(Fragment const& f) { *f; }) {
+      static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<T>,
                     "make_fragment_A, _B(part): its elements have another size than the instruction's");
-    }
-    if constexpr (descriptors)
       return make_tensor<Fragment>(x);
-    else
+    } else {
       return make_fragment_like<Fragment>(x);
+    }
   }
 };
 

@@ -84,6 +84,12 @@ ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;
 }
 
+/// The place that a number in memory names, the nearest one from 0 to `last` if it names none.
+template <class Pointer>
+ZELLIGE_CALL int numbered(Pointer number, int last) {
+  return min(max(static_cast<int>(load<1>(number)[0]), 0), last);
+}
+
 /// How many of a chunk's `whole` elements exist when `left` do from its first one on.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 

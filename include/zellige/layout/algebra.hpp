@@ -167,6 +167,11 @@ template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
 }
+/// The compact layout of the same shape whose strides are in the order of this one's.
+template <class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(Layout<S, D> const& l) {
+  return make_ordered_layout(l.shape(), l.stride());
+}
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto compact_order(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order).stride();

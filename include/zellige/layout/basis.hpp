@@ -16,6 +16,16 @@ struct ScaledBasis : private tuple<T> {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
     return get<0>(static_cast<tuple<T> const&>(*this));
   }
+  /// The outermost mode that it is in.
+  ZELLIGE_HOST_DEVICE static constexpr auto mode() {
+    if constexpr (sizeof...(N) > 0) return first_of<N...>();
+  }
+
+ private:
+  template <int first, int... more>
+  ZELLIGE_HOST_DEVICE static constexpr Int<first> first_of() {
+    return {};
+  }
 };
 template <int... N>
 using E = ScaledBasis<Int<1>, N...>;
@@ -188,7 +198,8 @@ ZELLIGE_HOST_DEVICE constexpr auto operator-(A const& a) {
   return detail::negative(a);
 }
 template <class A, class B>
-requires(arithmetic_tuple<A> && (module_element<B> || tuple_like<B>)) ZELLIGE_HOST_DEVICE constexpr auto
+requires((arithmetic_tuple<A> && (module_element<B> || tuple_like<B>)) ||
+         (tuple_like<A> && arithmetic_tuple<B>)) ZELLIGE_HOST_DEVICE constexpr auto
 operator-(A const& a, B const& b) {
   return detail::module_add(a, detail::negative(as_arithmetic_tuple(b)));
 }

@@ -6,12 +6,14 @@
 namespace zellige {
 
 template <class A, class B>
-using is_congruent = decltype(congruent(*static_cast<A const*>(nullptr), *static_cast<B const*>(nullptr)));
+using is_congruent = decltype(congruent(*static_cast<remove_cvref_t<A> const*>(nullptr),
+                                        *static_cast<remove_cvref_t<B> const*>(nullptr)));
 template <class A, class B>
-using is_weakly_congruent =
-    decltype(weakly_congruent(*static_cast<A const*>(nullptr), *static_cast<B const*>(nullptr)));
+using is_weakly_congruent = decltype(weakly_congruent(*static_cast<remove_cvref_t<A> const*>(nullptr),
+                                                      *static_cast<remove_cvref_t<B> const*>(nullptr)));
 template <class A, class B>
-using is_compatible = decltype(compatible(*static_cast<A const*>(nullptr), *static_cast<B const*>(nullptr)));
+using is_compatible = decltype(compatible(*static_cast<remove_cvref_t<A> const*>(nullptr),
+                                          *static_cast<remove_cvref_t<B> const*>(nullptr)));
 
 namespace detail {
 template <class A, class B>

@@ -24,6 +24,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   ZELLIGE_HOST_DEVICE constexpr auto shape() const {
     return layout_b().template shape<I...>();
   }
+  void stride() const = delete;  // what is behind a swizzle has none
 
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
@@ -38,6 +39,29 @@ struct ComposedLayout : private tuple<A, Offset, B> {
       return (*this)(make_coord(c0, c1, c...));
     else
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
+  }
+
+  /// Behind other layouts, of another shape, and in tiles: composition and tiled_divide.
+  template <class... L>
+  ZELLIGE_HOST_DEVICE constexpr auto compose(L const&... l) const {
+    if constexpr (sizeof...(L) == 1)
+      return composition(*this, l...);
+    else
+      return composition(*this, make_tile(l...));
+  }
+  template <class... S>
+  ZELLIGE_HOST_DEVICE constexpr auto with_shape(S const&... s) const {
+    if constexpr (sizeof...(S) == 1)
+      return composition(*this, make_layout(s...));
+    else
+      return composition(*this, make_layout(make_shape(s...)));
+  }
+  template <class... L>
+  ZELLIGE_HOST_DEVICE constexpr auto tile(L const&... l) const {
+    if constexpr (sizeof...(L) == 1)
+      return tiled_divide(*this, l...);
+    else
+      return tiled_divide(*this, make_tile(l...));
   }
 
  private:

@@ -28,6 +28,11 @@ template <class S>
 ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) {
   return {shape, 0};
 }
+/// From the coordinate `start` on.
+template <class Crd, class S>
+ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(Crd const& start, S const& shape) {
+  return {shape, int(crd2idx(start, shape))};
+}
 template <class S>
 ZELLIGE_HOST_DEVICE constexpr CoordRange<S> make_coord_range(S const& shape) {
   return {shape};

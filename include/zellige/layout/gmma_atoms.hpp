@@ -4,12 +4,11 @@
 #pragma once
 #include <zellige/layout/algebra.hpp>
 
-namespace zellige::SM90::GMMA {
-
+namespace zellige {
 namespace detail {
 // One line of 128 << B bits, eight of them; K: lines are rows, MN: lines are columns.
 template <int B, bool k_major, class T>
-ZELLIGE_HOST_DEVICE constexpr auto atom() {
+ZELLIGE_HOST_DEVICE constexpr auto gmma_atom() {
   constexpr int bits = sizeof_bits<T>::value, line = (128 << B) / bits;
   using Flag = smem_ptr_flag_bits<bits>;
   if constexpr (k_major) {
@@ -19,24 +18,27 @@ ZELLIGE_HOST_DEVICE constexpr auto atom() {
   }
 }
 template <int B, bool k_major, class T>
-using Atom = remove_cvref_t<decltype(atom<B, k_major, T>())>;
+using GmmaAtom = remove_cvref_t<decltype(gmma_atom<B, k_major, T>())>;
 }  // namespace detail
 
-template <class T>
-using Layout_MN_INTER_Atom = detail::Atom<0, false, T>;
-template <class T>
-using Layout_MN_SW32_Atom = detail::Atom<1, false, T>;
-template <class T>
-using Layout_MN_SW64_Atom = detail::Atom<2, false, T>;
-template <class T>
-using Layout_MN_SW128_Atom = detail::Atom<3, false, T>;
-template <class T>
-using Layout_K_INTER_Atom = detail::Atom<0, true, T>;
-template <class T>
-using Layout_K_SW32_Atom = detail::Atom<1, true, T>;
-template <class T>
-using Layout_K_SW64_Atom = detail::Atom<2, true, T>;
-template <class T>
-using Layout_K_SW128_Atom = detail::Atom<3, true, T>;
+namespace SM90::GMMA {
 
-}  // namespace zellige::SM90::GMMA
+template <class T>
+using Layout_MN_INTER_Atom = zellige::detail::GmmaAtom<0, false, T>;
+template <class T>
+using Layout_MN_SW32_Atom = zellige::detail::GmmaAtom<1, false, T>;
+template <class T>
+using Layout_MN_SW64_Atom = zellige::detail::GmmaAtom<2, false, T>;
+template <class T>
+using Layout_MN_SW128_Atom = zellige::detail::GmmaAtom<3, false, T>;
+template <class T>
+using Layout_K_INTER_Atom = zellige::detail::GmmaAtom<0, true, T>;
+template <class T>
+using Layout_K_SW32_Atom = zellige::detail::GmmaAtom<1, true, T>;
+template <class T>
+using Layout_K_SW64_Atom = zellige::detail::GmmaAtom<2, true, T>;
+template <class T>
+using Layout_K_SW128_Atom = zellige::detail::GmmaAtom<3, true, T>;
+
+}  // namespace SM90::GMMA
+}  // namespace zellige

@@ -116,6 +116,20 @@ requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A 
   return invoke<Op::min>(a);
 }
 
+/// Of three numbers or more, each static or not.
+template <integral A, integral B, integral C, integral... More>
+ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a, B const& b, C const& c, More const&... more) {
+  return gcd(gcd(a, b), c, more...);
+}
+template <integral A, integral B, integral C, integral... More>
+ZELLIGE_HOST_DEVICE constexpr auto max(A const& a, B const& b, C const& c, More const&... more) {
+  return max(max(a, b), c, more...);
+}
+template <integral A, integral B, integral C, integral... More>
+ZELLIGE_HOST_DEVICE constexpr auto min(A const& a, B const& b, C const& c, More const&... more) {
+  return min(min(a, b), c, more...);
+}
+
 // Predicates and orders; static where the numbers are.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {

@@ -10,13 +10,13 @@ namespace zellige {
 template <auto n, auto d>
 class R {
   static_assert(d != 0, "R<n, d>: the denominator is 0");
-  static constexpr auto positive_n = n < 0 ? -n : n;
-  static constexpr auto positive_d = d < 0 ? -d : d;
-  static constexpr auto common = decltype(gcd(C<positive_n>{}, C<positive_d>{}))::value;
+  static constexpr auto an = n < 0 ? -n : n;
+  static constexpr auto ad = d < 0 ? -d : d;
+  static constexpr auto g = decltype(gcd(C<an>{}, C<ad>{}))::value;
 
  public:
-  static constexpr auto num = ((n < 0) != (d < 0) ? -1 : 1) * positive_n / common;
-  static constexpr auto den = positive_d / common;
+  static constexpr auto num = ((n < 0) != (d < 0) ? -1 : 1) * an / g;
+  static constexpr auto den = ad / g;
   /// The fraction in lowest terms, or the integer that it is.
   using type = conditional_t<num == 0 || den == 1, C<num>, R<num, den>>;
 };

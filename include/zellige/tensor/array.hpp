@@ -26,6 +26,7 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
   using iterator = T*;
   using const_iterator = T const*;
   using size_type = size_t;
+  using difference_type = ptrdiff_t;
 
   T elements[N > 0 ? N : 1];
 
@@ -51,6 +52,14 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
     for (size_t i = 0; i < N; ++i) elements[i] = value;
   }
   ZELLIGE_HOST_DEVICE constexpr void clear() { fill(T(0)); }
+  ZELLIGE_HOST_DEVICE constexpr void swap(array& other) {
+    ZELLIGE_UNROLL
+    for (size_t i = 0; i < N; ++i) {
+      T const mine = elements[i];
+      elements[i] = other.elements[i];
+      other.elements[i] = mine;
+    }
+  }
   ZELLIGE_HOST_DEVICE friend constexpr bool operator==(array const& a, array const& b) {
     for (size_t i = 0; i < N; ++i) {
       if (!(a.elements[i] == b.elements[i])) return false;

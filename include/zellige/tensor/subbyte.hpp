@@ -47,23 +47,23 @@ class subbyte_reference {
   using value_type = remove_cvref_t<T>;
   using storage_type = typename detail::byte_for<T>::type;
 
-  ZELLIGE_HOST_DEVICE constexpr subbyte_reference(storage_type* byte, int bit) : byte_(byte), bit_(bit) {}
+  ZELLIGE_HOST_DEVICE constexpr subbyte_reference(storage_type* byte, int bit) : ptr_(byte), idx_(bit) {}
   subbyte_reference(subbyte_reference const&) = default;
 
   ZELLIGE_HOST_DEVICE constexpr value_type get() const {
-    unsigned item = unsigned(byte_[0]) >> bit_;
-    if (straddles()) item |= unsigned(byte_[1]) << (8 - bit_);
-    return __builtin_bit_cast(value_type, static_cast<unsigned char>(item & mask));
+    unsigned item = unsigned(ptr_[0]) >> idx_;
+    if (is_storage_unaligned()) item |= unsigned(ptr_[1]) << (8 - idx_);
+    return __builtin_bit_cast(value_type, static_cast<unsigned char>(item & BitMask));
   }
   ZELLIGE_HOST_DEVICE constexpr operator value_type() const { return get(); }
 
   ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(value_type const& value) const {
     static_assert(!is_same_v<T, value_type const>,
                   "an element behind a subbyte_iterator<T const> is written");
-    unsigned const item = __builtin_bit_cast(unsigned char, value) & mask;
-    byte_[0] = static_cast<unsigned char>((byte_[0] & ~(mask << bit_)) | item << bit_);
-    if (straddles())
-      byte_[1] = static_cast<unsigned char>((byte_[1] & ~(mask >> (8 - bit_))) | item >> (8 - bit_));
+    unsigned const item = __builtin_bit_cast(unsigned char, value) & BitMask;
+    ptr_[0] = static_cast<unsigned char>((ptr_[0] & ~(BitMask << idx_)) | item << idx_);
+    if (is_storage_unaligned())
+      ptr_[1] = static_cast<unsigned char>((ptr_[1] & ~(BitMask >> (8 - idx_))) | item >> (8 - idx_));
     return *this;
   }
   ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(subbyte_reference const& other) const {
@@ -76,13 +76,13 @@ class subbyte_reference {
   ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> operator&() const;
 
  private:
-  static constexpr unsigned mask = (1u << sizeof_bits_v<T>)-1;
+  static constexpr unsigned BitMask = (1u << sizeof_bits_v<T>)-1;
   // An element lies across two bytes only where its bits do not divide eight.
-  ZELLIGE_HOST_DEVICE constexpr bool straddles() const {
-    return 8 % sizeof_bits_v<T> != 0 && bit_ + sizeof_bits_v<T> > 8;
+  ZELLIGE_HOST_DEVICE constexpr bool is_storage_unaligned() const {
+    return 8 % sizeof_bits_v<T> != 0 && idx_ + sizeof_bits_v<T> > 8;
   }
-  storage_type* byte_;
-  int bit_;
+  storage_type* ptr_;
+  int idx_;
 };
 // Comparisons are of values.
 template <class T, class U>
@@ -156,7 +156,7 @@ struct subbyte_iterator {
 };
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator&() const {
-  return {byte_, bit_};
+  return {ptr_, idx_};
 }
 
 namespace detail {
@@ -195,8 +195,13 @@ struct array_subbyte {
   using const_reference = subbyte_reference<T const>;
   using iterator = subbyte_iterator<T>;
   using const_iterator = subbyte_iterator<T const>;
+  using pointer = T*;
+  using const_pointer = T const*;
   using size_type = size_t;
+  using difference_type = ptrdiff_t;
+  using storage_type = typename detail::byte_for<T>::type;
   static constexpr size_t bytes = (N * size_t(sizeof_bits_v<T>) + 7) / 8;
+  static constexpr size_t StorageElements = bytes;
 
   alignas(bytes % 16 == 0  ? 16
           : bytes % 8 == 0 ? 8
@@ -210,6 +215,8 @@ struct array_subbyte {
   ZELLIGE_HOST_DEVICE constexpr iterator end() { return begin() + N; }
   ZELLIGE_HOST_DEVICE constexpr const_iterator end() const { return begin() + N; }
   ZELLIGE_HOST_DEVICE constexpr const_iterator cend() const { return end(); }
+  pointer data() = delete;  // no pointer points to half a byte
+  const_pointer data() const = delete;
   ZELLIGE_HOST_DEVICE constexpr reference operator[](size_t i) { return begin()[i]; }
   ZELLIGE_HOST_DEVICE constexpr const_reference operator[](size_t i) const { return begin()[i]; }
   ZELLIGE_HOST_DEVICE constexpr reference at(size_t i) { return begin()[i]; }

@@ -24,7 +24,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_matmul_k0(const __grid_
   roles(consumer<8, 0>([&] {
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
     griddep_wait();
-    griddep_launch_dependents();
     Fragment<1, 128, 128, 1, 8, 1, 1> acc2;
     acc2.clear();
     ring_at = ring_next++;
@@ -109,13 +108,14 @@ static cudaError_t start_hopper_matmul(void* const* inputs, void* const* outputs
 
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has 0 bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
+/// Kernels start while the one before them on the stream ends, and wait for its end before they touch anything but
+/// constant inputs.
 extern "C" cudaError_t launch_hopper_matmul(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
-  return start_hopper_matmul(inputs, outputs, workspace, stream, false);
+  return start_hopper_matmul(inputs, outputs, workspace, stream, true);
 }
 
-/// The same, and the first kernel too starts while earlier work on `stream` still runs. It waits for that work, as each
-/// kernel does for those before it, before it touches anything but constant inputs.
-extern "C" cudaError_t overlap_hopper_matmul(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
-  return start_hopper_matmul(inputs, outputs, workspace, stream, true);
+/// The same, and each kernel starts when all before it on `stream` has ended.
+extern "C" cudaError_t ordered_hopper_matmul(void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream) {
+  return start_hopper_matmul(inputs, outputs, workspace, stream, false);
 }
 #endif

@@ -89,9 +89,4 @@
               "mma.sync.aligned." rest " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};", \
               ("+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])), \
               ("d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3])))
-/// An instruction with a row and no call: a sequence of others stands for it.
-#define ZELLIGE_MMA_NAME(op)            \
-  struct op {                           \
-    static constexpr char name[] = #op; \
-  };
 // clang-format on

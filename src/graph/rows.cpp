@@ -1,0 +1,124 @@
+#include "graph/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "graph/ops.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// A whole number from 0 up to, not including, `bound`.
+std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
+  const double n = numbers.values[i];
+  if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
+    fail("{}: expected numbers of rows from 0 to {}, found {} at {}", name(kind), bound - 1, n,
+         to_string(coordinates(i, numbers.shape)));
+  return static_cast<std::int64_t>(n);
+}
+
+Shape rest_of(const Shape& table) { return {table.begin() + 1, table.end()}; }
+
+Shape joined(const Shape& numbers, const Shape& table) {
+  Shape all = numbers;
+  const Shape rest = rest_of(table);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Result& y) {
+  const Operand& part = in[1];
+  const auto dim = static_cast<std::size_t>(a.dim);
+  const std::int64_t start =
+      in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1)
+                    : a.start;
+  std::int64_t inner = 1;
+  for (std::size_t d = dim + 1; d < y.shape.size(); ++d) inner *= y.shape[d];
+  const std::int64_t run = part.shape[dim] * inner, line = y.shape[dim] * inner;
+  for (std::int64_t i = 0; i < size(part.shape) / run; ++i)
+    std::copy_n(part.values + i * run, run, y.values + i * line + start * inner);
+}
+
+}  // namespace
+
+bool names_rows(OpKind kind) { return family(kind) == OpFamily::rows; }
+
+int number_operand(OpKind kind) { return !names_rows(kind) ? -1 : kind == OpKind::slice_scatter ? 2 : 1; }
+
+std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes& a,
+                               const std::vector<Shape>& in) {
+  const Shape& x = in[0];
+  if (kind == OpKind::gather) return {joined(in[1], x)};
+  if (kind == OpKind::scatter) {
+    const Shape updates = joined(in[1], x);
+    if (in[2] != updates)
+      fail_at(where, "expected updates of shape {}, a row of {} for each of {} numbers, found {}",
+              to_string(updates), to_string(x), to_string(in[1]), to_string(in[2]));
+    if (size(in[1]) > x[0])
+      fail_at(where, "expected at most {} numbers of rows, each once, found {}", x[0], size(in[1]));
+    return {x};
+  }
+  if (a.dim < 0 || a.dim >= static_cast<int>(x.size()))
+    fail_at(where, "expected a dimension of {}, found {}", to_string(x), a.dim);
+  const auto dim = static_cast<std::size_t>(a.dim);
+  const std::int64_t length = in[1].size() == x.size() ? in[1][dim] : 0;
+  Shape part = x;
+  part[dim] = length;
+  if (part != in[1] || length > x[dim])
+    fail_at(where, "expected a part of {} along dimension {}, found {}", to_string(x), dim, to_string(in[1]));
+  if (in.size() > 2 && in[2] != Shape{1})
+    fail_at(where, "expected one number, of shape (1), to start at, found {}", to_string(in[2]));
+  if (in.size() > 2 && a.start != 0)
+    fail_at(where, "expected a start or a third operand that says it, found both");
+  if (a.start < 0 || a.start + length > x[dim])
+    fail_at(where, "expected a start of 0 to {}, {} of dimension {} of {} being replaced, found {}",
+            x[dim] - length, length, dim, to_string(x), a.start);
+  return {x};
+}
+
+void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>& in, const Result& y) {
+  const Operand& x = in[0];
+  const std::int64_t row = size(x.shape) / x.shape[0], count = size(in[1].shape);
+  if (kind == OpKind::gather) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::copy_n(x.values + number_of(kind, in[1], i, x.shape[0]) * row, row, y.values + i * row);
+    return;
+  }
+  std::copy_n(x.values, size(x.shape), y.values);
+  if (kind == OpKind::slice_scatter) return slice_scatter(a, in, y);
+  std::set<std::int64_t> seen;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t n = number_of(kind, in[1], i, x.shape[0]);
+    if (!seen.insert(n).second)
+      fail("{}: expected each row once, found {} again at {}", name(kind), n,
+           to_string(coordinates(i, in[1].shape)));
+    std::copy_n(in[2].values + i * row, row, y.values + n * row);
+  }
+}
+
+std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
+  std::vector<std::set<int>> from(g.tensors.size());  // inputs whose elements each tensor holds
+  for (std::size_t i = 0; i < g.inputs.size(); ++i) from[g.inputs[i]] = {static_cast<int>(i)};
+  std::vector<Numbers> drawn(g.inputs.size());
+  for (const KernelOp& op : g.ops) {
+    const OpFamily f = family(op.kind);
+    if (f == OpFamily::view || f == OpFamily::join)
+      for (int t : op.outputs)
+        for (int operand : op.inputs) from[t].insert(from[operand].begin(), from[operand].end());
+    const auto at = static_cast<std::size_t>(number_operand(op.kind));
+    if (f != OpFamily::rows || at >= op.inputs.size()) continue;
+    const Shape& x = g.tensors[op.inputs[0]].shape;
+    const auto dim = static_cast<std::size_t>(std::max(op.attributes.dim, 0));
+    const std::int64_t bound =
+        op.kind == OpKind::slice_scatter ? x[dim] - g.tensors[op.inputs[1]].shape[dim] + 1 : x[0];
+    for (int input : from[op.inputs[at]]) {
+      Numbers& n = drawn[static_cast<std::size_t>(input)];
+      n.bound = n.bound ? std::min(n.bound, bound) : bound;
+      n.distinct = n.distinct || op.kind == OpKind::scatter;
+    }
+  }
+  return drawn;
+}
+
+}  // namespace zellige::graph

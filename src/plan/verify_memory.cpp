@@ -1,0 +1,42 @@
+#include "plan/verify_memory.hpp"
+
+#include <map>
+
+namespace zellige::plan {
+
+void verify_memory(const Program& program) {
+  struct Held {
+    int value;               // the tensor whose value the memory holds
+    std::string_view maker;  // the kernel that put it there
+  };
+  std::map<int, Held> held;  // by memory; what is not there holds its own tensor
+  const auto name = [&](int t) -> const std::string& {
+    return program.tensors[static_cast<std::size_t>(t)].name;
+  };
+  for (const BlockProgram& kernel : program.kernels) {
+    for (const Node& n : kernel.nodes) {
+      if (n.kind != NodeKind::load) continue;
+      const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
+      const auto there = held.find(memory);
+      if (value == (there == held.end() ? memory : there->second.value)) continue;
+      if (there == held.end())
+        fail("{} reads {} from the memory of {}, where no kernel has put it yet", kernel.name, name(value),
+             name(memory));
+      fail("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.maker,
+           name(there->second.value));
+    }
+    for (const Node& n : kernel.nodes) {
+      if (n.kind != NodeKind::store) continue;
+      const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
+      const auto there = held.find(memory);
+      if (value == (there == held.end() ? memory : there->second.value)) continue;
+      for (const Node& load : kernel.nodes)
+        if (load.kind == NodeKind::load && program.memory_of(load.tensor) == memory)
+          fail("{} puts {} into memory from which it reads {}", kernel.name, name(value),
+               name(program.value_of(load.tensor)));
+      held.insert_or_assign(memory, Held{value, kernel.name});
+    }
+  }
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,152 @@
+// gather, scatter and slice_scatter as kernels, with results of their own and in the memory of an input.
+#include "graph/rows.hpp"
+
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "failing.hpp"
+#include "folder.hpp"
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+#include "run/files.hpp"
+#include "run/given.hpp"
+#include "run/npy.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::Array;
+using graph::DType;
+using graph::Shape;
+using graph::Tensor;
+
+class Rows : public testing::TestWithParam<DType> {
+ protected:
+  Array random(const Shape& shape) {
+    Array a = graph::make_array(shape);
+    std::uniform_real_distribution<double> uniform(-100, 100);
+    for (double& v : a.values) v = graph::round_to(GetParam(), uniform(engine_));
+    return a;
+  }
+  /// Numbers below `bound`, each once where there are no more.
+  Array numbers(const Shape& shape, std::int64_t bound) {
+    Array a = graph::make_array(shape);
+    for (std::size_t i = 0; i < a.values.size(); ++i)
+      a.values[i] = static_cast<double>((static_cast<std::int64_t>(i) * 5 + 3) % bound);
+    return a;
+  }
+  std::mt19937 engine_{7};
+};
+
+TEST_P(Rows, Gathered) {
+  for (const Shape& table : {Shape{37, 64}, Shape{13, 33}, Shape{101}, Shape{9, 3, 40}, Shape{6, 1}}) {
+    graph::Builder b("gathered");
+    const Tensor X = b.input("X", table, GetParam()), I = b.input("I", {29}, DType::int32),
+                 J = b.input("J", {3, 5}, DType::int32, {1, 3});  // which lie in no row
+    b.output(gather(X, I), "one");
+    b.output(gather(X, J), "two");
+    b.output(gather(slice(X, 0, 2, 6), minimum(I, 3.0)), "computed");
+    b.output(cast(gather(X, I + 1.0 - 1.0), DType::f32), "read_on");
+    if (table.size() == 2) b.output(gather(permute(X, {1, 0}), minimum(I, 0.0)), "columns");
+    expect_as_reference(b.build(), {random(table), numbers({29}, table[0]), numbers({3, 5}, table[0])}, 0, 0);
+  }
+}
+
+TEST_P(Rows, Scattered) {
+  for (const Shape& table : {Shape{37, 64}, Shape{43, 33}, Shape{101}, Shape{19, 3, 40}}) {
+    Shape one = table, two = table;
+    one[0] = 7;
+    two[0] = 2, two.insert(two.begin() + 1, 3);
+    graph::Builder b("scattered");
+    const Tensor X = b.input("X", table, GetParam()), I = b.input("I", {7}, DType::int32),
+                 J = b.input("J", {2, 3}, DType::int32), U = b.input("U", one, GetParam()),
+                 V = b.input("V", two, GetParam());
+    b.output(scatter(scatter(X, I, U), J, V), "both");
+    b.output(scatter(X, J, V), "matrix");
+    expect_as_reference(
+        b.build(),
+        {random(table), numbers({7}, table[0]), numbers({2, 3}, table[0]), random(one), random(two)}, 0, 0);
+  }
+}
+
+TEST_P(Rows, PartsOfADimension) {
+  for (int dim = 0; dim < 3; ++dim) {
+    Shape part{6, 20, 24};
+    part[static_cast<std::size_t>(dim)] = 5;
+    graph::Builder b("parts");
+    const Tensor X = b.input("X", {6, 20, 24}, GetParam()), P = b.input("P", part, GetParam()),
+                 S = b.input("S", {1}, DType::int32);
+    b.output(slice_scatter(X, P, dim, 1), "stated");
+    b.output(slice_scatter(X, P, dim, S), "computed");
+    expect_as_reference(b.build(), {random({6, 20, 24}), random(part), {{1}, {1}}}, 0, 0);
+  }
+}
+
+TEST_P(Rows, InTheMemoryOfAnInput) {
+  graph::Builder b("cache");
+  const Tensor K = b.input("K", {32, 40}, GetParam(), {48, 1}), I = b.input("I", {3}, DType::int32),
+               U = b.input("U", {3, 40}, GetParam()), P = b.input("P", {2, 40}, GetParam()),
+               S = b.input("S", {1}, DType::int32);
+  const Tensor first = b.in_place(scatter(K, I, U), K), second = b.in_place(slice_scatter(first, P, 0, S), K);
+  b.output(second, "cache");
+  b.output(cast(K, DType::f32), "old");  // stated last, and read first
+  b.output(cast(permute(first, {1, 0}), DType::f32), "between");
+  b.output(gather(second, I), "new");
+  const graph::KernelGraph g = b.build();
+  const emit::Program p = emit::transpile(g, target::find("sm_80"));
+  int taken = 0;
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    if (t.memory >= 0) {
+      ++taken;
+      EXPECT_EQ(t.name, "cache");
+      EXPECT_EQ(p.manifest.tensors[static_cast<std::size_t>(t.memory)].name, "K");
+    }
+  EXPECT_EQ(taken, 1);
+  EXPECT_NE(p.source.find("/// Output cache is input K, changed; outputs[0] is not looked at."),
+            std::string::npos);
+  EXPECT_NE(emit::to_json(p.manifest).find("\"memory\": \"K\""), std::string::npos);
+  EXPECT_EQ(p.manifest.buffer_size, 0);
+  expect_as_reference(g, {random({32, 40}), {{3}, {5, 31, 0}}, random({3, 40}), random({2, 40}), {{1}, {7}}},
+                      0, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, Rows, testing::Values(DType::f16, DType::f32, DType::e4m3, DType::int8),
+                         [](const auto& info) { return std::string(graph::name(info.param)); });
+
+TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
+  graph::Builder b("given");
+  const Tensor X = b.input("X", {5, 8}), I = b.input("I", {2, 2}, DType::int32), U = b.input("U", {2, 2, 8});
+  b.output(gather(X, I), "G");
+  b.output(scatter(X, I, U), "S");
+  const graph::KernelGraph g = b.build();
+  const Folder folder;
+  const std::string file = (folder / "I.npy").string();
+  const auto refused = [&](const std::vector<double>& numbers) {
+    write_whole(file, npy(DType::int32, {2, 2}, numbers));
+    return message_of([&] { given_inputs(g, {{"I", file}}); });
+  };
+  EXPECT_EQ(refused({0, 5, 1, 2}),
+            file + ": input I of graph given holds numbers of rows from 0 to 4, found 5 at (0, 1)");
+  EXPECT_EQ(refused({0, 1, -1, 2}),
+            file + ": input I of graph given holds numbers of rows from 0 to 4, found -1 at (1, 0)");
+  EXPECT_EQ(refused({0, 1, 3, 1}), file +
+                                       ": input I of graph given holds numbers of rows that are written, "
+                                       "each once, found 1 again at (1, 1)");
+  write_whole(file, npy(DType::int32, {2, 2}, {4, 0, 3, 1}));
+  EXPECT_EQ(given_inputs(g, {{"I", file}})[1]->values, (std::vector<double>{4, 0, 3, 1}));
+}
+
+/// What the reference refuses a kernel takes from the nearest row.
+TEST(RowsOfNoNumber, AreTheNearest) {
+  graph::Builder b("outside");
+  const Tensor X = b.input("X", {5, 8}, DType::f32), I = b.input("I", {4}, DType::int32);
+  b.output(gather(X, I), "Y");
+  Array x = graph::make_array({5, 8});
+  for (std::size_t i = 0; i < 40; ++i) x.values[i] = static_cast<double>(i);
+  const auto y = emulate_graph(b.build(), {x, {{4}, {-3, 5, 2147483647, -2147483648.0}}}, "sm_90a");
+  const std::vector<int> rows{0, 4, 4, 0};
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(y[0][i], rows[i / 8] * 8.0 + static_cast<double>(i % 8));
+}
+
+}  // namespace
+}  // namespace zellige::run
