@@ -162,10 +162,13 @@ class Relating {
     if (any_sums) return linear();
     if (op_->kind == OpKind::matmul) return product();
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
-    if (op_->kind == OpKind::expand) refuse("the shape that it states is another then");
     // What works along one dimension and leaves others alone.
     int along = op_->attributes.dim;
-    if (graph::is_composed(op_->kind))
+    const bool composed = graph::is_composed(op_->kind);
+    if (!composed && op_->kind != OpKind::amax && op_->kind != OpKind::reduction_max &&
+        op_->kind != OpKind::concat && op_->kind != OpKind::split && op_->kind != OpKind::slice)
+      refuse("what it does with a part of a tile is not known here");
+    if (composed)
       along = graph::composed_dim(op_->kind, op_->attributes, before_.tensors[op_->inputs[0]].shape);
     for (int t : op_->inputs)
       if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))

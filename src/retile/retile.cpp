@@ -63,6 +63,9 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     const std::string& name = g.tensors[tensor].name;
     if (std::ranges::find(g.outputs, tensor) != g.outputs.end())
       fail_at(where, "expected what a kernel sums later in {}, found an output of the graph", name);
+    if (g.tensors[tensor].memory >= 0)
+      fail_at(where, "expected partial sums in {} to have memory of their own, found those of {}", name,
+              g.tensors[g.tensors[tensor].memory].name);
     if (graph::is_integer(g.tensors[tensor].dtype))
       fail_at(where, "expected partial sums in {} that float32 may hold, found {}", name,
               graph::name(g.tensors[tensor].dtype));
