@@ -52,7 +52,8 @@ void dependence(KernelPlan& plan, const Program& program, const target::Target& 
   if (!plan.programmatic) return;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
-    if (n.kind == NodeKind::load && program.tensors[program.memory_of(n.tensor)].constant)
+    // Where a number says what is read, the number is read too.
+    if (n.kind == NodeKind::load && number_of(n) < 0 && program.tensors[program.memory_of(n.tensor)].constant)
       plan.constants.insert(i);
   }
 }

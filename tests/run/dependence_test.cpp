@@ -172,6 +172,15 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
   EXPECT_GT(early, 0) << "copies of constants in front of a wait";
 }
 
+// A table of constants is read where numbers say, and these are written by earlier work.
+TEST(Dependence, ATableThatIsReadByNumbersWaitsForThem) {
+  graph::Builder b("table");
+  const graph::Tensor E = b.constant("E", {64, 32}), I = b.input("I", {16}, graph::DType::int32);
+  b.output(gather(E, I), "Y");
+  emit::Program p = emit::transpile(b.build(), target::find("sm_90a"));
+  EXPECT_EQ(p.source.find("gE("), p.source.find("gE(", p.source.find("griddep_wait();")));
+}
+
 TEST(Dependence, AnUnknownConstantIsRefused) {
   graph::KernelGraph g = chain();
   try {
