@@ -34,7 +34,7 @@ struct Arguments {
   std::vector<std::string> files;
   int index = -1;
   bool all = false, no_cache = false, force = false;
-  std::string on = "auto", target, json, dump, check, tiling = standard_tiling;
+  std::string on = "auto", target, json, dump, check, tiling;
   std::string time;                 // rotated or hot; "": nothing is timed
   std::vector<std::string> inputs;  // NAME=FILE
   std::vector<std::string> constants;
@@ -63,7 +63,6 @@ run::Options options(const Arguments& a) {
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.inputs = input_files(a.inputs);
-  o.wishes = wishes(a.tiling);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
@@ -71,7 +70,9 @@ run::Options options(const Arguments& a) {
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
   if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
-  o.target = target::find(o.target).name;  // fails for an unknown one
+  const target::Target& target = target::find(o.target);  // fails for an unknown one
+  o.target = target.name;
+  o.wishes = wishes(a.tiling, target);
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
   o.tune = a.tune;

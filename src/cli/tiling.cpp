@@ -1,23 +1,24 @@
 #include "cli/tiling.hpp"
 
+#include "plan/tile.hpp"
 #include "retile/tiling.hpp"
 #include "run/files.hpp"
 
 namespace zellige::cli {
 
 void add_tiling(CLI::App& command, std::string& tiling) {
-  command
-      .add_option("--tiling", tiling,
-                  "Tiles of custom operators: given (the graph's own), chosen (those that are expected to "
-                  "take least), or a "
-                  "file: a manifest, or its list")
-      ->capture_default_str();
+  command.add_option(
+      "--tiling", tiling,
+      "Tiles of custom operators: given (the graph's own), chosen (those that are expected to "
+      "take clearly less), or a file: a manifest, or its list (default: chosen for sm_90a, given "
+      "for others)");
 }
 
-plan::Wishes wishes(const std::string& tiling) {
+plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
   plan::Wishes w;
-  if (tiling == "chosen") w.tiles = plan::Tiles::chosen;
-  if (tiling == "given" || tiling == "chosen") return w;
+  if (tiling == "chosen" || (tiling.empty() && plan::prices_are_measured(target)))
+    w.tiles = plan::Tiles::chosen;
+  if (tiling.empty() || tiling == "given" || tiling == "chosen") return w;
   w.tiles = plan::Tiles::stated;
   w.tiling = retile::parse_tiling(run::read_whole(tiling), tiling);
   return w;

@@ -20,7 +20,7 @@ namespace zellige::cli {
 namespace {
 
 struct Arguments {
-  std::string file, folder = ".", target = "sm_80", tiling = standard_tiling;
+  std::string file, folder = ".", target = "sm_80", tiling;
   int index = 0;
   std::vector<std::string> constants;
   bool one_file = false, explain = false, force = false;
@@ -32,7 +32,7 @@ int transpile(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling));
+  emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling, target));
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);

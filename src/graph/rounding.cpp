@@ -278,9 +278,11 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
 
 bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
 
-Noise::Noise(std::uint64_t sample, int op, std::int64_t block)
-    : state_(sample * mix_step + static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
-             static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5) {}
+Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
+  element_ = static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
+             static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5;
+  state_ += element_;
+}
 
 std::uint64_t Noise::next() { return mix(state_ += mix_step); }
 
@@ -305,7 +307,7 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const double y = round_to(f, x[i]);
-    const std::uint64_t side = next() % 3;
+    const std::uint64_t side = (mix(element_ += mix_step) + sample_) % 3;
     if (error[i] == 0 || side == 0) {
       x[i] = y;
       continue;

@@ -57,12 +57,14 @@ class Noise {
   /// Of comparisons: turns every other result over that may be either, given how far its operands may lie.
   void turn(double* x, const double* error, std::int64_t count);
 
-  /// Rounds x, now and then to the other side of a boundary that lies within its error.
+  /// Rounds x, now and then to the other side of a boundary that lies within its error: of any three samples in a row, an element goes
+  /// down in one and up in another.
   void store(DType, double* x, const double* error, std::int64_t count);
 
  private:
   std::uint64_t next();
   std::uint64_t state_ = 0;
+  std::uint64_t sample_ = 0, element_ = 0;  // stored: the same for all samples
 };
 
 /// What float32 arithmetic adds to the error of a sum of n terms, as a share of its partial sums.

@@ -121,6 +121,9 @@ class SizesOfGraph {
       case OpKind::slice:
       case OpKind::rotary:
       case OpKind::rotary_interleaved:
+      case OpKind::gather:
+      case OpKind::scatter:
+      case OpKind::slice_scatter:
         fail("{} names sizes of its own", graph::name(kind));
       case OpKind::mask:  // tril 0 means the same at every size
         if (attributes.kept != graph::Kept{.tril = 0}) fail("{} names sizes of its own", graph::name(kind));

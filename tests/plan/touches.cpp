@@ -83,6 +83,16 @@ class Evaluation {
           at[n.dim] -= extent;
         }
         return;
+      case NodeKind::rotate: {
+        value(n.in[0], at, true);
+        for (int table : {n.in[1], n.in[2]}) {
+          Shape in_table = at;
+          if (p_.nodes[table].shape[n.dim] != n.shape[n.dim]) in_table[n.dim] /= 2;
+          value(table, in_table, true);
+        }
+        at[n.dim] ^= 1;
+        return value(n.in[0], at, true);
+      }
       default:
         return leaf(node, at, moved);
     }

@@ -1,9 +1,11 @@
 // The numbers that graphs are evaluated over: each keeps the laws that `equal` builds on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/reference.hpp"
+#include "graph/rows.hpp"
 #include "programs.hpp"
 #include "random/generate.hpp"
 #include "search/ball.hpp"
@@ -157,6 +159,9 @@ TEST(Evaluate, AgreesWithTheReference) {
     } catch (const Error&) {  // a view names sizes of its own
     }
     if (work(g) > 3000) continue;
+    if (std::any_of(g.ops.begin(), g.ops.end(),
+                    [](const auto& op) { return graph::number_operand(op.kind) >= 0; }))
+      continue;  // numbers of rows are no real ones
     BallArithmetic a;
     std::vector<graph::Array> arrays;
     std::vector<Values<Ball>> inputs;
@@ -169,7 +174,14 @@ TEST(Evaluate, AgreesWithTheReference) {
       }
     }
     const auto expected = graph::run_reference(g, arrays, exact);
-    const auto found = evaluate_graph(a, g, inputs);
+    std::vector<Values<Ball>> found;
+    try {
+      found = evaluate_graph(a, g, inputs);
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("has no law over the reals"), std::string::npos)
+          << g.name << ": " << e.what();
+      continue;
+    }
     for (std::size_t o = 0; o < expected.size(); ++o)
       for (std::size_t i = 0; i < found[o].at.size(); ++i) {
         const double y = expected[o].values[i];

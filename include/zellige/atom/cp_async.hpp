@@ -11,6 +11,14 @@
 
 namespace zellige {
 
+// Ours waits for groups, so that a commit that was left out is a race which the emulator reports. cute::cp_async_wait<0> waits for
+// all copies, committed or not (cp.async.wait_all).
+#if defined(cute)
+inline constexpr bool zero_waits_for_all = true;
+#else
+inline constexpr bool zero_waits_for_all = false;
+#endif
+
 #if defined(ZELLIGE_EMULATE)
 
 template <int Bytes, class T, class U>
@@ -19,9 +27,9 @@ ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, uns
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
-template <int Groups>
+template <int Groups, bool All = zero_waits_for_all>
 ZELLIGE_CALL void cp_async_wait() {
-  if constexpr (Groups == 0)
+  if constexpr (Groups == 0 && All)
     emulate::cp_async_wait_all();
   else
     emulate::cp_async_wait(Groups);
@@ -61,9 +69,9 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
 }
 
 ZELLIGE_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int Groups>
+template <int Groups, bool All = zero_waits_for_all>
 ZELLIGE_CALL void cp_async_wait() {
-  if constexpr (Groups == 0)
+  if constexpr (Groups == 0 && All)
     asm volatile("cp.async.wait_all;" ::: "memory");
   else
     asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
