@@ -115,6 +115,14 @@ class Count {
   std::vector<Warp> warps_;
 };
 
+/// Lines of millions that one block sums: each of their elements would be looked at.
+bool too_many(const Context& c) {
+  constexpr std::int64_t most = std::int64_t{1} << 22;
+  std::int64_t items = 1;
+  for (int axis = 0; axis < c.axes() && items <= most; ++axis) items *= std::min(c.items(axis), most + 1);
+  return items > most;
+}
+
 /// At the nest's own coordinate.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
@@ -132,6 +140,7 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
   if (t.kind == TaskKind::mma) return {};
   if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
+  if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == TaskKind::finish) {
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);

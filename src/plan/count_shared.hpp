@@ -6,7 +6,8 @@ namespace zellige::plan {
 
 struct SharedCounts {
   Counts counts;
-  bool exact = true;  // false: which lanes take part depends on the block; nothing was counted
+  bool exact =
+      true;  // false: which lanes take part depends on the block, or they are too many; nothing was counted
   bool mixed =
       false;  // some lanes pass over what others do in between: the emulator puts those together that are not
   bool ragged = false;  // some lanes do less: done again before a barrier, the same happens

@@ -158,7 +158,7 @@ TEST(Evaluate, AgreesWithTheReference) {
       g = shrink(whole, whole, match(whole, whole)).a;
     } catch (const Error&) {  // a view names sizes of its own
     }
-    if (work(g) > 3000) continue;
+    if (work(g) > 30000) continue;
     if (std::any_of(g.ops.begin(), g.ops.end(),
                     [](const auto& op) { return graph::number_operand(op.kind) >= 0; }))
       continue;  // numbers of rows are no real ones
@@ -178,8 +178,7 @@ TEST(Evaluate, AgreesWithTheReference) {
     try {
       found = evaluate_graph(a, g, inputs);
     } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("has no law over the reals"), std::string::npos)
-          << g.name << ": " << e.what();
+      EXPECT_NE(std::string(e.what()).find("the reals"), std::string::npos) << g.name << ": " << e.what();
       continue;
     }
     for (std::size_t o = 0; o < expected.size(); ++o)
@@ -198,7 +197,10 @@ TEST(Evaluate, AgreesWithTheReference) {
     }
   }
   EXPECT_GT(compared, 2000);
-  for (OpKind kind : graph::all_ops()) EXPECT_GT(kinds[kind], 0) << graph::name(kind) << " was never met";
+  for (OpKind kind : graph::all_ops())
+    if (graph::number_operand(kind) < 0) {
+      EXPECT_GT(kinds[kind], 0) << graph::name(kind) << " was never met";
+    }
 }
 
 }  // namespace
