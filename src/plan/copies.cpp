@@ -9,23 +9,25 @@ namespace zellige::plan {
 
 namespace {
 
-/// The first of the target's copies, or else of its loads and stores, whose elements `fits` admits; an element always.
-template <class Fits>
-Copy first_copy(DType dtype, const target::Target& target, Fits fits) {
+/// The first of the target's copies, or else of its loads and stores, whose elements `fits` admits; an element always. Only copies may
+/// take a part of their last chunk: a load takes all of it, `whole` chunks therefore.
+template <class Fits, class Whole>
+Copy first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::bytes(dtype);
   for (const Instruction* row : target::async_copies(target)) {
     const int bytes = row->c.bits / 8;
     if (bytes % size == 0 && fits(bytes / size)) return {bytes / size, bytes, row};
   }
   int bytes = target.access_bytes;
-  while (bytes > size && !fits(bytes / size)) bytes /= 2;
+  while (bytes > size && !(fits(bytes / size) && whole(bytes / size))) bytes /= 2;
   return {bytes / size, bytes, nullptr};
 }
 
 }  // namespace
 
 Copy single_copy(DType dtype, const target::Target& target) {
-  return first_copy(dtype, target, [](int elements) { return elements == 1; });
+  return first_copy(
+      dtype, target, [](int elements) { return elements == 1; }, [](int) { return true; });
 }
 
 Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, const target::Target& target) {
@@ -42,9 +44,13 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
     }
     return true;
   };
-  return first_copy(tensor.dtype, target, [&](int elements) {
-    return elements == 1 || (n.splits[inner].tile >= elements && aligned(elements));
-  });
+  const Split& along = n.splits[inner];
+  return first_copy(
+      tensor.dtype, target,
+      [&](int elements) { return elements == 1 || (along.tile >= elements && aligned(elements)); },
+      [&](int elements) {
+        return along.tile % elements == 0 && !(along.overhang && along.extent % elements != 0);
+      });
 }
 
 Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy,

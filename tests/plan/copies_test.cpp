@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "graph/builder.hpp"
 #include "plan/layouts.hpp"
+#include "plan/plan.hpp"
 #include "random_plans.hpp"
 #include "tiles.hpp"
 
@@ -85,6 +87,24 @@ TEST(Copies, AreAsWideAsTheyMayBe) {
       EXPECT_GT(wrong, 0) << name << " " << n.name << ": chunks of " << twice << " would do";
     }
   });
+}
+
+// cp.async leaves off what lies past the end and moves 4 bytes at least; an ordinary load takes all of its chunk.
+TEST(Copies, OfThreeBytesGoOneByOne) {
+  graph::Builder b("three");
+  const graph::Tensor x = b.input("X", {1, 3}, graph::DType::e5m2),
+                      y = b.input("Y", {3, 64}, graph::DType::e5m2);
+  b.output(matmul(x, y), "Z");
+  const Plan plan = make_plan(b.build(), target::find("sm_90a"));
+  int loads = 0;
+  for (const KernelPlan& k : plan.kernels)
+    for (const auto& [node, copy] : k.copies) {
+      const Node& n = k.program.nodes[node];
+      if (n.kind != NodeKind::load || n.shape.back() != 3) continue;
+      ++loads;
+      EXPECT_EQ(copy.vector, 1) << n.name;
+    }
+  EXPECT_EQ(loads, 1);
 }
 
 }  // namespace
