@@ -41,8 +41,7 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain)
-    fmt::print("{}{}\n", plan::print(program.plan), plan::print(plan::price(program.plan, target)));
+  if (a.explain) fmt::print("{}{}\n", plan::print(program.plan), plan::print(program.price));
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }

@@ -9,7 +9,7 @@
 namespace zellige::emit {
 namespace {
 
-Manifest manifest_of(const plan::Plan& plan) {
+Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
   Manifest m;
   m.name = plan.program.name;
   m.target = plan.target;
@@ -38,7 +38,6 @@ Manifest manifest_of(const plan::Plan& plan) {
     if (index[t] >= 0 && p.tensors[t].memory >= 0)
       m.tensors[static_cast<std::size_t>(index[t])].memory =
           index[static_cast<std::size_t>(p.memory_of(static_cast<int>(t)))];
-  const plan::Price price = plan::price(plan, target::find(plan.target));
   for (const plan::KernelPlan& k : plan.kernels) {
     KernelLaunch launch;
     launch.price = price.kernels[m.kernels.size()];
@@ -66,8 +65,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   plan::Tiled tiled = plan::tile(graph, target, wishes);
   program.plan = std::move(tiled.plan);
   program.graph = std::move(tiled.graph);
+  program.price = std::move(tiled.price);
   const plan::Plan& plan = program.plan;
-  program.manifest = manifest_of(plan);
+  program.manifest = manifest_of(plan, program.price);
   program.manifest.tiling = retile::tiling_of(program.graph);
   Names names;
   Text out;

@@ -17,6 +17,7 @@ namespace zellige::emit {
 struct Program {
   std::string source;        // kernels, then the host entry (skipped under NVRTC and the emulator)
   plan::Plan plan;           // print(plan) says it in words, as `zellige transpile --explain` does
+  plan::Price price;         // what the plan is expected to take
   graph::KernelGraph graph;  // as it was tiled: what the kernels compute
   Manifest manifest;
 };

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "plan/estimate.hpp"
-#include "plan/price.hpp"
 #include "retile/retile.hpp"
 
 namespace zellige::plan {
@@ -129,11 +128,13 @@ class Neighbours {
   std::vector<std::pair<double, Tiling>> found_;
 };
 
+double by_price(const Tiled& t) { return t.price.us; }
+
 Tiled planned(graph::KernelGraph g, const target::Target& target, const Wishes& wishes) {
   Tiled t;
   t.graph = std::move(g);
   t.plan = make_plan(t.graph, target, wishes);
-  t.us = price(t.plan, target).us;
+  t.price = price(t.plan, target);
   return t;
 }
 
@@ -146,7 +147,7 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
   const std::size_t ops = retile::tiling_of(graph).size();
   for (std::size_t which = 0; which < ops; ++which) {
     // What is best so far is where the next operator's tilings begin.
-    const auto least = std::ranges::min_element(all, {}, &Tiled::us);
+    const auto least = std::ranges::min_element(all, {}, by_price);
     const graph::KernelGraph from = least->graph;
     const auto few = static_cast<std::size_t>(std::max<int>(most / static_cast<int>(ops), 1));
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few)) {
@@ -158,7 +159,7 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
       }
     }
   }
-  std::ranges::stable_sort(all, {}, &Tiled::us);
+  std::ranges::stable_sort(all, {}, by_price);
   return all;
 }
 
@@ -174,15 +175,17 @@ double busy(const Plan& plan) {
 }
 
 bool has_longer_loop(const Plan& a, const Plan& b) {
-  std::int64_t most[2] = {0, 0};
-  for (const KernelPlan& k : a.kernels) most[0] = std::max(most[0], k.program.loop);
-  for (const KernelPlan& k : b.kernels) most[1] = std::max(most[1], k.program.loop);
-  return most[0] > most[1];
+  const auto longest = [](const Plan& plan) {
+    std::int64_t most = 0;
+    for (const KernelPlan& k : plan.kernels) most = std::max(most, k.program.loop);
+    return most;
+  };
+  return longest(a) > longest(b);
 }
 
 bool clearly_less(const Tiled& a, const Tiled& given) {
   const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
-  return a.us < (1 - gain) * given.us && a.us < given.us - clear_us &&
+  return a.price.us < (1 - gain) * given.price.us && a.price.us < given.price.us - clear_us &&
          busy(a.plan) >= std::min(least_busy, busy(given.plan));
 }
 
@@ -198,11 +201,11 @@ Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const 
   const auto given =
       std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
   const bool clear = clearly_less(all.front(), *given);
-  const double us = given->us;
+  const double us = given->price.us;
   Tiled taken = clear ? std::move(all.front()) : std::move(*given);
   taken.plan.program.notes.push_back(
       clear ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
-                          taken.us, print(own), us)
+                          taken.price.us, print(own), us)
             : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
   return taken;
 }

@@ -8,13 +8,14 @@
 // the least is taken if it is clearly less than the graph's own. Before: a validated graph. After: the plan of t.graph.
 #pragma once
 #include "plan/plan.hpp"
+#include "plan/price.hpp"
 
 namespace zellige::plan {
 
 struct Tiled {
   graph::KernelGraph graph;
   Plan plan;
-  double us = 0;  // its price
+  Price price;
 };
 
 /// Whether a GPU of the target has measured what its prices are made of; others' are data sheets'.

@@ -38,7 +38,7 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
       const Tiled t = tile(g, target, {.tiles = Tiles::chosen});
       ms.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-      EXPECT_LE(t.us, price(make_plan(g, target), target).us) << g.name;
+      EXPECT_LE(t.price.us, price(make_plan(g, target), target).us) << g.name;
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
       ++chosen;
