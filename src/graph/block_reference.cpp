@@ -44,8 +44,7 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
             masked(block, masked_inputs),
             std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::matmul)
-      for (int t : op.inputs) p.operand[t] = true;
+    if (op.kind == OpKind::matmul) p.operand[op.inputs[0]] = p.operand[op.inputs[1]] = true;  // no bias
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::input)
       p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
@@ -114,6 +113,10 @@ class Worker {
   bool stopped() const { return stopped_; }
 
  private:
+  /// Does the operator see this operand rounded?
+  bool rounds(const BlockOp& op, std::size_t operand) const {
+    return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
+  }
   Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
   Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
 
@@ -158,10 +161,11 @@ class Worker {
     } else {
       operands_.clear();
       results_.clear();
-      for (int t : op.inputs)
-        operands_.push_back(op.kind == OpKind::matmul && p_.operand[t]
-                                ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
-                                : operand(t));
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        const int t = op.inputs[i];
+        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
+                                          : operand(t));
+      }
       for (int t : op.outputs) results_.push_back(result(t));
       Attributes attributes = op.attributes;
       attributes.tf32 = attributes.tf32 && p_.options.round;
@@ -182,8 +186,7 @@ class Worker {
     std::vector<double*> to;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
-      const bool rounded = op.kind == OpKind::matmul && p_.operand[t];
-      in.push_back({operands_[i], rounded ? e.rounded[t].data() : e.tiles[t].values.data()});
+      in.push_back({operands_[i], rounds(op, i) ? e.rounded[t].data() : e.tiles[t].values.data()});
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;

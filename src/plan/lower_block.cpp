@@ -161,7 +161,9 @@ class BlockLowering {
         const int y = lower_operand(program_, batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
         const int product = add(NodeKind::matmul, {x, y}, shape, section);
         program_.nodes[product].tf32 = op.attributes.tf32;
-        return product;
+        if (in.size() < 3) return product;
+        program_.nodes[product].dtype = DType::f32;
+        return map(OpKind::add, {product, in[2]}, shape, section);
       }
       case OpKind::reduction_max: {
         const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
