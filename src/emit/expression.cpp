@@ -34,7 +34,8 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = read_global(item, nest);
         break;
       case Kind::in_registers:
-        values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1};
+        values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1, "",
+                      register_type(block_.nodes[item.node].dtype)};
         break;
       case Kind::apply:
         values_[i] = apply(item, nest);

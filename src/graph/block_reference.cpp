@@ -312,6 +312,7 @@ class Worker {
 
   /// Before the values: what is added and rescaled is the state of the iteration before.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
+    const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
     const Uncertain x = uncertain(op.inputs[0], e);
     const Result to{state.shape, e.states[index].values.data()};
@@ -324,7 +325,9 @@ class Worker {
       rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (added)
       for (std::size_t i = 0; i < state.values.size(); ++i)
-        to.values[i] += x.error[i] + sum_error(p_.block.loop) * std::fabs(x.at.values[i]);
+        to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
+    else if (exact)
+      fold({x.at.shape, x.error}, last, false, to);
     else
       fold_error(x, last, op.kind == OpKind::accum_red_rms,
                  x.at.shape[last] / state.shape[last] * p_.block.loop, to);
@@ -358,6 +361,8 @@ class Worker {
     } else {
       y.values = state.values;
     }
+    if (is_integer(p_.block.tensors[op.outputs[0]].dtype))
+      for (double& v : y.values) v = wrapped(static_cast<std::int64_t>(v), 32);
     if (op.kind == OpKind::accum_red_mean)
       for (double& v : y.values) v /= count;
     if (op.kind == OpKind::accum_red_rms)

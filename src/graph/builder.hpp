@@ -154,7 +154,7 @@ template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = fals
   return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
 }
 
-// Views. permute and reshape are of the kernel level.
+// Views.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
   return append<L>(OpKind::permute, {x}, {.sizes = std::move(dims)})[0];
 }
@@ -221,7 +221,7 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
-// Along one dimension or several. Inside a block they have to be kept.
+// Along one dimension or several.
 template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }

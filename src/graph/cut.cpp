@@ -21,6 +21,8 @@ bool anywhere(OpKind kind) {
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
+    case OpKind::permute:
+    case OpKind::reshape:
     case OpKind::expand:
     case OpKind::slice:
     case OpKind::rotary_interleaved:

@@ -227,6 +227,16 @@ void fold_max(const Operand& x, int dim, const Result& y) {
         raise(y.values[o * from.inner + i], x.values[(o * from.extent + e) * from.inner + i]);
 }
 
+namespace {
+
+/// A sum of integers, which a double holds exactly up to 2^53, in int32.
+void wrap(const Result& y) {
+  const std::int64_t n = size(y.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
+}
+
+}  // namespace
+
 void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
               const std::vector<Result>& out, DType dtype) {
   const Operand& x = in[0];
@@ -287,6 +297,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
   }
+  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum))
+    wrap(y);
 }
 
 }  // namespace zellige::graph

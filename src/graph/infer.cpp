@@ -317,9 +317,20 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   }
 }
 
+namespace {
+
+/// Of integers these are sums in int32.
+bool adds_integers(OpKind kind) {
+  return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
+         kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;
+}
+
+}  // namespace
+
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
   const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
   if (kind == OpKind::matmul && narrow) return DType::f32;
+  if (adds_integers(kind) && is_integer(operands)) return DType::int32;
   return kind == OpKind::cast ? attributes.dtype : operands;
 }
 
@@ -328,7 +339,10 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
     fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
   if (!is_integer(dtype)) return;
   const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
-  if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
+  if (kind == OpKind::matmul && dtype != DType::int8)
+    fail_at(where, "expected floating-point operands or int8, found {}: cast them first", name(dtype));
+  const bool folds = adds_integers(kind) || kind == OpKind::amax;
+  if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
   const double greatest = format(dtype).greatest;
   const auto check = [&](const char* what, double x) {

@@ -226,8 +226,6 @@ class BlockInference {
     if (op.kind == OpKind::matmul && (shapes[0].size() < 2 || shapes[1].size() < 2))
       fail_at(where, "expected operands of rank 2 at least inside a block, found {} and {}",
               to_string(shapes[0]), to_string(shapes[1]));
-    if (reduces(op.kind) && !op.attributes.keepdim)
-      fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
     const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
     check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
     const DType dtype = result_dtype(op.kind, op.attributes, operands);

@@ -270,6 +270,8 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
       if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+      if (is_integer(g.tensors[op.inputs[0]].dtype))
+        for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
     } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
       out[0]->values = in[0]->values;
     } else {

@@ -111,7 +111,9 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
   // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
-  const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
+  const bool exact = is_integer(dtype);
+  const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
+  const double share = exact ? 0 : sum_error(terms) + cut_off;
   const auto all = static_cast<std::size_t>(size(a.at.shape)),
              others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
@@ -142,7 +144,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
         sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
     }
     product(squares.data() + from_a, other_squares.data() + from_b, k);
-    for (std::size_t j = 0; j < part.size(); ++j) to[j] = own_sum_error(share, most[j], part[j]) + tiny;
+    for (std::size_t j = 0; j < part.size(); ++j)
+      to[j] = exact ? 0 : own_sum_error(share, most[j], part[j]) + tiny;
     const auto add = [&] {
       for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
     };
@@ -152,13 +155,13 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
 }
 
 /// Of a product and its bias: the error of the product, which stands in `error`, that of the bias, and one rounding.
-void bias_error(const Uncertain& bias, const Operand& y, double* error) {
+void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
     for (std::int64_t j = 0; j < walk.row_length(); ++j) {
       const std::int64_t i = row * walk.row_length() + j;
       error[i] =
-          known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + u * std::fabs(y.values[i]));
+          known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + unit * std::fabs(y.values[i]));
     }
 }
 
@@ -348,10 +351,12 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     } else {
       matmul(dtype, x, in[1], errors[0], repeats, threads);
     }
-    if (in.size() > 2) bias_error(in[2], out[0], errors[0]);
+    if (in.size() > 2) bias_error(in[2], out[0], is_integer(dtype) ? 0 : u, errors[0]);
   } else if (kind == OpKind::reduction) {
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
+    if (is_integer(dtype))
+      return fold({x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
   } else if (is_greatest(kind, attributes)) {
     amax_error(x, attributes.dim, out[0], errors[0]);

@@ -122,7 +122,7 @@ class KernelLowering {
 
   /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
   MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
-    const bool simt = dtype == DType::f32;
+    const bool simt = dtype == DType::f32 || graph::is_integer(dtype);
     static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                            {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                            {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
@@ -193,6 +193,7 @@ class KernelLowering {
     product.section = section;
     product.carried = p.loop > 1;
     product.tf32 = op_.attributes.tf32;
+    product.dtype = kept_in(dtype);
     int z = p.add(std::move(product));
     if (op_.inputs.size() > 2) {
       // Of the result as readers see it: vectors have taken dimensions from it.

@@ -35,6 +35,7 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
+    if (kind == OpKind::reduction) n.dtype = kept_in(n.dtype);
   } else if (kind == OpKind::concat) {
     n.kind = NodeKind::concat;
     n.dim = a.dim;

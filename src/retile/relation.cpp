@@ -158,6 +158,8 @@ class Relating {
       refuse("a running maximum is told after every iteration");
     if (op_->kind == OpKind::mask) return masked();
     if (all_same) return {};
+    if (graph::reduces(op_->kind) && !op_->attributes.keepdim)
+      refuse("it leaves dimensions out, and those of a part are not followed there");
     const bool one_sum = op_->kind == OpKind::sum && op_->attributes.sizes.empty();
     if (op_->kind == OpKind::reduction || one_sum)
       return reduced(op_->attributes.dim, op_->kind == OpKind::sum ? 1 : op_->attributes.to);
