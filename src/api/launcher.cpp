@@ -34,8 +34,7 @@ struct Launcher::Loaded {
   const run::LoadedProgram program;
 };
 
-Launcher::Launcher(const emit::Manifest& m, const Signature& s, run::Cubin cubin)
-    : manifest_(m), signature_(s), cubin_(std::move(cubin)) {}
+Launcher::Launcher(const emit::Manifest& m, run::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
 
 Launcher::~Launcher() {
   const run::Driver& d = run::driver();

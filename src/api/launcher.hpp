@@ -10,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include "api/arguments.hpp"
 #include "emit/emit.hpp"
 #include "run/nvrtc.hpp"
 
@@ -31,7 +30,7 @@ class CurrentDevice {
 
 class Launcher {
  public:
-  Launcher(const emit::Manifest&, const Signature&, run::Cubin);
+  Launcher(const emit::Manifest&, run::Cubin);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
@@ -46,7 +45,6 @@ class Launcher {
   std::uint64_t workspace(void* context, void* stream);
 
   const emit::Manifest& manifest_;
-  const Signature& signature_;
   const run::Cubin cubin_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // by context

@@ -20,7 +20,7 @@ Launcher& Program::launcher() {
   std::call_once(compiled_, [&] {
     const emit::Manifest& m = emitted_.manifest;
     launcher_ =
-        std::make_unique<Launcher>(m, signature_, run::compile_cubin(emitted_.source, m.target, cache_));
+        std::make_unique<Launcher>(m, run::compile_cubin(emitted_.source, m.target, cache_));
   });
   return *launcher_;
 }
