@@ -53,4 +53,10 @@ struct GpuFound {
 };
 GpuFound find_gpu();
 
+/// The target of the GPU here, found in this process. Fails where there is no GPU, no NVRTC, or no target that it runs.
+std::string gpu_target();
+
+/// The fastest tiling of `options.tune`, measured on the GPU here, or remembered.
+retile::Tiling tuned(const graph::KernelGraph&, const Options& options, const Cache&);
+
 }  // namespace zellige::run
