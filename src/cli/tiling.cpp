@@ -1,6 +1,5 @@
 #include "cli/tiling.hpp"
 
-#include "plan/tile.hpp"
 #include "retile/tiling.hpp"
 #include "run/files.hpp"
 
@@ -16,8 +15,7 @@ void add_tiling(CLI::App& command, std::string& tiling) {
 
 plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
   plan::Wishes w;
-  if (tiling == "chosen" || (tiling.empty() && plan::prices_are_measured(target)))
-    w.tiles = plan::Tiles::chosen;
+  if (tiling == "chosen" || (tiling.empty() && target.costs.measured)) w.tiles = plan::Tiles::chosen;
   if (tiling.empty() || tiling == "given" || tiling == "chosen") return w;
   w.tiles = plan::Tiles::stated;
   w.tiling = retile::parse_tiling(run::read_whole(tiling), tiling);

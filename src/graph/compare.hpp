@@ -8,6 +8,10 @@
 // max(|expected|, the rms of its row, `floor` of the rms of the tensor). An infinity agrees with itself and a NaN with a NaN;
 // where only one side is one of these, both fail.
 //
+// A program that leaves roundings out (left_out.hpp) is compared with what they are left out of, and need not be nearer to it than
+// those roundings would take it: ||rounded - expected|| and three times the rms of a row's rounded - expected are added. Where
+// only `rounded` is no number (it overflowed), it adds nothing.
+//
 // What is not correct may still be right: where a formula cancels, or exp takes a large argument, rounding alone moves the
 // result further. Given how far it may (rounding.hpp), such a result is `explained`: each |found - expected| is within the
 // tolerance or within its error, and what exceeds the errors is small as a whole.
@@ -42,8 +46,24 @@ inline double distance(double a, double b) {
 /// standard deviations, and one.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
+/// Sums of squares, and of how many elements: those of parts of a tensor add up to the whole's.
+struct Norms {
+  double difference = 0, expected = 0;
+  double left_out = 0;  // by the roundings that were
+  std::int64_t count = 0;
+
+  Norms& operator+=(const Norms& other) {
+    difference += other.difference, expected += other.expected, left_out += other.left_out,
+        count += other.count;
+    return *this;
+  }
+  double relative() const;
+  bool within(const Tolerance&) const;
+};
+
 struct Comparison {
   bool correct = false;
+  Norms norms{};
   double norm_error = 0;  // ||found - expected|| / ||expected||
   double worst = 0;  // the greatest |found - expected| as a multiple of what is allowed; infinite for one NaN
   Shape at;          // where that is
@@ -56,11 +76,12 @@ struct Comparison {
 };
 
 /// Throws Error if the shapes differ. `errors`: how far rounding alone may move each element; nullptr: nobody has found out.
-Comparison compare(const Array& found, const Array& expected, const Tolerance&,
-                   const Array* errors = nullptr);
+/// `rounded`: `expected` with all roundings that were asked for; nullptr: it has them.
+Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr,
+                   const Array* rounded = nullptr);
 inline Comparison compare(const Array& found, const Array& expected, DType dtype,
-                          const Array* errors = nullptr) {
-  return compare(found, expected, tolerance(dtype), errors);
+                          const Array* errors = nullptr, const Array* rounded = nullptr) {
+  return compare(found, expected, tolerance(dtype), errors, rounded);
 }
 
 std::string to_string(const Comparison&);

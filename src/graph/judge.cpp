@@ -11,8 +11,14 @@
 
 namespace zellige::graph {
 
-Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads)
-    : graph_(g), inputs_(inputs), reference_(reference), threads_(threads) {}
+Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
+             const KernelGraph* stated, const Reference* rounded)
+    : graph_(g),
+      inputs_(inputs),
+      reference_(reference),
+      threads_(threads),
+      stated_(stated),
+      rounded_(rounded) {}
 
 void Judge::sample() {
   sampled_ = bounds_.errors;
@@ -54,17 +60,18 @@ Comparison Judge::compare(int tensor, const Array& found) {
 
 Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   const Array& expected = reference_.tensors[tensor];
-  Comparison c = graph::compare(found, expected, dtype);
+  const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
+  Comparison c = graph::compare(found, expected, dtype, nullptr, rounded);
   if (c.correct) return c;
   if (bounds_.errors.empty()) {
     ReferenceOptions options;
-    options.errors = options.spread = true, options.threads = threads_;
+    options.errors = options.spread = true, options.threads = threads_, options.stated = stated_;
     bounds_ = run(graph_, inputs_, options);
   }
-  c = graph::compare(found, expected, dtype, &bounds_.errors[tensor]);
+  c = graph::compare(found, expected, dtype, &bounds_.errors[tensor], rounded);
   if (!c.explained) return c;
   if (sampled_.empty()) sample();
-  c = graph::compare(found, expected, dtype, &sampled_[tensor]);
+  c = graph::compare(found, expected, dtype, &sampled_[tensor], rounded);
   // No element shows it, all together do: then all together are held to the samples.
   c.explained = c.explained || (c.wrong == 0 && c.norm_error <= 2 * norms_[tensor]);
   return c;

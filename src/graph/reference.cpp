@@ -172,6 +172,17 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
+/// What the rounding of x to a dtype may move it by: to what is computed behind it, and to the operator's own.
+void add_rounding(DType dtype, const Array& x, Array& error, Array& own) {
+  const Format f = format(dtype);
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    if (!std::isfinite(x.values[i])) continue;
+    const double e = std::ldexp(std::max(std::fabs(x.values[i]), f.least_normal), -f.mantissa - 1);
+    error.values[i] += e;
+    if (!own.values.empty()) own.values[i] += e;
+  }
+}
+
 bool representable(DType dtype, const Array& a) {
   const Format f = format(dtype);
   bool same = true;
@@ -288,6 +299,9 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       for (std::size_t o = 0; o < out.size(); ++o) {
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
+        const DType stated = options.stated ? options.stated->tensors[t].dtype : g.tensors[t].dtype;
+        if (stated != g.tensors[t].dtype && !options.around)
+          add_rounding(stated, *out[o], r.errors[t], own[o]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());
         if (jump)

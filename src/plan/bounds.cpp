@@ -47,9 +47,15 @@ void check_widths(const KernelPlan& plan, const Program& program) {
 
 void check_buffer(const KernelPlan& plan, const Buffer& b) {
   std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
+  Shape at(b.padded.size(), 0);
+  const auto next = [&] {
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < b.padded[d]) return;
+      at[d] = 0;
+    }
+  };
   for (std::int64_t part = 0; part < b.partials; ++part)
-    for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
-      const Shape at = coordinates(i, b.padded);
+    for (std::int64_t left = graph::size(b.padded); left > 0; --left, next()) {
       const std::int64_t offset = offset_of(b, at, part);
       if (offset < 0 || offset >= b.elements)
         fail("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at),

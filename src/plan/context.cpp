@@ -1,6 +1,7 @@
 #include "plan/context.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <zellige/layout/text.hpp>
 
 #include "plan/fragments.hpp"
@@ -154,7 +155,11 @@ Held::Held(const Context& c)
   table(values::View(c.share)[2], of_turn_);
   for (int axis = 0; axis < c.axes(); ++axis) {
     sizes_.push_back(c.items(axis));
-    tile_.push_back(modes(values::View(c.tile)[axis]));
+    std::vector<Step>& steps = tile_.emplace_back();
+    for (const Mode& m : modes(values::View(c.tile)[axis])) {
+      const auto extent = static_cast<std::uint64_t>(m.extent);
+      steps.push_back({m, std::has_single_bit(extent) ? std::countr_zero(extent) : -1});
+    }
   }
 }
 
@@ -166,9 +171,15 @@ void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
                         of_turn_[static_cast<std::size_t>(turn) * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
     if (sum && a == 0) continue;
-    for (const Mode& m : tile_[a]) {
-      at[static_cast<std::size_t>(m.basis)] += item % m.extent * m.stride;
-      item /= m.extent;
+    for (const auto& [m, shift] : tile_[a]) {
+      std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
+      if (shift >= 0) {
+        coordinate += (item & (m.extent - 1)) * m.stride;
+        item >>= shift;
+      } else {
+        coordinate += item % m.extent * m.stride;
+        item /= m.extent;
+      }
     }
   }
 }

@@ -97,11 +97,17 @@ class Held {
  private:
   void find(int thread, int value, int turn, Shape& at, bool sum) const;
 
+  /// A mode of the tile. Extents are mostly powers of two, and a shift is many times as fast as a division.
+  struct Step {
+    Mode mode;
+    int shift;  // -1: its extent is no power of two
+  };
+
   std::size_t axes_;
   int values_, turns_, rank_;
   std::vector<std::int64_t> of_thread_, of_value_, of_turn_;  // items, axis by axis
   std::vector<std::int64_t> sizes_;                           // of the axes
-  std::vector<std::vector<Mode>> tile_;                       // by axis
+  std::vector<std::vector<Step>> tile_;                       // by axis
 };
 
 /// Calls use(thread, value, where it is) for every register of a turn; a coordinate is empty where it holds nothing.

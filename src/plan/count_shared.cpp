@@ -20,9 +20,9 @@ struct Warp {
 
 /// The number of a thread along those modes of its layout that `which` takes.
 template <class Which>
-std::int64_t digit(const Context& c, int thread, const Which& which) {
+std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
-  for (const Mode& m : modes(values::View(c.share)[0])) {
+  for (const Mode& m : modes) {
     if (which(m, below)) number += thread / below % m.extent * times, times *= m.extent;
     below *= m.extent;
   }
@@ -31,21 +31,23 @@ std::int64_t digit(const Context& c, int thread, const Which& which) {
 
 std::vector<Warp> warps_of(const Context& c, bool sums) {
   const Held held(c);
+  const std::vector<Mode> threads = modes(values::View(c.share)[0]);
+  const int step = sums ? 1 : c.vector(), lanes = c.lanes();
   std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(held.threads(), 32)));
   for (int thread = 0; thread < held.threads(); ++thread) {
     Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
-    warp.part.push_back(digit(c, thread, [&](const Mode& m, std::int64_t below) {
+    warp.part.push_back(digit(threads, thread, [&](const Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
     std::size_t i = 0;
     for (int turn = 0; turn < (sums ? 1 : held.turns()); ++turn)
-      for (int value = 0; value < held.values(); value += sums ? 1 : c.vector()) {
+      for (int value = 0; value < held.values(); value += step) {
         if (sums && !held.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
         Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
         if (!sums)
           held.find(thread, value, turn, at);
-        else if (thread % c.lanes() == 0)
+        else if (thread % lanes == 0)
           held.find_sum(thread, value, turn, at);
       }
   }
@@ -65,6 +67,21 @@ int ideal(const BankAccess& a, int total) {
   return std::min(total, phases);
 }
 
+/// Whether an access is another one some rows of all banks further: then it takes as many wavefronts.
+bool alike(const BankAccess& a, const BankAccess& b) {
+  if (a.address.size() != b.address.size()) return false;
+  std::int64_t by = -1;
+  for (std::size_t lane = 0; lane < a.address.size(); ++lane) {
+    const bool active = a.address[lane] != -1;
+    if (active != (b.address[lane] != -1)) return false;
+    if (!active) continue;
+    const std::int64_t now = a.address[lane] - b.address[lane];
+    if (now % 128 != 0 || (by != -1 && now != by)) return false;
+    by = now;
+  }
+  return true;
+}
+
 class Count {
  public:
   Count(const KernelPlan& plan, const Context& c, bool sums = false)
@@ -73,12 +90,15 @@ class Count {
   void add(const SharedAccess& a) {
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
+    BankAccess access{.bytes = a.bytes, .address = std::vector<std::int64_t>(32), .load = a.load}, last;
+    Wavefronts w;
+    int ideally = 0;
     for (const Warp& warp : warps_) {
       std::uint32_t all = ~0u, most = 0;  // lanes that have done it every time; the first time
       for (const WarpAccess& lanes : warp.iterations) {
-        BankAccess access{.bytes = a.bytes, .address = std::vector<std::int64_t>(32, -1), .load = a.load};
         std::uint32_t active = 0;
         for (std::size_t lane = 0; lane < 32; ++lane) {
+          access.address[lane] = -1;
           if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
           active |= 1u << lane;
           access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
@@ -87,10 +107,9 @@ class Count {
         if (!active) continue;
         result.mixed = result.mixed || (active & ~all) != 0;
         all = active, most |= active;
-        const Wavefronts w = evaluate(access);
+        if (!alike(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
         result.counts[wavefronts] += static_cast<std::uint64_t>(w.total);
-        result.counts[Counter(unsigned(wavefronts) + 1)] +=
-            static_cast<std::uint64_t>(ideal(access, w.total));
+        result.counts[Counter(unsigned(wavefronts) + 1)] += static_cast<std::uint64_t>(ideally);
       }
       result.ragged = result.ragged || (most && all != most);
     }
@@ -104,15 +123,16 @@ class Count {
                        [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
   }
 
-  std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) const {
+  std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     const Buffer& b = plan_.buffers[a.buffer];
-    Shape element;
-    for (const Place& p : a.at) element.push_back(p.of(at));
-    return b.offset + offset_of(b, element, part) * graph::bytes(b.dtype);
+    element_.clear();
+    for (const Place& p : a.at) element_.push_back(p.of(at));
+    return b.offset + offset_of(b, element_, part) * graph::bytes(b.dtype);
   }
 
   const KernelPlan& plan_;
   std::vector<Warp> warps_;
+  Shape element_;
 };
 
 /// Lines of millions that one block sums: each of their elements would be looked at.

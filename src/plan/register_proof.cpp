@@ -63,10 +63,11 @@ void RegisterProof::covers(int t) {
   for_each(Held(c), [&](int, int, const Shape& at) {
     if (inside(at, c.domain)) ++held[static_cast<std::size_t>(linear(at, c.domain))];
   });
+  const int holders = c.holders();
   for (std::size_t i = 0; i < held.size(); ++i)
-    if (held[i] != c.holders())
+    if (held[i] != holders)
       fail("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
-           to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), held[i], c.holders());
+           to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), held[i], holders);
 }
 
 void RegisterProof::chained(int t, int writer) {

@@ -191,8 +191,6 @@ bool clearly_less(const Tiled& a, const Tiled& given) {
 
 }  // namespace
 
-bool prices_are_measured(const target::Target& target) { return target.name == "sm_90a"; }
-
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
   if (wishes.tiles == Tiles::stated) return planned(retile::retile(graph, wishes.tiling), target, wishes);
   if (wishes.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, wishes);

@@ -18,9 +18,6 @@ struct Tiled {
   Price price;
 };
 
-/// Whether a GPU of the target has measured what its prices are made of; others' are data sheets'.
-bool prices_are_measured(const target::Target&);
-
 /// Throws Error where a stated tiling is none of the graph's, or would change what it means.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
 

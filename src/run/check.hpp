@@ -3,6 +3,9 @@
 //   check_all(g, manifest, storage, inputs, result);              // whole tensors, by a reference of the whole graph
 //   check_sample(g, manifest, storage, choice, options, result);  // tiles, each by a reference of what it takes
 //
+// The graph is the one that was given, whatever the program was made of: a tensor of it that the program does not store, or stores
+// in another dtype, has its rounding left out (graph/left_out.hpp); what only the program stores shows in what follows from it.
+//
 // Both set the result's status, its reason and what is said of each tensor. Which tiles, and what they follow from, is
 // graph/sample.hpp's; what is right, the judge's.
 #pragma once
@@ -26,9 +29,8 @@ Check standard_check(const graph::KernelGraph&);
 
 using Say = std::function<void(const std::string&)>;
 
-/// `held_to`, by tensor: whose tolerance counts, where it is not the tensor's own dtype's.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
-               const graph::RandomInputs&, RunResult&, const std::vector<graph::DType>& held_to = {});
+               const graph::RandomInputs&, RunResult&);
 
 struct SampledCheck {
   int threads = 0;  // 0: one a core

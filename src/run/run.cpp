@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
@@ -107,46 +108,27 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-/// The fastest tiling of a few, measured here.
-retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
-  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
-  o.say("waiting for the GPU");
-  const GpuLock alone(cache);
-  o.say("tuning");
-  const auto measure = [&](const emit::Program& p) {
-    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
-    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
-    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
-  };
-  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
-}
-
-/// Whether all kernel-level tensors are the same: then what a graph was retiled to is checked against the graph itself.
-bool same_tensors(const graph::KernelGraph& a, const graph::KernelGraph& b) {
-  return std::ranges::equal(a.tensors, b.tensors, [](const auto& x, const auto& y) {
-    return x.shape == y.shape && x.dtype == y.dtype;
-  });
-}
-
-void fill(graph::KernelGraph given_graph, const Options& o, const Cache& cache, RunResult& r) {
-  graph::declare_constant(given_graph, o.constants);
+void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
+  graph::declare_constant(g, o.constants);
   // Planning is cheap and refuses what cannot run; the inputs and the reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
     o.say("planning");
     plan::Wishes wishes = o.wishes;
-    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(given_graph, o, cache);
-    const auto start = Clock::now();
-    program = emit::transpile(given_graph, target::find(o.target), wishes);
-    r.plan_ms = ms_since(start);
+    auto start = Clock::now();
+    const target::Target& target = target::find(o.target);
+    const graph::KernelGraph fused = o.fuse ? fuse::optimize(g, target).graph : g;
+    const double fuse_ms = ms_since(start);
+    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(fused, o, cache);
+    start = Clock::now();
+    program = emit::transpile(fused, target, wishes);
+    r.plan_ms = fuse_ms + ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels) {
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
     }
   }
-  const graph::KernelGraph& g =
-      program && !same_tensors(given_graph, program->graph) ? program->graph : given_graph;
   const Check check = o.on == Engine::reference ? Check::full : o.check.value_or(standard_check(g));
   r.check = name(check);
   o.say("finding inputs");
@@ -184,11 +166,8 @@ void fill(graph::KernelGraph given_graph, const Options& o, const Cache& cache, 
   (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
   o.say("checking");
   start = Clock::now();
-  // A partial sum that retiling widened is as good as the graph asked for.
-  std::vector<graph::DType> stated;
-  for (const graph::KernelTensor& t : given_graph.tensors) stated.push_back(t.dtype);
   if (check == Check::full)
-    check_all(g, program->manifest, storage, inputs, r, stated);
+    check_all(g, program->manifest, storage, inputs, r);
   else if (check == Check::sampled)
     check_sample(g, program->manifest, storage, inputs, {.threads = o.workers, .say = o.say}, r);
   r.check_ms = ms_since(start);
@@ -217,6 +196,19 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
 
 }  // namespace
 
+retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  o.say("waiting for the GPU");
+  const GpuLock alone(cache);
+  o.say("tuning");
+  const auto measure = [&](const emit::Program& p) {
+    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
+    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
+  };
+  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
+}
+
 std::string_view name(Engine e) {
   constexpr std::string_view names[] = {"gpu", "emulator", "reference"};
   return names[static_cast<int>(e)];
@@ -235,25 +227,27 @@ RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache)
   return r;
 }
 
+std::string gpu_target() {
+  nvrtc_version();
+  const int cc = device().compute_capability;
+  for (const target::Target& t : target::all())
+    if (t.compute_capability == cc) return std::string(t.name);
+  // Code of an earlier minor version runs on it; what it would run best is not known here.
+  for (const target::Target& t : target::all()) {
+    const bool exact = t.name.ends_with('a');
+    if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc)
+      return std::string(t.name);
+  }
+  fail("the {} here is sm_{}, which no known target runs on", device().name, cc);
+}
+
 GpuFound find_gpu() {
   GpuFound found;
   run_jobs(
       1, 1,
       [](int) -> std::string {
         try {
-          nvrtc_version();
-          const int cc = device().compute_capability;
-          for (const target::Target& t : target::all()) {
-            if (t.compute_capability == cc) return fmt::format("+{}", t.name);
-          }
-          // Code of an earlier minor version runs on it; what it would run best is not known here.
-          for (const target::Target& t : target::all()) {
-            const bool exact = t.name.ends_with('a');
-            if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc) {
-              return fmt::format("+{}", t.name);
-            }
-          }
-          fail("the {} here is sm_{}, which no known target runs on", device().name, cc);
+          return fmt::format("+{}", gpu_target());
         } catch (const Error& e) {
           return fmt::format("-{}", e.what());
         }

@@ -11,6 +11,10 @@ const std::vector<Target>& all() {
     t.costs.clock = clock, t.costs.dram = dram, t.costs.l2 = l2, t.costs.l2_bytes = l2_bytes;
     return t;
   };
+  const auto measured = [](Target t) {
+    t.costs.measured = true;
+    return t;
+  };
   static const std::vector<Target> targets = {
       // name     cc  block    SM       sys  thr   thr/SM blk regs regs/SM SMs  grid
       costing(
@@ -22,7 +26,8 @@ const std::vector<Target>& all() {
       costing(
           Target{"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535},
           2.2, 850, 4500, 72 * K * K),
-      {"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535},
+      measured(Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535,
+                      65535}),
   };
   return targets;
 }

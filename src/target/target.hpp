@@ -20,6 +20,7 @@ struct Costs {
   double step = 3.4;                 // cycles of a warp's instruction that waits for the one before
   double barrier = 145;              // cycles
   double rest = 0.18;                // the share of everything but the slowest that does not overlap with it
+  bool measured = false;             // on a GPU of the target; else what it is taken for
 };
 
 struct Target {

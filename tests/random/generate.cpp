@@ -272,6 +272,29 @@ graph::Tensor Maker::numbers(const Shape& shape) {
   return builder.input(fmt::format("X{}", inputs_++), shape, graph::DType::int32, strides(shape));
 }
 
+namespace {
+
+/// What nobody reads is an output, and some of what somebody does. The last result nobody reads.
+graph::KernelGraph finished(Maker& make) {
+  graph::Builder& builder = make.builder;
+  const auto output = [&](int t) {
+    builder.output(
+        {&builder, t}, fmt::format("Y{}", t),
+        make.placed.count(t) || make.rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
+  };
+  const int last = make.pool.back().at.index;
+  output(last);
+  const graph::KernelGraph g = builder.build();
+  std::set<int> read{last};
+  for (const auto& op : g.ops) read.insert(op.inputs.begin(), op.inputs.end());
+  for (const auto& op : g.ops)
+    for (int t : op.outputs)
+      if (t != last && (!read.count(t) || make.rng.chance(15))) output(t);
+  return builder.build();
+}
+
+}  // namespace
+
 graph::KernelGraph random_graph(std::uint64_t seed) {
   if (seed % chain_every == 0) return random_chain(seed);
   Rng rng(seed);
@@ -290,21 +313,19 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   for (std::int64_t i = form >= 45 && form < 65 ? rng.between(3, 7) : 0; i > 0; --i) KernelStep(make).run();
   if (form < 85 && rng.chance(8)) random_custom(make);
 
-  // What nobody reads is an output, and some of what somebody does. The last result nobody reads.
-  const auto output = [&](int t) {
-    builder.output(
-        {&builder, t}, fmt::format("Y{}", t),
-        make.placed.count(t) || rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
-  };
-  const int last = make.pool.back().at.index;
-  output(last);
-  const graph::KernelGraph g = builder.build();
-  std::set<int> read{last};
-  for (const auto& op : g.ops) read.insert(op.inputs.begin(), op.inputs.end());
-  for (const auto& op : g.ops)
-    for (int t : op.outputs)
-      if (t != last && (!read.count(t) || rng.chance(15))) output(t);
-  return builder.build();
+  return finished(make);
+}
+
+graph::KernelGraph random_plain(std::uint64_t seed) {
+  Rng rng(seed);
+  const graph::DType dtype = rng.chance(45)   ? graph::DType::f16
+                             : rng.chance(60) ? graph::DType::bf16
+                                              : graph::DType::f32;
+  graph::Builder builder(fmt::format("plain_{}", seed));
+  Maker make(rng, builder, dtype);
+  make.whole = rng.chance(40);
+  for (std::int64_t i = rng.between(3, 9); i > 0; --i) KernelStep(make).run();
+  return finished(make);
 }
 
 }  // namespace zellige::random_graphs

@@ -1,0 +1,118 @@
+#include "fuse/axes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "graph/error.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+/// Dimensions, and which of them are one.
+class Union {
+ public:
+  explicit Union(const Steps& s) : steps_(s) {
+    for (const Value& v : s.values) {
+      first_.push_back(static_cast<int>(parent_.size()));
+      parent_.resize(parent_.size() + v.shape.size());
+    }
+    std::iota(parent_.begin(), parent_.end(), 0);
+    summed_.resize(parent_.size()), whole_.resize(parent_.size());
+  }
+
+  int rank(int v) const { return static_cast<int>(shape(v).size()); }
+  const Shape& shape(int v) const { return steps_.values[v].shape; }
+  int find(int x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  int at(int v, int d) { return find(first_[v] + d); }
+
+  /// Extents of 1 count nothing.
+  void same(int v, int d, int w, int e) {
+    if (shape(v)[d] == 1 || shape(w)[e] == 1) return;
+    const int x = at(v, d), y = at(w, e);
+    parent_[x] = y;
+    summed_[y] = summed_[y] || summed_[x], whole_[y] = whole_[y] || whole_[x];
+  }
+  void summed(int v, int d) { summed_[at(v, d)] = true; }
+  void whole(int v, int d) { whole_[at(v, d)] = true; }
+
+  /// Dimensions that meet when counted from the last, without the last `but`.
+  void aligned(int v, int w, int but = 0) {
+    for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
+      same(v, rank(v) - back, w, rank(w) - back);
+  }
+
+  Axes axes() {
+    Axes a;
+    std::map<int, int> number;
+    a.of.resize(steps_.values.size());
+    for (int v = 0; v < static_cast<int>(steps_.values.size()); ++v)
+      for (int d = 0; d < rank(v); ++d) {
+        int axis = -1;
+        if (shape(v)[d] > 1) {
+          const int x = at(v, d);
+          const auto [found, is_new] = number.insert({x, static_cast<int>(a.axes.size())});
+          if (is_new) a.axes.push_back({shape(v)[d], summed_[x], whole_[x]});
+          axis = found->second;
+          if (std::ranges::count(a.of[v], axis) > 0)
+            fail("two dimensions of {} would run together", graph::to_string(shape(v)));
+        }
+        a.of[v].push_back(axis);
+      }
+    return a;
+  }
+
+ private:
+  const Steps& steps_;
+  std::vector<int> first_, parent_;
+  std::vector<bool> summed_, whole_;
+};
+
+}  // namespace
+
+bool Axes::has(int value, int axis) const { return dim(value, axis) >= 0; }
+
+int Axes::dim(int value, int axis) const {
+  const auto at = std::ranges::find(of[value], axis);
+  return at == of[value].end() ? -1 : static_cast<int>(at - of[value].begin());
+}
+
+Axes axes_of(const Steps& s) {
+  Union u(s);
+  for (const Step& step : s.steps) {
+    const int out = step.output, x = step.inputs[0];
+    switch (graph::family(step.kind)) {
+      case graph::OpFamily::matmul: {
+        const int y = step.inputs[1];
+        u.aligned(out, x, 2), u.aligned(out, y, 2);
+        u.same(out, u.rank(out) - 2, x, u.rank(x) - 2);
+        u.same(out, u.rank(out) - 1, y, u.rank(y) - 1);
+        u.same(x, u.rank(x) - 1, y, u.rank(y) - 2);
+        u.summed(x, u.rank(x) - 1);
+        break;
+      }
+      case graph::OpFamily::reduction: {
+        const int dim = step.attributes.dim;
+        for (int d = 0; d < u.rank(x); ++d)
+          if (d != dim) u.same(out, d, x, d);
+        u.summed(x, dim);
+        if (step.attributes.to != 1) u.whole(x, dim), u.whole(out, dim);
+        break;
+      }
+      case graph::OpFamily::composed:  // rotary embeddings: all of the last dimension
+      case graph::OpFamily::rotary:
+        u.aligned(out, x);
+        for (int v : step.inputs) u.aligned(out, v, 1), u.whole(v, u.rank(v) - 1);
+        break;
+      default:
+        for (int v : step.inputs) u.aligned(out, v);
+    }
+  }
+  return u.axes();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,326 @@
+#include "fuse/body.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "fuse/held.hpp"
+#include "graph/error.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockOp;
+using graph::DType;
+using Kind = Held::Kind;
+
+class Emission {
+ public:
+  Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles)
+      : g_(g), steps_(steps), axes_(axes), tiles_(tiles), held_(steps.values.size()) {
+    graph::BlockGraph& b = body_.block;
+    b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
+    b.block = {tiles.threads, 1, 1};
+    b.loop = tiles.loop;
+  }
+
+  Body run() {
+    for (const Step& s : steps_.steps) {
+      for (int v : s.inputs) load(v);
+      const Held h = held_[s.output] = lower(s);
+      if (h.tile >= 0 && h.itself()) name(h.tile, s.output);
+    }
+    for (int v : steps_.outputs) store(v);
+    return std::move(body_);
+  }
+
+ private:
+  struct Running {
+    int of, dim;          // a tile
+    int maximum, fallen;  // now, and the one before less it
+    int like;             // a value of as many dimensions as the tile
+  };
+
+  const Shape& shape(int v) const { return steps_.values[v].shape; }
+  /// The extent of a dimension counted from the last.
+  static std::int64_t from_last(const Shape& s, std::size_t back) {
+    return back < s.size() ? s[s.size() - 1 - back] : 1;
+  }
+  std::string called(int v) const {
+    const int t = steps_.values[v].tensor;
+    return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
+  }
+  [[noreturn]] void refuse(const Step& s) const {
+    fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
+  }
+
+  int tile(const std::string& name = {}) {
+    body_.block.tensors.push_back({.name = names_.insert(name).second ? name : std::string()});
+    return static_cast<int>(body_.block.tensors.size()) - 1;
+  }
+  void name(int t, int v) {
+    std::string& n = body_.block.tensors[t].name;
+    if (steps_.values[v].tensor >= 0 && n.empty() && names_.insert(called(v)).second) n = called(v);
+  }
+  int emit(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
+    const int out = tile();
+    body_.block.ops.push_back({kind, std::move(in), {out}, a});
+    return out;
+  }
+  int cast(int t, DType from, DType to) { return from == to ? t : emit(OpKind::cast, {t}, {.dtype = to}); }
+
+  std::array<int, 3> map_of(int v) const {
+    std::array<int, 3> map{-1, -1, -1};
+    for (int g = 0; g < 3; ++g)
+      if (tiles_.grid[g].blocks > 1)
+        for (int axis : tiles_.grid[g].axes)
+          if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
+    return map;
+  }
+  int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
+
+  void load(int v) {
+    if (held_[v].tile >= 0 || !steps_.values[v].loaded) return;
+    const bool varies = loop_dim(v) >= 0;
+    BlockOp op;
+    op.kind = OpKind::input;
+    op.map = map_of(v);
+    op.loop_dim = tiles_.loop > 1 ? loop_dim(v) : -1;
+    const int tensor = steps_.values[v].tensor;
+    const auto at = std::ranges::find(body_.loads, tensor);
+    op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
+    if (at == body_.loads.end()) body_.loads.push_back(tensor);
+    for (const BlockOp& other : body_.block.ops)  // the same part, for another reader
+      if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
+          other.loop_dim == op.loop_dim) {
+        held_[v] = {.tile = other.outputs[0], .varies = varies};
+        return;
+      }
+    op.outputs = {tile(called(v) + "_tile")};
+    held_[v] = {.tile = op.outputs[0], .varies = varies};
+    body_.block.ops.push_back(op);
+  }
+
+  void store(int v) {
+    if (held_[v].varies) fail("{} would be stored from inside the loop", called(v));
+    BlockOp op;
+    op.kind = OpKind::output;
+    op.inputs = {known(v)};
+    op.map = map_of(v);
+    for (int g = 0; g < 3; ++g)
+      if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
+        fail("{} lacks the dimension that blocks share", called(v));
+    op.kernel_tensor = static_cast<int>(body_.stores.size());
+    body_.stores.push_back(v);
+    body_.block.ops.push_back(op);
+  }
+
+  /// The tile of what does not wait for anything: a maximum's end is taken here.
+  int known(int v) {
+    Held& h = held_[v];
+    if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
+    // An accumulated maximum starts at the lowest finite number: the same only where nothing is below.
+    if (!std::ranges::any_of(
+            h.monotone, [](const Step& s) { return s.kind == OpKind::clamp || s.kind == OpKind::maximum; }))
+      fail("the maximum {} would be that of finite numbers", called(v));
+    h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {inner(h)}, {.dim = h.dim, .keepdim = true})});
+    return h.tile;
+  }
+
+  /// What a maximum is taken of.
+  int inner(const Held& h) {
+    int x = held_[h.of].tile;
+    for (const Step& s : h.monotone) x = mapped_once(s, x);
+    return x;
+  }
+  int mapped_once(const Step& s, int x) {
+    for (const BlockOp& op : body_.block.ops)
+      if (op.kind == s.kind && op.attributes == s.attributes && op.inputs == std::vector{x})
+        return op.outputs[0];
+    return emit(s.kind, {x}, s.attributes);
+  }
+
+  int running_of(const Held& h) {
+    const int x = inner(h);
+    for (std::size_t i = 0; i < runnings_.size(); ++i)
+      if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
+    const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile();
+    body_.block.ops.back().outputs.push_back(fallen);
+    runnings_.push_back({x, h.dim, maximum, fallen, h.of});
+    return static_cast<int>(runnings_.size()) - 1;
+  }
+
+  /// What sums so far are multiplied with, in float32.
+  int rescale_of(const Held& h) {
+    const Running& r = runnings_[h.running];
+    const int fallen = cast(r.fallen, steps_.values[r.like].dtype, DType::f32);
+    const Step scale{OpKind::mul_scalar, {.scalar = -h.coefficient}, {0}};
+    return mapped_once({OpKind::exp, {}, {0}}, h.coefficient == -1 ? fallen : mapped_once(scale, fallen));
+  }
+
+  Held lower(const Step& s) {
+    const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return held_[v].varies; });
+    if (!inside) return outside(s);
+    switch (graph::family(s.kind)) {
+      case graph::OpFamily::matmul:
+        return product(s);
+      case graph::OpFamily::reduction:
+        return reduced(s);
+      default:
+        return mapped(s);
+    }
+  }
+
+  /// A step on what does not change with the iteration.
+  Held outside(const Step& s) {
+    const Held& x = held_[s.inputs[0]];
+    if (x.kind == Kind::maximum && is_monotone(s)) {
+      Held h = x;
+      h.tile = -1;
+      h.monotone.push_back(s);
+      return h;
+    }
+    Held h;
+    std::vector<int> in;
+    for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || held_[v].after;
+    h.tile = placed(s, std::move(in));
+    return h;
+  }
+
+  /// With where a mask's tile lies.
+  int placed(const Step& s, std::vector<int> in) {
+    const int t = emit(s.kind, std::move(in), s.attributes);
+    if (s.kind == OpKind::mask) {
+      body_.block.ops.back().map = map_of(s.inputs[0]);
+      body_.block.ops.back().loop_dim = tiles_.loop > 1 ? loop_dim(s.inputs[0]) : -1;
+    }
+    return t;
+  }
+
+  Held mapped(const Step& s) {
+    Held x = held_[s.inputs[0]];
+    if (s.inputs.size() == 1) {
+      if (!through(s, x)) refuse(s);
+      x.tile = placed(s, {x.tile});
+      return x;
+    }
+    if (s.inputs.size() > 2) {
+      std::vector<int> in;
+      for (int v : s.inputs) {
+        if (!held_[v].itself() || held_[v].waits()) refuse(s);
+        in.push_back(held_[v].tile);
+      }
+      return {.tile = placed(s, std::move(in)), .varies = true};
+    }
+    Held y = held_[s.inputs[1]];
+    if (y.waits() || x.waits()) return waited(s, x, y);
+    const int left = x.tile, right = y.tile;
+    if (!through(s, x, y)) refuse(s);
+    x.varies = true;
+    x.tile = emit(s.kind, {left, right}, s.attributes);
+    return x;
+  }
+
+  /// One operand is inside, the other is known after the loop.
+  Held waited(const Step& s, Held x, const Held& y) {
+    if (s.kind == OpKind::mul && x.waits()) {
+      Held h = y;
+      if (h.kind == Kind::offset) refuse(s);
+      h.factors.push_back({s.inputs[0], false});
+      return h;
+    }
+    if (x.waits()) refuse(s);
+    if (s.kind == OpKind::mul || s.kind == OpKind::div) {
+      if (x.kind == Kind::offset) refuse(s);
+      x.factors.push_back({s.inputs[1], s.kind == OpKind::div});
+      return x;
+    }
+    if (s.kind != OpKind::sub || y.kind != Kind::maximum || !x.itself()) refuse(s);
+    x.running = running_of(y);
+    x.kind = Kind::offset, x.coefficient = -1;
+    x.tile = emit(OpKind::sub, {x.tile, runnings_[x.running].maximum});
+    return x;
+  }
+
+  /// Factors and running maxima must have one element along a dimension that is summed over, counted from the last.
+  bool passes(const Held& h, std::size_t back) const {
+    for (const Factor& f : h.factors)
+      if (from_last(shape(f.value), back) != 1) return false;
+    if (h.running < 0) return true;
+    const Running& r = runnings_[h.running];
+    const Shape& like = shape(r.like);
+    return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
+  }
+
+  Held reduced(const Step& s) {
+    const int v = s.inputs[0], dim = s.attributes.dim;
+    Held x = held_[v];
+    const bool along = loop_dim(v) == dim, last = dim + 1 == static_cast<int>(shape(v).size());
+    if (s.kind == OpKind::amax) {
+      if (!x.itself()) refuse(s);
+      if (along) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
+      x.tile = emit(s.kind, {x.tile}, s.attributes);
+      return x;
+    }
+    if (x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim))) refuse(s);
+    if (!along) {
+      x.tile = emit(s.kind, {x.tile}, s.attributes);
+      return x;
+    }
+    DType dtype = steps_.values[v].dtype;
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, std::exchange(dtype, DType::f32), DType::f32);
+    if (!last) x.tile = emit(s.kind, {x.tile}, s.attributes);
+    return settled(s, x, dtype, last ? OpKind::accum_red_sum : OpKind::accum);
+  }
+
+  Held product(const Step& s) {
+    Held x = held_[s.inputs[0]], y = held_[s.inputs[1]];
+    if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
+        !passes(y, 1))
+      refuse(s);
+    const int product = emit(s.kind, {x.tile, y.tile}, s.attributes);
+    const bool along = loop_dim(s.inputs[0]) == static_cast<int>(shape(s.inputs[0]).size()) - 1;
+    if (!through({OpKind::mul, {}, {0, 0}}, x, y)) refuse(s);
+    x.tile = product, x.varies = true;
+    if (!along) return x;
+    DType dtype = steps_.values[s.output].dtype;
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, std::exchange(dtype, DType::f32), DType::f32);
+    return settled(s, x, dtype, OpKind::accum);
+  }
+
+  /// The sum over the loop, and then what waited for its end.
+  Held settled(const Step& s, const Held& x, DType dtype, OpKind sum) {
+    int t = -1;
+    if (x.kind == Kind::scaled)
+      t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale,
+               {x.tile, rescale_of(x)});
+    else
+      t = emit(sum, {x.tile});
+    for (const Factor& f : x.factors) {
+      const DType other = steps_.values[f.value].dtype;
+      const int by = cast(known(f.value), other, dtype == other ? dtype : DType::f32);
+      t = cast(t, dtype, dtype == other ? dtype : DType::f32);
+      if (dtype != other) dtype = DType::f32;
+      t = emit(f.divide ? OpKind::div : OpKind::mul, {t, by});
+    }
+    return {.tile = cast(t, dtype, steps_.values[s.output].dtype), .after = true};
+  }
+
+  const graph::KernelGraph& g_;
+  const Steps& steps_;
+  const Axes& axes_;
+  const Tiles& tiles_;
+  Body body_;
+  std::vector<Held> held_;
+  std::vector<Running> runnings_;
+  std::set<std::string> names_{""};
+};
+
+}  // namespace
+
+Body body_of(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
+  return Emission(g, steps, axes, tiles).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,259 @@
+#include "fuse/choose.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "fuse/groups.hpp"
+#include "fuse/steps.hpp"
+#include "graph/error.hpp"
+#include "graph/view.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+constexpr std::size_t most_groups = 3000, most_ops = 16, widest = 2000;
+constexpr double never = std::numeric_limits<double>::infinity();
+/// A custom operator takes a plain one's place alone only where it is clearly faster by price.
+constexpr double alone_gain = 0.85;
+/// Estimates are too high by up to that where warpgroups multiply: as much is hoped for until a group is planned.
+constexpr double hopeful = 0.4;
+/// What a kernel costs beside its price, so that of equals the fewer are taken.
+constexpr double each = 0.01;
+
+struct Candidate {
+  Set ops, before;  // before: who must be done
+  Group group;
+  bool planned = false;
+};
+
+class Choosing {
+ public:
+  Choosing(const graph::KernelGraph& g, const target::Target& target)
+      : g_(g), target_(target), order_(order_of(g)) {}
+
+  Choice run() {
+    singles();
+    grow();
+    std::vector<std::size_t> way = cheapest();
+    while (plan(way)) way = cheapest();
+    for (std::size_t c : way) choice_.groups.push_back(candidates_[c].group);
+    explain(way);
+    return std::move(choice_);
+  }
+
+ private:
+  Set set(const std::vector<int>& ops) const {
+    Set s(g_.ops.size());
+    for (int i : ops) s.add(i);
+    return s;
+  }
+  Set before(const Set& s) const {
+    Set b(g_.ops.size());
+    for (int i : s.list())
+      for (int p : order_.direct[i].list())
+        if (!s.has(p)) b.add(p);
+    return b;
+  }
+
+  /// Every operator as it is. What nobody can fuse costs the same in any choice.
+  void singles() {
+    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
+      const int op = static_cast<int>(i);
+      Candidate c{set({op}), order_.direct[i], {{op}, {}, 0}, true};
+      std::string why;
+      if (!graph::is_view(g_.ops[i].kind)) {
+        const auto us = planned_us(g_, op, target_, why);
+        if (!us) fail("{}", why);
+        c.group.us = *us;
+      }
+      free_.push_back(!fusable(g_, op));
+      candidates_.push_back(std::move(c));
+    }
+  }
+
+  void grow() {
+    std::map<Set, bool> seen;
+    std::vector<Set> open;
+    const auto visit = [&](const Set& s) {
+      if (s.count() > most_ops || !seen.insert({s, true}).second || !is_convex(s, order_)) return;
+      if (seen.size() > most_groups) {
+        cut_short_ = true;
+        return;
+      }
+      std::string why;
+      std::vector<Kernel> kernels = kernels_of(g_, s.list(), target_, why);
+      if (kernels.empty()) {
+        refused_[s] = why;
+        return;
+      }
+      open.push_back(s);
+      const double us = hopeful * kernels.front().us;
+      candidates_.push_back({s, before(s), {s.list(), std::move(kernels), us}, false});
+    };
+    for (std::size_t i = 0; i < g_.ops.size(); ++i)
+      if (fusable(g_, static_cast<int>(i))) {
+        visit(set({static_cast<int>(i)}));
+        if (refused_.count(set({static_cast<int>(i)})) > 0) open.push_back(set({static_cast<int>(i)}));
+      }
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      const Set from = open[at];
+      for (int x : neighbours(g_, from, order_)) {
+        Set s = from;
+        s.add(x);
+        visit(s);
+      }
+    }
+    if (cut_short_)
+      choice_.notes.push_back(
+          fmt::format("of more than {} groups the first {} were looked at", most_groups, most_groups));
+  }
+
+  struct Reached {
+    double us = never;
+    Set from;
+    std::size_t by = 0;
+  };
+
+  /// With all that nobody can fuse and that is ready.
+  Set ready(Set done) const {
+    for (std::size_t i = 0; i < free_.size(); ++i)  // in the graph's order: once is enough
+      if (free_[i] && done.has(order_.direct[i])) done.add(static_cast<int>(i));
+    return done;
+  }
+
+  std::vector<std::size_t> cheapest() {
+    const Set none(g_.ops.size());
+    std::vector<std::map<Set, Reached>> by_count(g_.ops.size() + 1);
+    const Set start = ready(none);
+    by_count[start.count()][start] = {0, none, 0};
+    for (std::size_t n = start.count(); n < g_.ops.size(); ++n) {
+      narrow(by_count[n]);
+      for (const auto& [done, reached] : by_count[n])
+        for (std::size_t c = 0; c < candidates_.size(); ++c) {
+          const Candidate& next = candidates_[c];
+          if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
+          Set then = done;
+          then.add(next.ops);
+          then = ready(std::move(then));
+          const std::size_t count = then.count();
+          Reached& r = by_count[count].try_emplace(then, Reached{never, none, 0}).first->second;
+          const double us = reached.us + next.group.us + each;
+          if (us < r.us) r = {us, done, c};
+        }
+    }
+    std::vector<std::size_t> way;
+    Set at = by_count.back().begin()->first;
+    while (at != start) {
+      const Reached& r = by_count[at.count()].at(at);
+      way.push_back(r.by);
+      at = r.from;
+    }
+    std::ranges::reverse(way);
+    return with_free(way);
+  }
+
+  /// What nobody can fuse stands as soon as it can.
+  std::vector<std::size_t> with_free(const std::vector<std::size_t>& way) const {
+    std::vector<std::size_t> result;
+    Set done(g_.ops.size());
+    const auto advance = [&] {
+      for (std::size_t i = 0; i < free_.size(); ++i)
+        if (free_[i] && !done.has(static_cast<int>(i)) && done.has(order_.direct[i])) {
+          done.add(static_cast<int>(i));
+          result.push_back(i);
+        }
+    };
+    advance();
+    for (std::size_t c : way) {
+      result.push_back(c);
+      done.add(candidates_[c].ops);
+      advance();
+    }
+    return result;
+  }
+
+  void narrow(std::map<Set, Reached>& states) {
+    if (states.size() <= widest) return;
+    std::vector<double> costs;
+    for (const auto& [s, r] : states) costs.push_back(r.us);
+    std::ranges::nth_element(costs, costs.begin() + widest);
+    std::erase_if(states, [&](const auto& s) { return s.second.us > costs[widest]; });
+    if (!beam_)
+      choice_.notes.push_back(fmt::format("groups were chosen by a beam of {} states, not exactly", widest));
+    beam_ = true;
+  }
+
+  /// Plans what has been estimated alone; true where that changed a price.
+  bool plan(const std::vector<std::size_t>& way) {
+    bool changed = false;
+    for (std::size_t at : way) {
+      Candidate& c = candidates_[at];
+      if (c.planned) continue;
+      c.planned = changed = true;
+      plan(c);
+    }
+    return changed;
+  }
+
+  void plan(Candidate& c) {
+    constexpr std::size_t tried = 12;
+    std::string why;
+    std::size_t best = 0;
+    c.group.us = never;
+    for (std::size_t k = 0; k < c.group.kernels.size() && k < tried; ++k)
+      if (const auto us = planned_us(g_, c.group.kernels[k], target_, why); us && *us < c.group.us)
+        c.group.us = *us, best = k;
+    if (c.group.us == never) {
+      refused_[c.ops] = why;
+      return;
+    }
+    std::swap(c.group.kernels[0], c.group.kernels[best]);
+    if (c.group.ops.size() == 1) c.group.us /= alone_gain;
+  }
+
+  /// Two kernels one of which reads the other: why they are not one.
+  void explain(const std::vector<std::size_t>& way) {
+    for (std::size_t i = 0; i < way.size(); ++i)
+      for (std::size_t j = i + 1; j < way.size(); ++j) {
+        const Candidate &a = candidates_[way[i]], &b = candidates_[way[j]];
+        if (!b.before.meets(a.ops) || free_[a.group.ops[0]] || free_[b.group.ops[0]]) continue;
+        Set both = a.ops;
+        both.add(b.ops);
+        const std::string what = fmt::format("{} and {} stay apart: ", last(a), last(b));
+        const auto found =
+            std::ranges::find_if(candidates_, [&](const Candidate& c) { return c.ops == both; });
+        if (found != candidates_.end() && found->group.us != never)
+          choice_.notes.push_back(fmt::format("{}{:.1f} us together, {:.1f} us in two", what, found->group.us,
+                                              a.group.us + b.group.us));
+        else if (!is_convex(both, order_))
+          choice_.notes.push_back(what + "others come between");
+        else
+          choice_.notes.push_back(what + reason(both));
+      }
+  }
+  std::string last(const Candidate& c) const {
+    return g_.tensors[g_.ops[c.group.ops.back()].outputs[0]].name;
+  }
+  std::string reason(const Set& s) {
+    if (const auto known = refused_.find(s); known != refused_.end()) return known->second;
+    std::string why;
+    const std::vector<Kernel> kernels = kernels_of(g_, s.list(), target_, why);
+    return kernels.empty() ? why : fmt::format("{:.1f} us together, by estimate", kernels[0].us);
+  }
+
+  const graph::KernelGraph& g_;
+  const target::Target& target_;
+  Order order_;
+  std::vector<Candidate> candidates_;  // first every operator by itself
+  std::vector<bool> free_;             // of no group but its own
+  std::map<Set, std::string> refused_;
+  bool cut_short_ = false, beam_ = false;
+  Choice choice_;
+};
+
+}  // namespace
+
+Choice choose(const graph::KernelGraph& g, const target::Target& target) { return Choosing(g, target).run(); }
+
+}  // namespace zellige::fuse

@@ -1,0 +1,203 @@
+#include "fuse/fuse.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "fuse/choose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "graph/validate.hpp"
+#include "graph/view.hpp"
+#include "plan/plan.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+
+/// The graph with the chosen groups in place of their operators.
+class Assembly {
+ public:
+  explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
+    out_.name = g.name;
+    for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
+    for (int t : g.inputs) out_.inputs.push_back(tensor(t));
+  }
+
+  void plain(int op) {
+    KernelOp copy = g_.ops[op];
+    for (int& t : copy.inputs) t = at_[t];
+    for (int& t : copy.outputs) t = tensor(t);
+    out_.ops.push_back(std::move(copy));
+  }
+
+  void fused(const Kernel& k) {
+    KernelOp op;
+    op.kind = graph::OpKind::custom;
+    op.block = k.block;
+    for (int t : k.loads) op.inputs.push_back(at_[t]);
+    std::vector<KernelOp> views;
+    for (std::size_t i = 0; i < k.stores.size(); ++i) {
+      const graph::KernelTensor& whole = g_.tensors[k.stores[i]];
+      if (k.stored[i] == whole.shape) {
+        op.outputs.push_back(tensor(k.stores[i]));
+        continue;
+      }
+      const int kept = add({whole.dtype, k.stored[i], {}, fresh(whole.name + "_kept")});
+      op.outputs.push_back(kept);
+      KernelOp& view = views.emplace_back();
+      view.kind = graph::OpKind::reshape;
+      view.attributes.sizes = whole.shape;
+      view.inputs = {kept}, view.outputs = {tensor(k.stores[i])};
+    }
+    out_.ops.push_back(std::move(op));
+    for (KernelOp& v : views) out_.ops.push_back(std::move(v));
+  }
+
+  int next() const { return static_cast<int>(out_.ops.size()); }
+
+  KernelGraph take() {
+    for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
+    return graph::infer(std::move(out_));
+  }
+
+ private:
+  int add(graph::KernelTensor t) {
+    out_.tensors.push_back(std::move(t));
+    return static_cast<int>(out_.tensors.size()) - 1;
+  }
+  int tensor(int t) {
+    graph::KernelTensor copy = g_.tensors[t];
+    if (copy.memory >= 0) copy.memory = at_[copy.memory];
+    return at_[t] = add(std::move(copy));
+  }
+  std::string fresh(std::string name) {
+    while (!names_.insert(name).second) name += '_';
+    return name;
+  }
+
+  const KernelGraph& g_;
+  KernelGraph out_;
+  std::vector<int> at_;
+  std::set<std::string> names_;
+};
+
+std::string called(const KernelGraph& g, int op) {
+  const KernelOp& o = g.ops[op];
+  return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
+}
+
+/// Of what is no elementwise function, or of these where there is nothing else.
+std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
+  constexpr std::size_t most = 4;
+  for (const bool elementwise : {false, true}) {
+    std::vector<std::string> words;
+    for (int i : ops) {
+      const std::string word(graph::name(g.ops[i].kind));
+      if (graph::is_elementwise(g.ops[i].kind) == elementwise && (words.empty() || words.back() != word))
+        words.push_back(word);
+    }
+    if (words.empty()) continue;
+    std::string name = words[0];
+    for (std::size_t i = 1; i < std::min(words.size(), most); ++i) name += "_" + words[i];
+    return name;
+  }
+  return "kernel";
+}
+
+Optimized assemble(const KernelGraph& g, const Choice& choice, const target::Target& target) {
+  Assembly whole(g);
+  Optimized o;
+  for (const Group& group : choice.groups) {
+    const bool fused = !group.kernels.empty();
+    if (fused || !graph::is_view(g.ops[group.ops[0]].kind)) {
+      FusedKernel& k = o.kernels.emplace_back();
+      k.name = name_of(g, group.ops);
+      for (int i : group.ops) k.operators.push_back(called(g, i));
+      k.op = whole.next();
+      k.price_us = group.us;
+      k.floor_us = floor_us(g, group.ops, target);
+    }
+    fused ? whole.fused(group.kernels[0]) : whole.plain(group.ops[0]);
+  }
+  o.graph = whole.take();
+  return o;
+}
+
+/// Does the planner take it as a whole? Else says why.
+bool plans(const KernelGraph& g, const target::Target& target, std::string& why) {
+  try {
+    graph::validate(g);
+    plan::make_plan(g, target);
+    return true;
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    why = e.what();
+    return false;
+  }
+}
+
+/// A group taken back: each of its operators by itself.
+Choice without(const Choice& c, std::size_t at) {
+  Choice r;
+  r.notes = c.notes;
+  for (std::size_t i = 0; i < c.groups.size(); ++i)
+    if (i != at)
+      r.groups.push_back(c.groups[i]);
+    else
+      for (int op : c.groups[i].ops) r.groups.push_back({{op}, {}, c.groups[i].us});
+  return r;
+}
+
+/// A view that the caller gets is copied; as an operator, the copy may share a kernel.
+KernelGraph with_copies(KernelGraph g) {
+  std::set<std::string> names;
+  for (const graph::KernelTensor& t : g.tensors) names.insert(t.name);
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const int to = g.ops[i].outputs[0];
+    if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
+    graph::KernelTensor seen = g.tensors[to];
+    seen.strides.clear();
+    do seen.name += "_view";
+    while (!names.insert(seen.name).second);
+    KernelOp copy;
+    copy.kind = graph::OpKind::mul_scalar;
+    copy.inputs = {static_cast<int>(g.tensors.size())}, copy.outputs = {to};
+    g.ops[i].outputs = copy.inputs;
+    g.tensors.push_back(std::move(seen));
+    g.ops.insert(g.ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(copy));
+  }
+  return g;
+}
+
+}  // namespace
+
+Optimized optimize(const KernelGraph& given, const target::Target& target) {
+  const KernelGraph g = with_copies(given);
+  Choice choice = choose(g, target);
+  Optimized o = assemble(g, choice, target);
+  std::vector<std::string> notes;
+  for (std::string why; !plans(o.graph, target, why);) {
+    // Layouts are resolved over all kernels: what plans alone may not plan together.
+    std::size_t last = choice.groups.size();
+    for (std::size_t i = 0; i < choice.groups.size(); ++i)
+      if (!choice.groups[i].kernels.empty()) last = i;
+    if (last == choice.groups.size()) fail("{}", why);
+    notes.push_back(fmt::format("{} is taken apart again: {}", name_of(g, choice.groups[last].ops), why));
+    choice = without(choice, last);
+    o = assemble(g, choice, target);
+  }
+  for (const FusedKernel& k : o.kernels) {
+    std::string text = fmt::format("{}: {:.1f} us, at least {:.1f}:", k.name, k.price_us, k.floor_us);
+    for (const std::string& op : k.operators)
+      text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
+    o.notes.push_back(std::move(text));
+  }
+  o.notes.insert(o.notes.end(), choice.notes.begin(), choice.notes.end());
+  o.notes.insert(o.notes.end(), notes.begin(), notes.end());
+  return o;
+}
+
+}  // namespace zellige::fuse

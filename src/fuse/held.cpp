@@ -1,0 +1,106 @@
+#include "fuse/held.hpp"
+
+#include "graph/dtype.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using Kind = Held::Kind;
+
+/// f(a x) = a f(x) for numbers a > 0, and f(x + y) = f(x) + f(y), roundings aside.
+bool is_linear(const Step& s) {
+  switch (s.kind) {
+    case OpKind::mul_scalar:
+    case OpKind::neg:
+      return true;
+    case OpKind::div:
+      return s.inputs.size() == 1;
+    case OpKind::cast:
+      return !graph::is_integer(s.attributes.dtype) && !s.attributes.saturate;
+    case OpKind::mask:
+      return s.attributes.value == 0;
+    default:
+      return false;
+  }
+}
+
+bool offset(const Step& s, Held& h) {
+  switch (s.kind) {
+    case OpKind::mul_scalar:
+      h.coefficient *= s.attributes.scalar;
+      return true;
+    case OpKind::div:
+      h.coefficient /= s.attributes.scalar;
+      return s.attributes.scalar != 0;
+    case OpKind::neg:
+      h.coefficient = -h.coefficient;
+      return true;
+    case OpKind::add:
+    case OpKind::sub:
+      return true;
+    case OpKind::cast:
+      return s.attributes.dtype == graph::DType::f32;
+    case OpKind::exp:
+      h.kind = Kind::scaled;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// coefficient += sign * y's, of the same running maximum.
+bool join(Held& x, const Held& y, double sign) {
+  if (y.running < 0) return true;
+  if (x.running >= 0 && x.running != y.running) return false;
+  x.running = y.running, x.kind = y.kind;
+  x.coefficient += sign * y.coefficient;
+  if (x.coefficient == 0) x.kind = Kind::plain, x.running = -1;
+  return true;
+}
+
+}  // namespace
+
+bool is_monotone(const Step& s) {
+  if (s.inputs.size() != 1) return false;
+  switch (s.kind) {
+    case OpKind::clamp:
+    case OpKind::maximum:
+    case OpKind::minimum:
+    case OpKind::add:
+    case OpKind::sub:
+      return true;
+    case OpKind::mul_scalar:
+      return s.attributes.scalar > 0;
+    case OpKind::cast:
+      return s.attributes.dtype == graph::DType::f32;
+    default:
+      return false;
+  }
+}
+
+bool through(const Step& s, Held& h) {
+  if (h.itself()) return true;
+  if (h.kind == Kind::offset) return h.factors.empty() && offset(s, h);
+  return is_linear(s);
+}
+
+bool through(const Step& s, Held& x, const Held& y) {
+  const bool sum = s.kind == OpKind::add || s.kind == OpKind::sub;
+  if (x.itself() && y.itself()) return true;
+  if (sum) {
+    if (x.kind != Kind::offset && y.kind != Kind::offset) return x.like(y);
+    if (!x.factors.empty() || !y.factors.empty()) return false;
+    if (x.kind == Kind::scaled || y.kind == Kind::scaled) return false;
+    return join(x, y, s.kind == OpKind::add ? 1 : -1);
+  }
+  if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
+  if (x.kind == Kind::offset || y.kind == Kind::offset) return false;
+  const bool divide = s.kind == OpKind::div;
+  for (Factor f : y.factors) {
+    f.divide = f.divide != divide;
+    x.factors.push_back(f);
+  }
+  return join(x, y, divide ? -1 : 1);
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,191 @@
+#include "fuse/kernel.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "fuse/tiles.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+#include "graph/view.hpp"
+#include "plan/estimate.hpp"
+#include "plan/price.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelTensor;
+
+/// As the whole graph's views leave them; where nobody has said, row-major.
+graph::Strides strides_of(const KernelGraph& g, int tensor) {
+  const KernelTensor& t = g.tensors[tensor];
+  if (!t.strides.empty()) return t.strides;
+  for (const graph::KernelOp& op : g.ops)
+    if (op.outputs[0] == tensor && graph::is_view(op.kind))
+      if (const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
+                                          strides_of(g, op.inputs[0]), t.shape))
+        return seen->steps;
+  return graph::row_major(t.shape);
+}
+
+KernelTensor outside(const KernelGraph& g, int tensor) {
+  const KernelTensor& t = g.tensors[tensor];
+  return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
+}
+
+/// The kernel as a graph of its own.
+KernelGraph alone(const KernelGraph& g, const Kernel& k) {
+  KernelGraph a;
+  a.name = g.name;
+  graph::KernelOp op;
+  op.kind = OpKind::custom;
+  op.block = k.block;
+  for (int t : k.loads) {
+    op.inputs.push_back(static_cast<int>(a.tensors.size()));
+    a.tensors.push_back(outside(g, t));
+  }
+  a.inputs = op.inputs;
+  for (std::size_t i = 0; i < k.stores.size(); ++i) {
+    const KernelTensor& t = g.tensors[k.stores[i]];
+    op.outputs.push_back(static_cast<int>(a.tensors.size()));
+    a.tensors.push_back({t.dtype, k.stored[i], {}, t.name});
+  }
+  a.outputs = op.outputs;
+  a.ops.push_back(std::move(op));
+  return a;
+}
+
+double behind(const plan::Price& p, const target::Target& target) {
+  return p.us - target.costs.launch + target.costs.next;
+}
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops,
+                               const target::Target& target, std::string& why) {
+  std::vector<Kernel> found;
+  why.clear();
+  for (const Readers readers : {Readers::together, Readers::apart}) {
+    try {
+      const Steps steps = steps_of(g, ops, readers);
+      const Axes axes = axes_of(steps);
+      for (int loop_axis : loop_axes(steps, axes)) {
+        try {
+          for (const Tiles& t : tilings(steps, axes, loop_axis, target)) {
+            Body body = body_of(g, steps, axes, t);
+            Kernel k{ops,
+                     std::make_shared<graph::BlockGraph>(std::move(body.block)),
+                     std::move(body.loads),
+                     {},
+                     {},
+                     0};
+            for (int v : body.stores) {
+              k.stores.push_back(steps.values[v].tensor);
+              k.stored.push_back(steps.values[v].shape);
+            }
+            const KernelGraph a = graph::infer(alone(g, k));
+            k.block = a.ops[0].block;
+            k.us = plan::estimate(a, 0, target) - target.costs.launch + target.costs.next;
+            found.push_back(std::move(k));
+          }
+        } catch (const Fault&) {
+          throw;
+        } catch (const Error& e) {
+          if (why.empty() || loop_axis >= 0) why = e.what();
+        }
+      }
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error& e) {
+      if (why.empty()) why = e.what();
+    }
+    if (!found.empty()) break;
+  }
+  if (found.empty() && why.empty()) why = "its tiles do not fit into shared memory";
+  std::ranges::stable_sort(found, {}, &Kernel::us);
+  return found;
+}
+
+std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
+                                 std::string& why) {
+  try {
+    return behind(plan::price(plan::make_plan(alone(g, k), target), target), target);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    why = e.what();
+    return std::nullopt;
+  }
+}
+
+std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
+                                 std::string& why) {
+  const graph::KernelOp& op = g.ops[index];
+  KernelGraph a;
+  a.name = g.name;
+  std::map<int, int> at;
+  const auto tensor = [&](int t, const KernelTensor& as) {
+    const auto [found, is_new] = at.insert({t, static_cast<int>(a.tensors.size())});
+    if (is_new) a.tensors.push_back(as);
+    return found->second;
+  };
+  graph::KernelOp copy = op;
+  for (int& t : copy.inputs) {
+    t = tensor(t, outside(g, t));
+    if (std::ranges::find(a.inputs, t) == a.inputs.end()) a.inputs.push_back(t);
+  }
+  for (int& t : copy.outputs) {
+    const KernelTensor& whole = g.tensors[t];
+    const int memory = whole.memory < 0 ? -1 : copy.inputs[0];
+    t = tensor(t, {whole.dtype, whole.shape, whole.strides, whole.name, memory});
+  }
+  a.outputs = copy.outputs;
+  a.ops.push_back(std::move(copy));
+  try {
+    return behind(plan::price(plan::make_plan(a, target), target), target);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    why = e.what();
+    return std::nullopt;
+  }
+}
+
+double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
+  std::set<int> made, moved;
+  for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
+  double cycles = 0;  // of one multiprocessor
+  for (int i : ops) {
+    const graph::KernelOp& op = g.ops[i];
+    for (int t : op.inputs)
+      if (made.count(t) == 0) moved.insert(t);
+    for (int t : op.outputs) {
+      bool read = std::ranges::count(g.outputs, t) > 0;
+      for (std::size_t r = 0; r < g.ops.size(); ++r)
+        read = read || (std::ranges::find(ops, static_cast<int>(r)) == ops.end() &&
+                        std::ranges::count(g.ops[r].inputs, t) > 0);
+      if (read) moved.insert(t);
+    }
+    if (op.kind != OpKind::matmul) continue;
+    const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
+    const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
+                            static_cast<double>(g.tensors[op.inputs[0]].shape.back());
+    // A warpgroup's instruction keeps all four tensor cores busy, a warp's one of them.
+    const auto a = graph::name(dtype);
+    if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
+      cycles += products / (row->m * row->n * row->k) * row->cycles;
+    else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))
+      cycles += products / (warp->m * warp->n * warp->k) * warp->cycles / 4;
+    else
+      cycles += products / 128;
+  }
+  double bytes = 0;
+  for (int t : moved)
+    bytes += static_cast<double>(graph::size(g.tensors[t].shape)) * graph::bytes(g.tensors[t].dtype);
+  return std::max(bytes / target.costs.dram * 1e-3,
+                  cycles / target.multiprocessors / target.costs.clock * 1e-3);
+}
+
+}  // namespace zellige::fuse

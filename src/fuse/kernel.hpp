@@ -1,0 +1,38 @@
+// A group as a custom operator, alone in a graph: what it is estimated and planned by.
+//
+//   std::optional<Kernel> k = kernel_of(graph, {2, 3, 4}, target, &why);
+//   k->us                                  // by estimate, until somebody plans it
+//   k->op, k->loads, k->stores             // its block graph, and tensors of the graph
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "target/target.hpp"
+
+namespace zellige::fuse {
+
+struct Kernel {
+  std::vector<int> ops;  // of the graph, in order
+  std::shared_ptr<const graph::BlockGraph> block;
+  std::vector<int> loads, stores;    // tensors of the graph
+  std::vector<graph::Shape> stored;  // their shapes with every dimension that a sum left out
+  double us = 0;                     // without a first launch
+};
+
+/// Its tilings by estimate, the least first; none, with the reason, where no rule makes one block graph of the operators.
+std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
+                               std::string& why);
+
+/// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.
+std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
+                                 std::string& why);
+/// The same of a plain operator as it is.
+std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, std::string& why);
+
+/// What the kernel's bytes or its products take at least.
+double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);
+
+}  // namespace zellige::fuse

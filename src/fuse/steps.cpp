@@ -1,0 +1,117 @@
+#include "fuse/steps.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/error.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpFamily;
+
+bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
+
+class Expansion {
+ public:
+  Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
+
+  Steps run(const std::vector<int>& ops) {
+    for (int i : ops) add(i);
+    leave(ops);
+    return std::move(result_);
+  }
+
+ private:
+  int value(Value v) {
+    result_.values.push_back(std::move(v));
+    return static_cast<int>(result_.values.size()) - 1;
+  }
+
+  int operand(int tensor, int op) {
+    if (const auto made = made_.find(tensor); made != made_.end()) {
+      if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)
+        fail("{} has lost a dimension that its readers count", g_.tensors[tensor].name);
+      return made->second;
+    }
+    const auto [at, is_new] = loaded_.insert({{tensor, readers_ == Readers::apart ? op : -1}, -1});
+    if (is_new) at->second = value({g_.tensors[tensor].shape, g_.tensors[tensor].dtype, tensor, true});
+    return at->second;
+  }
+
+  void add(int index) {
+    const KernelOp& op = g_.ops[index];
+    std::vector<int> in;
+    std::vector<Shape> shapes;
+    for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
+    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
+    if (!graph::is_composed(op.kind) || is_rotary(op.kind)) {
+      Attributes a = op.attributes;
+      a.keepdim = true;
+      const Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
+      made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
+      result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
+      return;
+    }
+    const std::vector<graph::Step> steps = graph::compose(op.kind, op.attributes, shapes);
+    const std::vector<Shape> results = graph::step_shapes(steps, shapes);
+    std::vector<int> values = in;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const bool last = i + 1 == steps.size();
+      Step step{
+          steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
+      for (int k : steps[i].inputs) step.inputs.push_back(values[static_cast<std::size_t>(k)]);
+      values.push_back(step.output);
+      result_.steps.push_back(std::move(step));
+    }
+    made_[op.outputs[0]] = values.back();
+  }
+
+  void leave(const std::vector<int>& ops) {
+    for (int i : ops) {
+      const int t = g_.ops[i].outputs[0];
+      bool outside = std::ranges::count(g_.outputs, t) > 0;
+      for (std::size_t r = 0; r < g_.ops.size() && !outside; ++r)
+        outside = std::ranges::count(g_.ops[r].inputs, t) > 0 &&
+                  std::ranges::find(ops, static_cast<int>(r)) == ops.end();
+      if (outside) result_.outputs.push_back(made_.at(t));
+    }
+  }
+
+  const KernelGraph& g_;
+  Readers readers_;
+  Steps result_;
+  std::map<int, int> made_;                    // by tensor
+  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, where they are apart, reader
+};
+
+}  // namespace
+
+bool fusable(const KernelGraph& g, int index) {
+  const KernelOp& op = g.ops[index];
+  for (int t : op.outputs)
+    if (g.tensors[t].memory >= 0) return false;
+  switch (graph::family(op.kind)) {
+    case OpFamily::matmul:
+    case OpFamily::elementwise:
+    case OpFamily::composed:
+    case OpFamily::reduction:
+    case OpFamily::mask:
+    case OpFamily::rotary:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Steps steps_of(const KernelGraph& g, const std::vector<int>& ops, Readers readers) {
+  return Expansion(g, readers).run(ops);
+}
+
+}  // namespace zellige::fuse

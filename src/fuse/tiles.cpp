@@ -1,0 +1,207 @@
+#include "fuse/tiles.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
+
+/// Into how many equal parts of at most `cap`, each a whole number of an instruction's rows where that can be.
+std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
+  constexpr std::int64_t rows = 16;
+  std::int64_t any = 0;
+  for (std::int64_t n = 1; n <= shared; ++n) {
+    if (shared % n != 0 || largest / n > cap) continue;
+    if (any == 0) any = n;
+    if ((largest / n) % rows == 0) return n;
+  }
+  if (any == 0) return shared;
+  // Of an extent with no such divisor rather all, if it is not much more, than single rows.
+  return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
+}
+
+struct Candidate {
+  std::vector<int> axes;
+  std::int64_t largest = 1, shared = 1;  // extents: the greatest, and what divides all of them
+  int back = 0;                          // the dimension of the first result, counted from the last
+};
+
+/// Axes that may be cut among blocks: every result has one of a candidate's, and nothing sums over it.
+std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
+  const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
+  const auto meet = [&](int x, int y) {
+    return std::ranges::any_of(a.of, [&](const std::vector<int>& of) {
+      return std::ranges::count(of, x) > 0 && std::ranges::count(of, y) > 0;
+    });
+  };
+  std::vector<Candidate> result;
+  std::set<int> taken;
+  const std::vector<int>& first = a.of[s.outputs[0]];
+  for (std::size_t d = 0; d < first.size(); ++d) {
+    if (!free(first[d]) || taken.count(first[d]) > 0) continue;
+    Candidate c{
+        {first[d]}, a.axes[first[d]].extent, a.axes[first[d]].extent, static_cast<int>(first.size() - 1 - d)};
+    bool all = true;
+    for (int v : s.outputs) {
+      if (std::ranges::any_of(c.axes, [&](int axis) { return a.has(v, axis); })) continue;
+      const std::vector<int>& of = a.of[v];
+      const int at = static_cast<int>(of.size()) - 1 - c.back;
+      const int other = at >= 0 ? of[at] : -1;
+      all = all && free(other) && taken.count(other) == 0 &&
+            std::ranges::none_of(c.axes, [&](int axis) { return meet(axis, other); });
+      if (!all) break;
+      c.axes.push_back(other);
+      c.largest = std::max(c.largest, a.axes[other].extent);
+      c.shared = std::gcd(c.shared, a.axes[other].extent);
+    }
+    if (!all || c.shared == 1) continue;
+    taken.insert(c.axes.begin(), c.axes.end());
+    result.push_back(std::move(c));
+  }
+  return result;
+}
+
+class Tilings {
+ public:
+  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target)
+      : steps_(s), axes_(a), loop_axis_(loop_axis), target_(target), cuts_(candidates(s, a)) {
+    for (const Step& step : s.steps) products_ = products_ || is_product(step);
+  }
+
+  std::vector<Tiles> run() {
+    if (products_)
+      for (const auto& [m, n, k, threads] : {std::tuple{128, 256, 64, 256},
+                                             {128, 192, 64, 256},
+                                             {128, 128, 64, 256},
+                                             {128, 128, 128, 256},
+                                             {128, 64, 64, 256},
+                                             {64, 256, 64, 128},
+                                             {64, 128, 64, 128},
+                                             {64, 64, 64, 128},
+                                             {64, 64, 128, 128},
+                                             {64, 32, 128, 128},
+                                             {16, 128, 128, 128},
+                                             {16, 64, 128, 128},
+                                             {16, 32, 256, 128}})
+        add({m, n}, k, threads);
+    else
+      for (std::int64_t elements : {8192, 2048}) rows(elements);
+    return std::move(result_);
+  }
+
+ private:
+  std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
+
+  /// The extent of a product's rows or columns that this cut has; batches have one element a block.
+  std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
+    bool rows = false, columns = false;
+    for (const Step& s : steps_.steps)
+      if (is_product(s)) {
+        const std::vector<int>& of = axes_.of[s.output];
+        for (int axis : c.axes)
+          rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
+      }
+    return rows ? mn.first : columns ? mn.second : 1;
+  }
+
+  void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
+    std::vector<std::pair<std::int64_t, Candidate>> grid;
+    for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
+    finish(std::move(grid), k, threads);
+  }
+
+  /// Without products: as many lines a block as make so many elements of the largest value.
+  void rows(std::int64_t elements) {
+    std::int64_t fixed = 1;  // what no cut divides
+    for (std::size_t v = 0; v < steps_.values.size(); ++v) {
+      std::int64_t size = 1;
+      for (int axis : axes_.of[v])
+        if (axis >= 0 && axis != loop_axis_ && std::ranges::none_of(cuts_, [&](const Candidate& c) {
+              return std::ranges::count(c.axes, axis) > 0;
+            }))
+          size *= whole(axis);
+      fixed = std::max(fixed, size);
+    }
+    const std::int64_t along = loop_axis_ < 0 ? 1 : std::min<std::int64_t>(whole(loop_axis_), 2048);
+    std::int64_t left = std::max<std::int64_t>(1, elements / (fixed * along));
+    std::vector<std::pair<std::int64_t, Candidate>> grid;
+    std::vector<Candidate> inner = cuts_;
+    std::ranges::stable_sort(inner, {}, &Candidate::back);
+    for (const Candidate& c : inner) {
+      const std::int64_t blocks = parts(c.largest, c.shared, left);
+      left = std::max<std::int64_t>(1, left / (c.largest / blocks));
+      grid.emplace_back(blocks, c);
+    }
+    finish(std::move(grid), 2048, elements > 2048 ? 256 : 128);
+  }
+
+  void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads) {
+    std::erase_if(grid, [](const auto& c) { return c.first == 1; });
+    std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
+    if (grid.size() > 3) grid.resize(3);  // the rest stays whole
+    std::ranges::stable_sort(grid, {}, [](const auto& c) { return c.second.back; });
+    Tiles t;
+    t.threads = threads;
+    for (std::size_t i = 0; i < grid.size(); ++i) t.grid[i] = {grid[i].second.axes, grid[i].first};
+    t.loop_axis = loop_axis_;
+    if (loop_axis_ >= 0) t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
+    const auto same = [&](const Tiles& o) {
+      bool equal = o.loop == t.loop && o.threads == t.threads;
+      for (int g = 0; g < 3; ++g)
+        equal = equal && o.grid[g].axes == t.grid[g].axes && o.grid[g].blocks == t.grid[g].blocks;
+      return equal;
+    };
+    if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
+  }
+
+  /// Tiles that are loaded must find room together; the planner counts exactly.
+  bool fits(const Tiles& t) const {
+    double bytes = 0;
+    for (std::size_t v = 0; v < steps_.values.size(); ++v) {
+      if (!steps_.values[v].loaded) continue;
+      double size = graph::bytes(steps_.values[v].dtype);
+      for (int axis : axes_.of[v]) {
+        if (axis < 0) continue;
+        double extent = static_cast<double>(whole(axis));
+        for (const Cut& c : t.grid)
+          if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
+        if (axis == t.loop_axis) extent /= static_cast<double>(t.loop);
+        size *= extent;
+      }
+      bytes += size;
+    }
+    return bytes <= static_cast<double>(target_.shared_per_block);
+  }
+
+  const Steps& steps_;
+  const Axes& axes_;
+  int loop_axis_;
+  const target::Target& target_;
+  std::vector<Candidate> cuts_;
+  bool products_ = false;
+  std::vector<Tiles> result_;
+};
+
+}  // namespace
+
+std::vector<int> loop_axes(const Steps& s, const Axes& a) {
+  std::vector<int> result{-1};
+  for (std::size_t axis = 0; axis < a.axes.size(); ++axis) {
+    if (!a.axes[axis].summed || a.axes[axis].whole) continue;
+    // What has the axis must not leave the block from inside the loop.
+    if (std::ranges::none_of(s.outputs, [&](int v) { return a.has(v, static_cast<int>(axis)); }))
+      result.push_back(static_cast<int>(axis));
+  }
+  return result;
+}
+
+std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
+  return Tilings(s, a, loop_axis, target).run();
+}
+
+}  // namespace zellige::fuse

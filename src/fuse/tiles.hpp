@@ -1,0 +1,14 @@
+// First tiles of a group: which axes the grid cuts and what the loop runs along. Where a tiling is better, retiling finds it.
+#pragma once
+#include "fuse/body.hpp"
+#include "target/target.hpp"
+
+namespace zellige::fuse {
+
+/// Axes that a loop may run along, and -1 for none.
+std::vector<int> loop_axes(const Steps&, const Axes&);
+
+/// Tilings that are worth a price, for one axis of the loop. Empty: nothing that blocks could share, and too large for one.
+std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const target::Target&);
+
+}  // namespace zellige::fuse

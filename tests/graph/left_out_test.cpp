@@ -1,0 +1,104 @@
+// A program that leaves roundings out is held to the graph without them, and to no more than they take away.
+#include "graph/left_out.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/builder.hpp"
+#include "graph/inputs.hpp"
+#include "graph/judge.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Y = (X + 1000) - 1000, whose T = X + 1000 is a multiple of 0.5 in f16; V shows T from another side.
+KernelGraph coarse() {
+  Builder b("coarse");
+  const Tensor X = b.input("X", {32, 64});
+  b.output(permute(X + 1000.0, {1, 0}) + -1000.0, "Y");
+  KernelGraph g = b.build();
+  g.tensors[g.ops[0].outputs[0]].name = "T", g.tensors[g.ops[1].outputs[0]].name = "V";
+  return g;
+}
+
+int tensor(const KernelGraph& g, std::string_view name) {
+  for (std::size_t t = 0; t < g.tensors.size(); ++t)
+    if (g.tensors[t].name == name) return static_cast<int>(t);
+  return -1;
+}
+
+std::vector<bool> all_but(const KernelGraph& g, std::string_view name) {
+  std::vector<bool> stored(g.tensors.size(), true);
+  if (!name.empty()) stored[tensor(g, name)] = false;
+  return stored;
+}
+
+TEST(LeftOut, IsTheRoundingOfWhatNobodyStores) {
+  const KernelGraph g = coarse();
+  const KernelGraph e = left_out(g, all_but(g, "T"));
+  EXPECT_EQ(e.tensors[tensor(e, "T")].dtype, DType::f32);
+  EXPECT_EQ(e.tensors[tensor(e, "V")].dtype, DType::f32) << "a view has its operand's";
+  EXPECT_EQ(e.tensors[tensor(e, "Y")].dtype, DType::f16) << "an output is stored";
+  EXPECT_EQ(e.tensors[tensor(e, "X")].dtype, DType::f16);
+  EXPECT_FALSE(round_alike(g, e));
+  EXPECT_TRUE(round_alike(g, left_out(g, all_but(g, ""))));
+  EXPECT_TRUE(round_alike(g, left_out(g, all_but(g, "Y")))) << "an output is stored, whoever says what";
+}
+
+struct Judged {
+  KernelGraph given = coarse(), exact = left_out(given, all_but(given, "T"));
+  RandomInputs inputs = random_inputs(given, 1);
+  Reference without = run(exact, inputs.arrays);
+  int y = tensor(given, "Y");
+  Judge strict{given, inputs.arrays, inputs.reference};
+  Judge fused{exact, inputs.arrays, without, 0, &given, &inputs.reference};
+
+  /// Y without the roundings, each element moved by `step` times what they take away on average.
+  Array moved(double step) {
+    Array y = without.tensors[this->y];
+    double sum = 0;
+    for (std::size_t i = 0; i < y.values.size(); ++i)
+      sum += std::pow(y.values[i] - inputs.reference.tensors[this->y].values[i], 2);
+    const double rms = std::sqrt(sum / static_cast<double>(y.values.size()));
+    for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += (i % 2 ? step : -step) * rms;
+    return y;
+  }
+};
+
+TEST(LeftOut, AResultWithoutTheRoundingIsCorrect) {
+  Judged j;
+  EXPECT_TRUE(j.fused.compare(j.y, j.without.tensors[j.y]).correct);
+  EXPECT_TRUE(j.fused.compare(j.y, j.inputs.reference.tensors[j.y]).correct) << "and one with it";
+  EXPECT_FALSE(j.strict.compare(j.y, j.without.tensors[j.y]).correct) << "as given, it is not";
+}
+
+TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
+  Judged j;
+  EXPECT_TRUE(j.fused.compare(j.y, j.moved(0.9)).correct);
+  const Comparison other = j.fused.compare(j.y, j.moved(1.5));
+  EXPECT_FALSE(other.correct);
+  EXPECT_TRUE(other.explained) << "another rounding in its place might do that";
+  const Comparison far = j.fused.compare(j.y, j.moved(8));
+  EXPECT_FALSE(far.correct || far.explained) << "four times what a rounding takes away";
+  Array one = j.without.tensors[j.y];
+  one.values[77] += 10;
+  const Comparison element = j.fused.compare(j.y, one);
+  EXPECT_FALSE(element.correct || element.explained) << "one element";
+  EXPECT_EQ(element.wrong, 1);
+  one.values[77] = NAN;
+  EXPECT_FALSE(j.fused.compare(j.y, one).correct);
+}
+
+TEST(LeftOut, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {
+  const Array exact{{2, 2}, {1, 2, 3, 4}}, rounded{{2, 2}, {1, INFINITY, NAN, 4}};
+  EXPECT_TRUE(compare(exact, exact, DType::f16, nullptr, &rounded).correct);
+  EXPECT_FALSE(compare(rounded, exact, DType::f16, nullptr, &rounded).correct)
+      << "no number where there is one";
+  Array off = exact;
+  off.values[1] *= 1.01;
+  EXPECT_FALSE(compare(off, exact, DType::f16, nullptr, &rounded).correct) << "nothing is added there";
+}
+
+}  // namespace
+}  // namespace zellige::graph
