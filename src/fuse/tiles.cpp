@@ -204,4 +204,27 @@ std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const t
   return Tilings(s, a, loop_axis, target).run();
 }
 
+std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
+  constexpr std::int64_t most = 64;
+  std::vector<Tiles> result;
+  if (t.loop_axis < 0 || t.loop < 2) return result;
+  std::int64_t blocks = 1;
+  int free = -1;
+  for (int g = 2; g >= 0; --g) {
+    blocks *= t.grid[g].blocks;
+    if (t.grid[g].blocks == 1) free = g;
+  }
+  if (free < 0 || 2 * blocks > target.multiprocessors) return result;
+  for (std::int64_t s = 2; s <= std::min(most, t.loop) && result.size() < 2; ++s) {
+    if (t.loop % s != 0 || (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(most, t.loop)))
+      continue;
+    Tiles split = t;
+    split.grid[free] = {{t.loop_axis}, s};
+    split.split = free;
+    split.loop = t.loop / s;
+    result.push_back(std::move(split));
+  }
+  return result;
+}
+
 }  // namespace zellige::fuse
