@@ -66,6 +66,25 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   return result;
 }
 
+/// Rows, columns, and what a loop brings at once, of products; threads.
+constexpr std::array<std::array<int, 4>, 17> products{{{128, 256, 64, 256},
+                                                       {128, 192, 64, 256},
+                                                       {128, 128, 64, 256},
+                                                       {128, 128, 128, 256},
+                                                       {128, 64, 64, 256},
+                                                       {64, 256, 64, 128},
+                                                       {64, 128, 64, 128},
+                                                       {64, 64, 64, 128},
+                                                       {64, 64, 128, 128},
+                                                       {64, 32, 128, 128},
+                                                       {64, 64, 32, 128},
+                                                       {32, 128, 64, 128},
+                                                       {32, 64, 128, 128},
+                                                       {16, 128, 128, 128},
+                                                       {16, 64, 128, 128},
+                                                       {16, 32, 256, 128},
+                                                       {16, 256, 64, 128}}};
+
 class Tilings {
  public:
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target)
@@ -75,20 +94,7 @@ class Tilings {
 
   std::vector<Tiles> run() {
     if (products_)
-      for (const auto& [m, n, k, threads] : {std::tuple{128, 256, 64, 256},
-                                             {128, 192, 64, 256},
-                                             {128, 128, 64, 256},
-                                             {128, 128, 128, 256},
-                                             {128, 64, 64, 256},
-                                             {64, 256, 64, 128},
-                                             {64, 128, 64, 128},
-                                             {64, 64, 64, 128},
-                                             {64, 64, 128, 128},
-                                             {64, 32, 128, 128},
-                                             {16, 128, 128, 128},
-                                             {16, 64, 128, 128},
-                                             {16, 32, 256, 128}})
-        add({m, n}, k, threads);
+      for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
     return std::move(result_);
