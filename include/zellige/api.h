@@ -104,7 +104,8 @@ typedef struct zellige_options {
   const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;
-  int32_t workers; /* threads of the emulator; 0: one a core */
+  int32_t workers;  /* threads of the emulator; 0: one a core */
+  int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,

@@ -56,6 +56,7 @@ class _Options(ctypes.Structure):
         ("constants", POINTER(c_char_p)),
         ("constant_count", c_int32),
         ("workers", c_int32),
+        ("as_given", c_int32),
     ]
 
 
@@ -176,7 +177,7 @@ ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 class Program:
     """A compiled graph."""
 
-    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers):
+    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
         options = _Options(
             ctypes.sizeof(_Options),
@@ -187,6 +188,7 @@ class Program:
             names,
             len(constants),
             workers,
+            not fuse,
         )
         _find_nvrtc()
         self._handle = c_void_p()

@@ -143,7 +143,7 @@ class Program:
         return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
 
 
-def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, workers=0) -> Program:
+def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
     """A Program of a function in plain array code, or of a graph.
 
     function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
@@ -156,13 +156,14 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     tune: on a GPU, so many tilings are measured and the fastest is taken.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
     tiling: "given", "chosen" or a manifest's text; None: the target's way.
+    fuse: False has a kernel for each operator that needs one; True fuses them where that costs less.
     workers: threads of the emulator; 0: one a core.
 
     Raises Error for what the function, the graph, the options or the machine is at fault for.
     """
     if on not in _native.ON:
         raise Error(f"on: expected one of {', '.join(_native.ON)}, found {on}")
-    options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "workers": workers}
+    options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "fuse": fuse, "workers": workers}
     constant = [constant] if isinstance(constant, str) else list(constant)
     if not callable(function):
         if examples:

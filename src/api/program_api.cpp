@@ -32,6 +32,7 @@ Options options(const zellige_options& o) {
   if (o.tiling) made.tiling = o.tiling;
   for (int i = 0; i < o.constant_count; ++i) made.constants.emplace_back(o.constants[i]);
   made.workers = o.workers;
+  made.as_given = o.as_given != 0;
   return made;
 }
 
