@@ -1,6 +1,7 @@
 """The C ABI of <zellige/api.h>, by ctypes: structures as they are there, and functions that raise what C tells by a status."""
 
 import ctypes
+import functools
 import json
 import os
 import sysconfig
@@ -111,6 +112,14 @@ def library():
     return _library
 
 
+@functools.cache
+def _locked():
+    """The library again, for functions that call into Python's objects."""
+    loaded = ctypes.PyDLL(library()._name)
+    loaded.zellige_program_call_objects.argtypes = [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]
+    return loaded
+
+
 def checked(status: int) -> None:
     if status:
         message = library().zellige_last_error().decode()
@@ -215,6 +224,11 @@ class Program:
     def outputs(self) -> list:
         count = library().zellige_program_outputs(self._handle)
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
+
+    def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
+        """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
+        objects = (ctypes.py_object * len(inputs))(*inputs), (ctypes.py_object * len(outputs))(*outputs)
+        checked(_locked().zellige_program_call_objects(self._handle, exchange, objects[0], len(inputs), objects[1], len(outputs), stream))
 
     def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))
