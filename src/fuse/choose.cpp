@@ -16,6 +16,8 @@ constexpr std::size_t most_groups = 3000, most_ops = 16, widest = 2000;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
+/// Estimates are too high by up to that where warpgroups multiply: as much is hoped for until a group is planned.
+constexpr double hopeful = 0.4;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
 constexpr double each = 0.01;
 
@@ -86,7 +88,7 @@ class Choosing {
         return;
       }
       open.push_back(s);
-      const double us = kernels.front().us;
+      const double us = hopeful * kernels.front().us;
       candidates_.push_back({s, before(s), {s.list(), std::move(kernels), us}, false});
     };
     for (std::size_t i = 0; i < g_.ops.size(); ++i)
@@ -195,7 +197,7 @@ class Choosing {
   }
 
   void plan(Candidate& c) {
-    constexpr std::size_t tried = 3;
+    constexpr std::size_t tried = 12;
     std::string why;
     std::size_t best = 0;
     c.group.us = never;

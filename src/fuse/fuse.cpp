@@ -151,9 +151,31 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
+/// A view that the caller gets is copied; as an operator, the copy may share a kernel.
+KernelGraph with_copies(KernelGraph g) {
+  std::set<std::string> names;
+  for (const graph::KernelTensor& t : g.tensors) names.insert(t.name);
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const int to = g.ops[i].outputs[0];
+    if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
+    graph::KernelTensor seen = g.tensors[to];
+    seen.strides.clear();
+    do seen.name += "_view";
+    while (!names.insert(seen.name).second);
+    KernelOp copy;
+    copy.kind = graph::OpKind::mul_scalar;
+    copy.inputs = {static_cast<int>(g.tensors.size())}, copy.outputs = {to};
+    g.ops[i].outputs = copy.inputs;
+    g.tensors.push_back(std::move(seen));
+    g.ops.insert(g.ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(copy));
+  }
+  return g;
+}
+
 }  // namespace
 
-Optimized optimize(const KernelGraph& g, const target::Target& target) {
+Optimized optimize(const KernelGraph& given, const target::Target& target) {
+  const KernelGraph g = with_copies(given);
   Choice choice = choose(g, target);
   Optimized o = assemble(g, choice, target);
   std::vector<std::string> notes;

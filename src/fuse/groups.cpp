@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <set>
 
 #include "fuse/steps.hpp"
+#include "graph/view.hpp"
 
 namespace zellige::fuse {
 
@@ -46,14 +48,19 @@ bool is_convex(const Set& s, const Order& o) {
 }
 
 std::vector<int> neighbours(const graph::KernelGraph& g, const Set& s, const Order& o) {
+  std::vector<int> shown(g.tensors.size());  // what a view shows
+  std::iota(shown.begin(), shown.end(), 0);
+  for (const graph::KernelOp& op : g.ops)
+    if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
   std::set<int> read;
-  for (int i : s.list()) read.insert(g.ops[i].inputs.begin(), g.ops[i].inputs.end());
+  for (int i : s.list())
+    for (int t : g.ops[i].inputs) read.insert(shown[t]);
   std::vector<int> result;
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
     if (s.has(x) || !fusable(g, x)) continue;
     const bool makes = std::ranges::any_of(s.list(), [&](int y) { return o.direct[y].has(x); });
-    const bool shares = std::ranges::any_of(g.ops[i].inputs, [&](int t) { return read.count(t) > 0; });
+    const bool shares = std::ranges::any_of(g.ops[i].inputs, [&](int t) { return read.count(shown[t]) > 0; });
     if (makes || shares || o.direct[i].meets(s)) result.push_back(x);
   }
   return result;

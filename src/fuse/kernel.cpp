@@ -156,7 +156,7 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
-  double cycles = 0;  // of one multiprocessor's four tensor cores
+  double cycles = 0;  // of one multiprocessor
   for (int i : ops) {
     const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
@@ -170,12 +170,16 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     }
     if (op.kind != OpKind::matmul) continue;
     const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
-    const Instruction* row =
-        target::find_warpgroup_mma(target, graph::name(dtype), graph::name(dtype), "f32", 128);
-    if (!row) row = target::find_mma(target, graph::name(dtype), graph::name(dtype), "f32");
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    cycles += row ? products / (row->m * row->n * row->k) * row->cycles / 4 : products / 128;
+    // A warpgroup's instruction keeps all four tensor cores busy, a warp's one of them.
+    const auto a = graph::name(dtype);
+    if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
+      cycles += products / (row->m * row->n * row->k) * row->cycles;
+    else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))
+      cycles += products / (warp->m * warp->n * warp->k) * warp->cycles / 4;
+    else
+      cycles += products / 128;
   }
   double bytes = 0;
   for (int t : moved)

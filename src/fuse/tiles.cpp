@@ -75,9 +75,20 @@ class Tilings {
 
   std::vector<Tiles> run() {
     if (products_)
-      for (const auto& [m, n, threads] :
-           {std::tuple{128, 128, 256}, {64, 128, 128}, {64, 64, 128}, {64, 32, 128}})
-        for (std::int64_t k : {64, 128}) add({m, n}, k, threads);
+      for (const auto& [m, n, k, threads] : {std::tuple{128, 256, 64, 256},
+                                             {128, 192, 64, 256},
+                                             {128, 128, 64, 256},
+                                             {128, 128, 128, 256},
+                                             {128, 64, 64, 256},
+                                             {64, 256, 64, 128},
+                                             {64, 128, 64, 128},
+                                             {64, 64, 64, 128},
+                                             {64, 64, 128, 128},
+                                             {64, 32, 128, 128},
+                                             {16, 128, 128, 128},
+                                             {16, 64, 128, 128},
+                                             {16, 32, 256, 128}})
+        add({m, n}, k, threads);
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
     return std::move(result_);

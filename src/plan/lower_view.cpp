@@ -30,6 +30,7 @@ bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape&
 std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
                                      const target::Target& target) {
   const int from = op.inputs[0], to = op.outputs[0];
+  if (program.memory_of(from) == to) return {};  // written there
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
   settle_strides(program, from, needs_dense(program, op, shape, target), target);

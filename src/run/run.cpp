@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
@@ -114,10 +115,14 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   if (o.on != Engine::reference) {
     o.say("planning");
     plan::Wishes wishes = o.wishes;
-    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(g, o, cache);
-    const auto start = Clock::now();
-    program = emit::transpile(g, target::find(o.target), wishes);
-    r.plan_ms = ms_since(start);
+    auto start = Clock::now();
+    const target::Target& target = target::find(o.target);
+    const graph::KernelGraph fused = o.fuse ? fuse::optimize(g, target).graph : g;
+    const double fuse_ms = ms_since(start);
+    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(fused, o, cache);
+    start = Clock::now();
+    program = emit::transpile(fused, target, wishes);
+    r.plan_ms = fuse_ms + ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels) {

@@ -17,6 +17,9 @@ constexpr std::uint64_t chain_every = 10;
 /// One custom operator: a chain of 2 to 6 products.
 graph::KernelGraph random_chain(std::uint64_t seed);
 
+/// Operators of the kernel level alone.
+graph::KernelGraph random_plain(std::uint64_t seed);
+
 /// What a set of graphs exercises.
 struct Coverage {
   int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0,

@@ -1,8 +1,9 @@
 // zellige_random: random graphs through the whole pipeline on the emulator, against the reference.
 //
-//   zellige_random --count 2000 --seed 1 --jobs 2 [--target both] [--chains] [--keep FOLDER] [--coverage] [--print SEED]
+//   zellige_random --count 2000 --seed 1 --jobs 2 [--target both] [--chains] [--plain] [--keep FOLDER] [--coverage] [--print SEED]
 //
-// A graph is called by its seed; with --chains every seed is one that draws a chain. What is not correct is printed and kept as
+// A graph is called by its seed; with --chains every seed is one that draws a chain; with --plain it is one of plain operators, which
+// run as they were fused. What is not correct is printed and kept as
 // JSON. docs/random_graphs.md says what is drawn.
 #include <chrono>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <map>
 
+#include "fuse/fuse.hpp"
 #include "generate.hpp"
 #include "graph/json.hpp"
 #include "run/files.hpp"
@@ -26,9 +28,16 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string keep = "wrong_graphs";
   std::vector<std::string> targets = {"sm_80"};
-  bool coverage_only = false, print = false, verbose = false, chains = false;
+  bool coverage_only = false, print = false, verbose = false, chains = false, plain = false;
 
   int runs() const { return count * static_cast<int>(targets.size()); }
+  graph::KernelGraph graph_of(std::uint64_t s) const {
+    return plain ? random_graphs::random_plain(s) : random_graphs::random_graph(s);
+  }
+  /// What runs.
+  graph::KernelGraph program_of(std::uint64_t s, const std::string& target) const {
+    return plain ? fuse::optimize(graph_of(s), target::find(target)).graph : graph_of(s);
+  }
   std::uint64_t seed_of(int i) const { return chains ? (seed + i) * random_graphs::chain_every : seed + i; }
 };
 
@@ -86,6 +95,8 @@ Arguments parse(int count, char** words) {
         a.targets = {std::string(target::find(name).name)};
     } else if (word == "--chains")
       a.chains = true;
+    else if (word == "--plain")
+      a.plain = true;
     else if (word == "--keep")
       a.keep = next();
     else if (word == "--coverage")
@@ -96,7 +107,8 @@ Arguments parse(int count, char** words) {
       a.print = true, a.seed = std::stoull(next());
     else
       fail(
-          "{}: no such option; there are --count --seed --jobs --target --chains --keep --coverage --verbose "
+          "{}: no such option; there are --count --seed --jobs --target --chains --plain --keep --coverage "
+          "--verbose "
           "--print",
           word);
   }
@@ -111,14 +123,14 @@ int run_all(const Arguments& a) {
   const auto start = std::chrono::steady_clock::now();
   std::printf("seeds %llu to %llu%s\n", static_cast<unsigned long long>(a.seed_of(0)),
               static_cast<unsigned long long>(a.seed_of(a.count - 1)), a.chains ? ", every tenth" : "");
-  for (int i = 0; i < a.count; ++i) coverage.add(random_graphs::random_graph(a.seed_of(i)));
+  for (int i = 0; i < a.count; ++i) coverage.add(a.graph_of(a.seed_of(i)));
   const int targets = static_cast<int>(a.targets.size());
   if (!a.coverage_only)
     run::run_jobs(
         a.runs(), a.jobs,
         [&](int i) {
           return run::to_json(
-              run::run(random_graphs::random_graph(a.seed_of(i / targets)),
+              run::run(a.program_of(a.seed_of(i / targets), a.targets[i % targets]),
                        {.on = run::Engine::emulator, .target = a.targets[i % targets], .workers = 1}, cache));
         },
         [&](int i, const run::JobEnd& end) {
@@ -135,8 +147,7 @@ int run_all(const Arguments& a) {
             std::printf("seed %llu, %s: %s: %s\n", static_cast<unsigned long long>(seed),
                         a.targets[i % targets].c_str(), ended.c_str(), reason.c_str());
             run::create_folders(a.keep);
-            run::write_whole(a.keep + fmt::format("/{}.json", seed),
-                             graph::to_json(random_graphs::random_graph(seed)));
+            run::write_whole(a.keep + fmt::format("/{}.json", seed), graph::to_json(a.graph_of(seed)));
           }
           if (++done % 100 == 0)
             std::printf("%d of %d done, %.0f s: %s", done, a.runs(),
@@ -145,7 +156,7 @@ int run_all(const Arguments& a) {
           std::fflush(stdout);
         });
   std::printf("%s", coverage.table().c_str());
-  const std::string shortfall = a.count >= 1000 && !a.chains ? coverage.shortfall() : "";
+  const std::string shortfall = a.count >= 1000 && !a.chains && !a.plain ? coverage.shortfall() : "";
   if (!shortfall.empty()) std::printf("coverage falls short: %s\n", shortfall.c_str());
   if (a.coverage_only) return shortfall.empty() ? 0 : 1;
   std::printf("%s", tally.table().c_str());
@@ -158,7 +169,7 @@ int main(int count, char** words) {
   try {
     const Arguments a = parse(count, words);
     if (a.print) {
-      std::printf("%s\n", graph::to_json(random_graphs::random_graph(a.seed)).c_str());
+      std::printf("%s\n", graph::to_json(a.graph_of(a.seed)).c_str());
       return 0;
     }
     return run_all(a);

@@ -1,0 +1,87 @@
+#include "plan/lower_permute.hpp"
+
+#include <algorithm>
+
+#include "plan/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+class Permuting {
+ public:
+  Permuting(Program& whole, BlockProgram& p, const std::vector<int>& dims, const target::Target& target)
+      : whole_(whole), p_(p), dims_(dims), target_(target) {}
+
+  int run(int value) {
+    if (unmoved(value)) return value;
+    if (const auto found = made_.find(value); found != made_.end()) return found->second;
+    Node n = p_.nodes[value];
+    const Shape before = n.shape;
+    n.shape = permuted(n.shape);
+    if (!n.splits.empty()) n.splits = permuted(n.splits);
+    if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
+    if (n.kind == NodeKind::matmul) {
+      const int row = static_cast<int>(dims_.size()) - 2;
+      const bool swapped = dims_[row] == row + 1 && dims_[row + 1] == row;
+      if (!swapped && (dims_[row] != row || dims_[row + 1] != row + 1))
+        fail("{}: {} {}, permuted to {}: a product's rows and columns stay its last two dimensions", p_.name,
+             n.name.empty() ? "a product" : n.name, to_string(before), to_string(n.shape));
+      if (swapped) std::swap(n.in[0], n.in[1]);  // of the operands, each permuted
+    } else {
+      n.dim = to(n.dim), n.key = to(n.key);
+    }
+    for (int& in : n.in) in = run(in);
+    return made_[value] = p_.add(std::move(n));
+  }
+
+ private:
+  /// Whether nothing but dimensions of 1 changes its place.
+  bool unmoved(int value) const {
+    const Shape& s = p_.nodes[value].shape;
+    for (std::size_t d = 0; d < dims_.size(); ++d)
+      if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[static_cast<std::size_t>(dims_[d])] != 1))
+        return false;
+    return true;
+  }
+
+  template <class T>
+  std::vector<T> permuted(const std::vector<T>& x) const {
+    std::vector<T> y;
+    for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
+    return y;
+  }
+  int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
+
+  Program& whole_;
+  BlockProgram& p_;
+  const std::vector<int>& dims_;
+  const target::Target& target_;
+  std::map<int, int> made_;  // by node: it, permuted
+};
+
+}  // namespace
+
+int lower_permute(Program& whole, BlockProgram& p, int value, const std::vector<int>& dims,
+                  const target::Target& target) {
+  return Permuting(whole, p, dims, target).run(value);
+}
+
+void drop_unread(BlockProgram& p) {
+  std::vector<bool> needed(p.nodes.size(), false);
+  for (std::size_t i = p.nodes.size(); i-- > 0;) {
+    needed[i] = needed[i] || p.nodes[i].kind == NodeKind::store;
+    if (needed[i])
+      for (int in : p.nodes[i].in) needed[static_cast<std::size_t>(in)] = true;
+  }
+  std::vector<int> now(p.nodes.size(), -1);
+  std::vector<Node> left;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    now[i] = static_cast<int>(left.size());
+    left.push_back(std::move(p.nodes[i]));
+    for (int& in : left.back().in) in = now[static_cast<std::size_t>(in)];
+  }
+  p.nodes = std::move(left);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,77 @@
+// Groups that no rule makes one kernel of: the whole reason, as notes give it.
+#include <gtest/gtest.h>
+
+#include "fuse/kernel.hpp"
+#include "graph/builder.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+
+/// Of all operators of the graph in one kernel.
+std::string why_not(Builder& b, const char* target = "sm_90a") {
+  const graph::KernelGraph g = b.build();
+  std::vector<int> ops;
+  for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));
+  std::string why;
+  const std::vector<Kernel> kernels = kernels_of(g, ops, target::find(target), why);
+  return kernels.empty() ? why : "";
+}
+
+/// x (64, 4096), whose rows do not fit a block's shared memory beside their weights.
+Tensor wide(Builder& b) { return b.input("x", {64, 65536}); }
+Tensor weights(Builder& b) { return b.input("w", {65536, 64}); }
+
+TEST(FuseRefusals, AnOffsetDoesNotPassAProduct) {
+  Builder b("g");
+  const Tensor x = wide(b), w = weights(b);
+  b.output(matmul(x - mean(x, 1, true), w), "Y");
+  EXPECT_EQ(why_not(b), "sub (t3) would read inside the loop what is known after it");
+}
+
+TEST(FuseRefusals, AScaleDoesNotPassABend) {
+  Builder b("g");
+  const Tensor x = wide(b), w = weights(b);
+  b.output(matmul(silu(rms_norm(x)), w), "Y");
+  EXPECT_EQ(why_not(b), "silu (t3) would read inside the loop what is known after it");
+}
+
+TEST(FuseRefusals, ARunningMaximumOfASquare) {
+  Builder b("g");
+  const Tensor x = wide(b), w = weights(b);
+  b.output(matmul(square(x - amax(x, 1, true)), w), "Y");
+  EXPECT_EQ(why_not(b), "square (t4) would read inside the loop what is known after it");
+}
+
+TEST(FuseRefusals, DimensionsThatRunTogether) {
+  Builder b("g");
+  const Tensor y = exp(b.input("x", {64, 64}));
+  b.output(matmul(y, y), "Y");
+  EXPECT_EQ(why_not(b), "two dimensions of (64, 64) would run together");
+}
+
+TEST(FuseRefusals, ADimensionThatWasLeftOut) {
+  Builder b("g");
+  const Tensor x = b.input("x", {64, 64});
+  b.output(x - amax(x, 1), "Y");
+  EXPECT_EQ(why_not(b), "t1 has lost a dimension that its readers count");
+}
+
+TEST(FuseRefusals, ResultsOfTheLoop) {
+  Builder b("g");
+  b.output(softmax(b.input("x", {4, 262144}), 1), "Y");
+  EXPECT_EQ(why_not(b), "its tiles do not fit into shared memory");
+}
+
+TEST(FuseRefusals, AMaximumThatMayBeInfinite) {
+  Builder b("g");
+  const Tensor x = wide(b), w = weights(b);
+  const Tensor m = amax(x, 1, true);
+  b.output(matmul(x, w) * m, "Y");
+  EXPECT_EQ(why_not(b), "the maximum t2 would be that of finite numbers");
+}
+
+}  // namespace
+}  // namespace zellige::fuse
