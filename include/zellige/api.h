@@ -104,7 +104,8 @@ typedef struct zellige_options {
   const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;
-  int32_t workers; /* threads of the emulator; 0: one a core */
+  int32_t workers;  /* threads of the emulator; 0: one a core */
+  int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
@@ -137,6 +138,14 @@ ZELLIGE_EXPORT zellige_status zellige_program_output(const zellige_program* prog
 ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, const zellige_tensor* inputs,
                                                    int input_count, const zellige_tensor* outputs,
                                                    int output_count, void* stream);
+
+/* The same on objects of Python by their framework's table of C functions (DLPack's DLPackExchangeAPI, of version 1), whose current
+ * stream it takes where `stream` is NULL. The caller holds the interpreter's lock; where an object cannot be read, Python's exception is
+ * set. */
+ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* program, const void* exchange,
+                                                           void* const* inputs, int input_count,
+                                                           void* const* outputs, int output_count,
+                                                           void* stream);
 
 /* The same on addresses of the current context's device, of which only the alignment is looked at. `workspace` is aligned to 256;
  * NULL: the program's own, one for each stream. May be captured in a CUDA graph. */

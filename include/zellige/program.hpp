@@ -66,6 +66,7 @@ struct ProgramOptions {
   std::string tiling = {};  // given, chosen, a manifest's text; "": the target's way
   std::vector<std::string> constants = {};
   int tune = 0, workers = 0;
+  bool as_given = false;  // kernels as the graph's operators stand, not fused
 };
 
 class Program {
@@ -75,7 +76,7 @@ class Program {
     for (const std::string& c : o.constants) names.push_back(c.c_str());
     zellige_options options{};
     options.size = sizeof options;
-    options.on = o.on, options.tune = o.tune, options.workers = o.workers;
+    options.on = o.on, options.tune = o.tune, options.workers = o.workers, options.as_given = o.as_given;
     options.target = o.target.empty() ? nullptr : o.target.c_str();
     options.tiling = o.tiling.empty() ? nullptr : o.tiling.c_str();
     options.constants = names.data(), options.constant_count = static_cast<int32_t>(names.size());

@@ -1,6 +1,7 @@
 """The C ABI of <zellige/api.h>, by ctypes: structures as they are there, and functions that raise what C tells by a status."""
 
 import ctypes
+import functools
 import json
 import os
 import sysconfig
@@ -56,6 +57,7 @@ class _Options(ctypes.Structure):
         ("constants", POINTER(c_char_p)),
         ("constant_count", c_int32),
         ("workers", c_int32),
+        ("as_given", c_int32),
     ]
 
 
@@ -108,6 +110,14 @@ def library():
             raise ImportError(f"zellige: {path} has version {found} of the ABI, expected {_API_VERSION} or later")
         _library = loaded
     return _library
+
+
+@functools.cache
+def _locked():
+    """The library again, for functions that call into Python's objects."""
+    loaded = ctypes.PyDLL(library()._name)
+    loaded.zellige_program_call_objects.argtypes = [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]
+    return loaded
 
 
 def checked(status: int) -> None:
@@ -176,7 +186,7 @@ ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 class Program:
     """A compiled graph."""
 
-    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers):
+    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
         options = _Options(
             ctypes.sizeof(_Options),
@@ -187,6 +197,7 @@ class Program:
             names,
             len(constants),
             workers,
+            not fuse,
         )
         _find_nvrtc()
         self._handle = c_void_p()
@@ -213,6 +224,11 @@ class Program:
     def outputs(self) -> list:
         count = library().zellige_program_outputs(self._handle)
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
+
+    def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
+        """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
+        objects = (ctypes.py_object * len(inputs))(*inputs), (ctypes.py_object * len(outputs))(*outputs)
+        checked(_locked().zellige_program_call_objects(self._handle, exchange, objects[0], len(inputs), objects[1], len(outputs), stream))
 
     def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))

@@ -4,6 +4,7 @@ NumPy's are read directly, since DLPack knows not all that ml_dtypes has; all ot
 """
 
 import ctypes
+import functools
 from dataclasses import dataclass
 
 from . import _native, dtypes
@@ -99,6 +100,13 @@ class Tensors:
     def device(self):
         """(DLPack's type, number) of the first one."""
         return (self.c[0].device_type, self.c[0].device_id) if self.count else (HOST, 0)
+
+
+@functools.cache
+def exchange_table(kind: type):
+    """The address of a framework's table of C functions for its arrays; None where it has none, or one of another version."""
+    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    return None if capsule is None else _capsule_pointer(capsule, b"dlpack_exchange_api")
 
 
 def current_stream(like, device: int):

@@ -66,6 +66,14 @@ class Program:
         self._captured = dict(captured)  # by input: the array
         self._results = results  # (form, what each leaf is: an output's number, or a leaf of the arguments)
         self._signature = signature
+        # Whether its arguments are its inputs, one for one, and its outputs memory of their own.
+        self._plain = (
+            bool(self.inputs)
+            and not self._captured
+            and list(self._order()) == list(range(len(self.inputs)))
+            and (signature is None or signature[1] == list(signature[0].parameters)[: len(self.inputs)])
+            and all(o.memory is None for o in self.outputs)
+        )
 
     def __repr__(self) -> str:
         def shown(tensors):
@@ -89,6 +97,11 @@ class Program:
     def __call__(self, *args, out=None, stream=None, **kwargs):
         """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: a CUDA stream's address in
         place of the current one."""
+        if self._plain and not kwargs and len(args) == len(self.inputs) and isinstance(out, list) and len(out) == len(self.outputs):
+            table = exchange.exchange_table(type(args[0]))
+            if table is not None and getattr(args[0], "is_cuda", False):
+                self._native.call_objects(table, args, out, stream)
+                return self._given_back(args, out)
         leaves = self._bound(args, kwargs)
         given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
         inputs = exchange.Tensors(given)
@@ -98,6 +111,9 @@ class Program:
         if kind == exchange.CUDA and stream is None:
             stream = exchange.current_stream(given[0], number)
         self._native.call(inputs.c, inputs.count, outputs.c, outputs.count, stream)
+        return self._given_back(leaves, outs)
+
+    def _given_back(self, leaves, outs):
         if self._results is None:
             return outs[0] if len(outs) == 1 else tuple(outs)
         form, which = self._results
@@ -143,7 +159,7 @@ class Program:
         return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
 
 
-def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, workers=0) -> Program:
+def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
     """A Program of a function in plain array code, or of a graph.
 
     function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
@@ -156,13 +172,14 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     tune: on a GPU, so many tilings are measured and the fastest is taken.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
     tiling: "given", "chosen" or a manifest's text; None: the target's way.
+    fuse: False has a kernel for each operator that needs one; True fuses them where that costs less.
     workers: threads of the emulator; 0: one a core.
 
     Raises Error for what the function, the graph, the options or the machine is at fault for.
     """
     if on not in _native.ON:
         raise Error(f"on: expected one of {', '.join(_native.ON)}, found {on}")
-    options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "workers": workers}
+    options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "fuse": fuse, "workers": workers}
     constant = [constant] if isinstance(constant, str) else list(constant)
     if not callable(function):
         if examples:

@@ -70,11 +70,12 @@ class Trace:
         self.operators.append(form)
         return [Array(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
 
-    def form(self, outputs, names) -> tuple:
-        """(the graph's JSON form with row-major outputs under these names, the names of the inputs that it reads)."""
+    def form(self, outputs, names, strides=None) -> tuple:
+        """(the graph's JSON form with outputs under these names, row-major unless strides are given, the names of the inputs that it
+        reads)."""
         renamed = dict(zip((o._name for o in outputs), names))
         needed, kept = {o._name for o in outputs}, []
-        strides = {o._name: _row_major(o.shape) for o in outputs}
+        strides = {o._name: list(s) for o, s in zip(outputs, strides or [_row_major(o.shape) for o in outputs])}
         for op in reversed(self.operators):
             made = [_name(o) for o in op["outputs"]]
             memories = [o["memory"] for o in op["outputs"] if isinstance(o, dict)]

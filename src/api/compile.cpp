@@ -1,5 +1,6 @@
 #include "api/compile.hpp"
 
+#include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "run/run.hpp"
@@ -11,7 +12,7 @@ namespace {
 plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
   plan::Wishes w;
   if (tiling == "given") return w;
-  if (tiling == "chosen" || (tiling.empty() && plan::prices_are_measured(target)))
+  if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
     w.tiles = plan::Tiles::chosen;
   else if (!tiling.empty())
     w.tiles = plan::Tiles::stated, w.tiling = retile::parse_tiling(tiling, "tiling");
@@ -43,6 +44,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
     fail("tune: only a GPU's time means anything; {}",
          o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
+  if (!o.as_given) graph = fuse::optimize(graph, target).graph;
   plan::Wishes asked = wishes(o.tiling, target);
   if (o.tune > 0) {
     const run::Options measured{

@@ -32,6 +32,7 @@ Options options(const zellige_options& o) {
   if (o.tiling) made.tiling = o.tiling;
   for (int i = 0; i < o.constant_count; ++i) made.constants.emplace_back(o.constants[i]);
   made.workers = o.workers;
+  made.as_given = o.as_given != 0;
   return made;
 }
 
@@ -77,6 +78,22 @@ zellige_tensor_info info(const zellige_program* p, bool input, int index) {
   return i;
 }
 
+/// As much of DLPack's DLPackExchangeAPI as is used.
+struct Exchange {
+  std::uint32_t major, minor;
+  const void* earlier;
+  void *allocate, *own, *give;
+  int (*view)(void* object, zellige_tensor*);
+  int (*current_stream)(int device_type, std::int32_t device, void** stream);
+};
+
+std::vector<zellige_tensor> viewed(const Exchange& x, void* const* objects, int count) {
+  std::vector<zellige_tensor> tensors(static_cast<std::size_t>(std::max(count, 0)));
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (x.view(objects[i], &tensors[i]) != 0) fail("an argument cannot be read as a tensor");
+  return tensors;
+}
+
 std::span<const zellige_tensor> span(const zellige_tensor* first, int count) {
   return {first, static_cast<std::size_t>(std::max(count, 0))};
 }
@@ -110,6 +127,21 @@ zellige_status zellige_program_output(const zellige_program* p, int index, zelli
 zellige_status zellige_program_call(zellige_program* p, const zellige_tensor* inputs, int input_count,
                                     const zellige_tensor* outputs, int output_count, void* stream) {
   return guarded([&] { p->program.call(span(inputs, input_count), span(outputs, output_count), stream); });
+}
+zellige_status zellige_program_call_objects(zellige_program* p, const void* exchange, void* const* inputs,
+                                            int input_count, void* const* outputs, int output_count,
+                                            void* stream) {
+  return guarded([&] {
+    const Exchange& x = *static_cast<const Exchange*>(exchange);
+    if (x.major != 1) fail("DLPack: expected version 1 of the exchange table, found {}", x.major);
+    const std::vector<zellige_tensor> in = viewed(x, inputs, input_count),
+                                      out = viewed(x, outputs, output_count);
+    constexpr int cuda = 2;
+    if (!stream && !in.empty() && in[0].device_type == cuda &&
+        x.current_stream(cuda, in[0].device_id, &stream) != 0)
+      fail("the current stream is not known");
+    p->program.call(in, out, stream);
+  });
 }
 zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, void* const* outputs,
                                       void* workspace, void* stream) {

@@ -81,3 +81,14 @@ def test_every_operator_of_the_library_is_here(refusal):
     assert set(known) - elsewhere == set(operators.OPERATORS) - {"in_place"}
     rows = {"gather", "scatter", "slice_scatter", "in_place"}
     assert set(CASES) == set(operators.OPERATORS) - rows
+
+
+def test_the_packages_stub_declares_every_name():
+    import pathlib
+
+    stub = (pathlib.Path(zellige.__file__).parent / "__init__.pyi").read_text()
+    declared = set(re.findall(r"^from \S+ import \w+ as (\w+)$", stub, re.M))
+    assert declared == {*zellige._PLACES, *operators.OPERATORS, "dtypes", "layout", "operators", "Int", "Layout", "Value"}
+    assert declared <= set(dir(zellige))
+    for name in declared:
+        assert getattr(zellige, name) is not None
