@@ -223,9 +223,6 @@ class BlockInference {
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
-    if (op.kind == OpKind::matmul && (shapes[0].size() < 2 || shapes[1].size() < 2))
-      fail_at(where, "expected operands of rank 2 at least inside a block, found {} and {}",
-              to_string(shapes[0]), to_string(shapes[1]));
     const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
     check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
     const DType dtype = result_dtype(op.kind, op.attributes, operands);

@@ -4,6 +4,7 @@
 
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "graph/matrices.hpp"
 #include "plan/fragments.hpp"
 #include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
@@ -76,7 +77,8 @@ class Estimate {
 
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
-    const std::int64_t m = y[y.size() - 2], n = y.back(), k = x.back(), batch = graph::size(y) / (m * n);
+    const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
+    const std::int64_t m = c[c.size() - 2], n = c.back(), k = x.back(), batch = graph::size(y) / (m * n);
     const Instruction* row = target::find_mma(target_, graph::name(dtype), graph::name(dtype), "f32");
     if (!row) {
       k_.slots += 2 * static_cast<double>(batch * m * n * k) / 32 * times(op);

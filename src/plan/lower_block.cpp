@@ -2,6 +2,8 @@
 #include <limits>
 
 #include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/matrices.hpp"
 #include "plan/lower.hpp"
 #include "plan/lower_permute.hpp"
 #include "plan/views.hpp"
@@ -32,6 +34,8 @@ class BlockLowering {
       program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
     program_.loop = block_.loop;
     for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
+    for (const graph::BlockOp& inner : block_.ops)
+      if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);  // of vectors it is one, too
   }
 
   BlockProgram run() {
@@ -130,14 +134,17 @@ class BlockLowering {
       return;
     }
     std::vector<int> in;
-    for (int t : op.inputs) in.push_back(op.kind == OpKind::output ? value_[t] : in_order(t));
-    const Shape shape = out < 0 ? Shape{} : tile_shape(out);
+    const bool as_it_is = op.kind == OpKind::output || keeps_order(op);
+    for (int t : op.inputs) in.push_back(as_it_is ? value_[t] : in_order(t));
+    const Shape shape = out < 0 ? Shape{} : as_it_is ? node(in[0]).shape : tile_shape(out);
     const Section section = out < 0 ? Section::after : section_of(out);
     const int result = lower(op, in, shape, section);
     if (out >= 0 && result >= 0) {
       value_[out] = result;
       if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
-      if (graph::reduces(op.kind) && !op.attributes.keepdim) order_[out] = moved(node(result).shape, shape);
+      if (as_it_is) order_[out] = order_[op.inputs[0]];
+      if (op.kind == OpKind::matmul || (graph::reduces(op.kind) && !op.attributes.keepdim))
+        order_[out] = moved(node(result).shape, shape);
       if (std::ranges::is_sorted(order_[out])) order_[out].clear();
     }
   }
@@ -145,11 +152,21 @@ class BlockLowering {
   /// The value of a tile in the tile's own order of dimensions.
   int in_order(int tile) {
     if (order_[tile].empty()) return value_[tile];
-    const int before = value_[tile];
-    value_[tile] = lower_permute(whole_, program_, before, order_[tile], target_);
-    read_otherwise_ = read_otherwise_ || value_[tile] != before;
+    value_[tile] = permuted(value_[tile], order_[tile]);
     order_[tile].clear();
     return value_[tile];
+  }
+  int permuted(int value, const std::vector<int>& order) {
+    const int y = lower_permute(whole_, program_, value, order, target_);
+    read_otherwise_ = read_otherwise_ || y != value;
+    return y;
+  }
+
+  /// What does the same with each element leaves the order to whoever reads its result.
+  bool keeps_order(const graph::BlockOp& op) const {
+    const bool alone =
+        op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
+    return op.inputs.size() == 1 && alone && !order_[op.inputs[0]].empty();
   }
 
   /// First one permutation, then the other.
@@ -235,15 +252,8 @@ class BlockLowering {
         n.name = whole_.tensors[tensor].name;
         return -1;
       }
-      case OpKind::matmul: {
-        const int x = lower_operand(program_, batched(in[0], shape), block_.tensors[op.inputs[0]].dtype);
-        const int y = lower_operand(program_, batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
-        const int product = add(NodeKind::matmul, {x, y}, shape, section);
-        program_.nodes[product].tf32 = op.attributes.tf32;
-        program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
-        if (in.size() < 3) return product;
-        return map(OpKind::add, {product, in[2]}, shape, section);
-      }
+      case OpKind::matmul:
+        return matmul(op, in, section);
       case OpKind::reduction_max: {
         const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
         int running, diff;
@@ -327,6 +337,34 @@ class BlockLowering {
       default:
         return lower_operator(program_, op.kind, a, in, section);
     }
+  }
+
+  /// Vectors as a row on the left and a column on the right; what the result lacks then, `lower` takes from it.
+  int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
+    const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
+    const Shape shape = product_shape(op);
+    int right = in[1];
+    if (b.shape.size() == 1) {
+      std::vector<int> column;
+      for (int d = 0; d < static_cast<int>(rank_); ++d) column.push_back(d);
+      std::swap(column[rank_ - 2], column[rank_ - 1]);
+      right = permuted(right, column);
+    }
+    const int x = lower_operand(program_, batched(in[0], shape), a.dtype);
+    const int y = lower_operand(program_, batched(right, shape), b.dtype);
+    const int product = add(NodeKind::matmul, {x, y}, shape, section);
+    program_.nodes[product].tf32 = op.attributes.tf32;
+    program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
+    if (in.size() < 3) return product;
+    const std::vector<int> order = moved(shape, tile_shape(op.outputs[0]));
+    std::vector<int> back(order.size());
+    for (std::size_t d = 0; d < order.size(); ++d)
+      back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    return map(OpKind::add, {product, permuted(in[2], back)}, shape, section);
+  }
+  Shape product_shape(const graph::BlockOp& op) const {
+    const Shape &a = block_.tensors[op.inputs[0]].shape, &b = block_.tensors[op.inputs[1]].shape;
+    return padded_rank(graph::matrices(a, b).product, rank_);
   }
 
   /// Rows by number of what is loaded: they are read where they lie.

@@ -216,6 +216,7 @@ class Relating {
 
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
+    if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
     const Relation &x = relations_[a], &y = relations_[b];
     const bool k_of_a = x.kind == Kind::parts && x.back == 0, k_of_b = y.kind == Kind::parts && y.back == 1;
     if (k_of_a || k_of_b) {

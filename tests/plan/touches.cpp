@@ -83,6 +83,11 @@ class Evaluation {
           at[n.dim] -= extent;
         }
         return;
+      case NodeKind::permute: {
+        Shape there(at.size());
+        for (std::size_t d = 0; d < at.size(); ++d) there[static_cast<std::size_t>(n.order[d])] = at[d];
+        return value(n.in[0], there, true);
+      }
       case NodeKind::rotate: {
         value(n.in[0], at, true);
         for (int table : {n.in[1], n.in[2]}) {

@@ -112,6 +112,31 @@ TEST_P(Matmuls, WithBiasInBlocks) {
   expect_right(b.build());
 }
 
+TEST_P(Matmuls, OfVectorsInBlocks) {
+  graph::Builder b("vectors");
+  const Tensor A = b.input("A", {6, 10, 48}, GetParam().dtype), V = b.input("V", {48}, GetParam().dtype),
+               C = b.input("C", {6, 10}, product()), D = b.input("D", {1}, product());
+  const auto once = b.custom({.grid = {3}, .block = {64}}, [&](BlockBuilder& t) {
+    const Tile a = t.load(A, {.x = 0}), v = t.load(V);
+    t.store(matmul(a, v), {.x = 0});
+    t.store(matmul(a, v, t.load(C, {.x = 0})) * 2, {.x = 0});
+    t.store(matmul(v, permute(a, {0, 2, 1})) + t.load(C, {.x = 0}), {.x = 0});
+  });
+  const auto looped = b.custom({.block = {64}, .loop = 4}, [&](BlockBuilder& t) {
+    const Tile a = t.load(A, {.loop = 2}), v = t.load(V, {.loop = 0});
+    t.store(accum(matmul(a, v)));
+    t.store(accum(matmul(v, v, t.load(D))));
+  });
+  for (std::size_t i = 0; i < once.size(); ++i) b.output(once[i], fmt::format("once{}", i));
+  for (std::size_t i = 0; i < looped.size(); ++i) b.output(looped[i], fmt::format("looped{}", i));
+  graph::Builder alone("alone");  // no tile has two dimensions
+  const Tensor X = alone.input("X", {77}, GetParam().dtype), Y = alone.input("Y", {77}, GetParam().dtype);
+  alone.output(
+      alone.custom({.block = {32}}, [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); })[0]);
+  expect_right(b.build());
+  expect_right(alone.build());
+}
+
 TEST_P(Matmuls, SumsAndNormsOverSeveralDimensions) {
   graph::Builder b("several");
   const Tensor X = b.input("X", {3, 7, 5, 20}, product()), W = b.input("W", {5, 20}, product());
