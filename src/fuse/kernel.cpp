@@ -92,17 +92,12 @@ class Making {
 
   std::vector<Kernel> run(std::string& why) {
     for (int loop_axis : loop_axes(steps_, axes_)) {
+      if (loop_axis >= 0)
+        for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
           found_.push_back(finished({ops_, {part(g_, steps_, body_of(g_, steps_, axes_, t))}}));
-          for (const Tiles& s : splits(t, target_)) {
-            try {
-              in_two(s);
-            } catch (const Fault&) {
-              throw;
-            } catch (const Error&) {  // some part would be written by several blocks
-            }
-          }
+          for (const Tiles& s : splits(t, target_)) try_in_two(s);
         }
       } catch (const Fault&) {
         throw;
@@ -133,6 +128,15 @@ class Making {
     k.us += target_.costs.launch;
     k.least = k.us * (alone_in_loop(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
     return k;
+  }
+
+  void try_in_two(const Tiles& t) {
+    try {
+      in_two(t);
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // some part would be written by several blocks, or read too early
+    }
   }
 
   void in_two(const Tiles& t) {
