@@ -1,6 +1,7 @@
 # What `cmake --install` puts down: the headers, the rooms as static libraries, the executable, and a package, so that
 #   find_package(zellige REQUIRED)
 #   target_link_libraries(mine PRIVATE zellige::headers)        # layouts, tensors, instructions: nothing to link
+#   target_link_libraries(mine PRIVATE zellige::program)        # <zellige/program.hpp>: graphs run on the caller's memory
 #   target_link_libraries(mine PRIVATE zellige::run)            # the transpiler and what runs its kernels
 # work elsewhere. The headers need nothing but a C++ compiler; the rooms need what they are built with, and are left out
 # where that is not found. `cmake --install BUILD --component headers` puts down the headers alone, built or not.
@@ -15,7 +16,7 @@ set_target_properties(zellige_headers PROPERTIES EXPORT_NAME headers)
 install(TARGETS zellige_headers EXPORT zellige_headers)
 install(EXPORT zellige_headers NAMESPACE zellige:: DESTINATION ${package} COMPONENT headers)
 install(DIRECTORY include/zellige DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 # CuTe's header names are put where only those who ask for them find them: -I PREFIX/include/zellige/compat.
 install(DIRECTORY compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zellige/compat COMPONENT headers)
 
@@ -31,9 +32,19 @@ if(TARGET zellige)
   install(TARGETS zellige RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# The C ABI, <zellige/api.h> and <zellige/program.hpp>: a shared object, and nothing that it was built with.
+install(TARGETS zellige_api EXPORT zellige_program LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT zellige_program NAMESPACE zellige:: DESTINATION ${package})
+# What the Python package has beside its modules: python/zellige finds the library beside itself.
+if(SKBUILD)
+  install(TARGETS zellige_api LIBRARY DESTINATION ${SKBUILD_PLATLIB_DIR}/zellige COMPONENT python)
+  install(TARGETS zellige RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python)
+endif()
+
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/zellige-config.cmake @ONLY CONTENT [[
 include(${CMAKE_CURRENT_LIST_DIR}/zellige_headers.cmake)
 set(zellige_headers_FOUND TRUE)
+include(${CMAKE_CURRENT_LIST_DIR}/zellige_program.cmake OPTIONAL)
 
 # The rooms come with what they are built with, or not at all.
 set(zellige_lacks)

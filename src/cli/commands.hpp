@@ -22,6 +22,7 @@ Entry add_transpile(CLI::App&);
 Entry add_layout(CLI::App&);
 Entry add_banks(CLI::App&);
 Entry add_equal(CLI::App&);
+Entry add_optimize(CLI::App&);
 
 // Exit statuses. A wrong result, or one that failed, outweighs a refusal.
 constexpr int success = 0, wrong = 1, refused = 2;

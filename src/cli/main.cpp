@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or "
       "the machine is at "
       "fault.");
-  const std::vector<Entry> entries = {add_run(app), add_transpile(app), add_layout(app), add_banks(app),
-                                      add_equal(app)};
+  const std::vector<Entry> entries = {add_run(app),    add_transpile(app), add_optimize(app),
+                                      add_layout(app), add_banks(app),     add_equal(app)};
   try {
     app.parse(argc, argv);
     int status = refused;

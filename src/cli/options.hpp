@@ -12,6 +12,9 @@ CLI::Validator integer(std::uint64_t least, std::uint64_t most);
 /// One of some words.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// --as-given: plain operators stay kernels of their own.
+void add_as_given(CLI::App* command, bool& as_given);
+
 /// --constant NAME, which may be given again.
 void add_constants(CLI::App* command, std::vector<std::string>& names);
 

@@ -33,7 +33,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   int index = -1;
-  bool all = false, no_cache = false, force = false;
+  bool all = false, no_cache = false, force = false, as_given = false;
   std::string on = "auto", target, json, dump, check, tiling;
   std::string time;                 // rotated or hot; "": nothing is timed
   std::vector<std::string> inputs;  // NAME=FILE
@@ -63,6 +63,7 @@ run::Options options(const Arguments& a) {
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.inputs = input_files(a.inputs);
+  o.fuse = !a.as_given;
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
@@ -234,6 +235,7 @@ Entry add_run(CLI::App& app) {
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
   command->add_option("--target", a->target,
                       "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
+  add_as_given(command, a->as_given);
   add_tiling(*command, a->tiling);
   command
       ->add_option("--tune", a->tune,

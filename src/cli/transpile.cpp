@@ -10,6 +10,7 @@
 #include "cli/options.hpp"
 #include "cli/tiling.hpp"
 #include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "run/files.hpp"
 #include "run/outputs.hpp"
@@ -23,7 +24,7 @@ struct Arguments {
   std::string file, folder = ".", target = "sm_80", tiling;
   int index = 0;
   std::vector<std::string> constants;
-  bool one_file = false, explain = false, force = false;
+  bool one_file = false, explain = false, force = false, as_given = false;
 };
 
 int transpile(const Arguments& a) {
@@ -32,7 +33,12 @@ int transpile(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  emit::Program program = emit::transpile(chosen.graph, target, wishes(a.tiling, target));
+  fuse::Optimized fused;
+  if (a.as_given)
+    fused.graph = std::move(chosen.graph);
+  else
+    fused = fuse::optimize(chosen.graph, target);
+  emit::Program program = emit::transpile(fused.graph, target, wishes(a.tiling, target));
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);
@@ -41,7 +47,10 @@ int transpile(const Arguments& a) {
   outputs.put(cuda, program.source);
   outputs.put(manifest, emit::to_json(program.manifest));
   outputs.commit();
-  if (a.explain) fmt::print("{}{}\n", plan::print(program.plan), plan::print(program.price));
+  if (a.explain) {
+    for (const std::string& note : fused.notes) fmt::print("{}\n", note);
+    fmt::print("{}{}\n", plan::print(program.plan), plan::print(program.price));
+  }
   fmt::print("{}\n{}\n", cuda, manifest);
   return success;
 }
@@ -61,6 +70,7 @@ Entry add_transpile(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
   add_tiling(*command, a->tiling);
+  add_as_given(command, a->as_given);
   add_constants(command, a->constants);
   command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
   command->add_flag("--force", a->force, force_help);

@@ -162,7 +162,9 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Context& c = *nest.context;
   const Value& x = values_[item.in[0]];
   if (n.kind == NodeKind::matmul) {
-    const char* product = n.tf32 ? "{} += zellige::to_tf32({}) * zellige::to_tf32({});" : "{} += {} * {};";
+    const char* product = n.tf32 ? "{0} += zellige::to_tf32({1}) * zellige::to_tf32({2});"
+                          : graph::is_integer(n.dtype) ? "{0} = zellige::wrap_add({0}, {1} * {2});"
+                                                       : "{0} += {1} * {2};";
     out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
     return;
   }
@@ -175,6 +177,8 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   }
   if (n.op == OpKind::reduction_max)
     out_.line("{}{} = zellige::max({}, {});", head, sum, sum, x.text);
+  else if (graph::is_integer(n.dtype))
+    out_.line("{}{} = zellige::wrap_add({}, {});", head, sum, sum, x.text);
   else
     out_.line("{}{} += {};", head, sum, x.text);
 }
@@ -251,11 +255,12 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
   const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)
                           : n.op == OpKind::accum_rescale ? fmt::format("{} * {} + {}", old, rescale, x.text)
-                          : stored                        ? fmt::format("{} + {}", old, x.text)
-                                                          : "";
+                          : graph::is_integer(n.dtype) ? fmt::format("zellige::wrap_add({}, {})", old, x.text)
+                          : stored                     ? fmt::format("{} + {}", old, x.text)
+                                                       : "";
   if (stored)
-    return write_pieces(store_value({sum, vector > 1}, vector), nest, item.width, tile(item.buffer) + "(",
-                        nest.at, {});
+    return write_pieces(store_value({sum, vector > 1, "", register_type(n.dtype)}, vector), nest, item.width,
+                        tile(item.buffer) + "(", nest.at, {});
   out_.line("{}{};", counted("v", vector).head,
             sum.empty() ? fmt::format("{} += {}", acc, x.text) : fmt::format("{} = {}", acc, sum));
 }

@@ -34,7 +34,8 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = read_global(item, nest);
         break;
       case Kind::in_registers:
-        values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1};
+        values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1, "",
+                      register_type(block_.nodes[item.node].dtype)};
         break;
       case Kind::apply:
         values_[i] = apply(item, nest);
@@ -111,7 +112,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   } else if (n.op == OpKind::mask) {
     const int inner = nest.context->inner();
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
-    result.text = masked(item, in[0], nest);
+    result.text = masked(item, in, nest);
   } else {
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
   }
@@ -139,8 +140,9 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
                      sin, table);
 }
 
-/// The operand where the mask keeps the point, which is one of the whole tensor's.
-std::string KernelText::masked(const Item& item, const std::string& operand, const NestAt& nest) const {
+/// The operand where the mask keeps the point, which is one of the whole tensor's; a second operand is a length.
+std::string KernelText::masked(const Item& item, const std::vector<std::string>& in,
+                               const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
   std::vector<Index> here = nest.index(item.pieces.front());
   if (item.vector > 1) here = neighbour(here, nest.context->inner(), one_of(item.vector));
@@ -153,7 +155,8 @@ std::string KernelText::masked(const Item& item, const std::string& operand, con
   ask(j - i, "<=", n.kept.tril);
   ask(j - i, ">=", n.kept.triu);
   ask(j, "<", n.kept.length);
-  return fmt::format("({} ? {} : {})", kept, operand, float_literal(n.scalar));
+  if (in.size() > 1) kept += fmt::format("{}{} < {}", kept.empty() ? "" : " && ", j, in[1]);
+  return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
 /// The texts of all accesses, as one value.

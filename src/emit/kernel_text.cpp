@@ -14,7 +14,8 @@ using plan::TaskKind;
 
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
-}
+constexpr const char* least_int = "(-2147483647 - 1)";
+}  // namespace
 
 KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out)
     : plan_(plan),
@@ -105,7 +106,7 @@ void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
     const Counted i = counted("i", c.steps(0)), v = counted("v", c.vector());
-    out_.line("Vec<float, {}> {}[{}];", c.vector(), name, c.steps(0));
+    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, c.steps(0));
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
@@ -115,13 +116,14 @@ void KernelText::start(const Task& t) {
     out_.line("acc{}.clear();", t.node);
   } else if (t.kind == TaskKind::accumulate) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
-    const std::string start = max ? float_literal(lowest) : "0.0f";
+    const bool integer = graph::is_integer(n.dtype);
+    const std::string start = integer ? max ? least_int : "0" : max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
       const Share s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
       for (int v = 0; v < c->vector(); ++v)
-        out_.line("write<1>({}({}), Vec<float, 1>{{{}}});", tile(t.buffer),
-                  fmt::join(neighbour(at, c->inner(), v), ", "), start);
+        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer),
+                  fmt::join(neighbour(at, c->inner(), v), ", "), register_type(n.dtype), start);
       close(s);
     } else if (c->row) {
       out_.line("{} acc{};", fragment_type(*c), t.node);
@@ -141,16 +143,17 @@ void KernelText::sum_declaration(const Task& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
-  const char* start = max ? "-1.0f / 0.0f" : "0.0f";
+  const std::string type = register_type(n.dtype);
+  const char* start = type == "int" ? max ? least_int : "0" : max ? "-1.0f / 0.0f" : "0.0f";
   if (c.row) {
-    const std::string type = fragment_type(c);
-    out_.line("Vec<float, {}::lines> sum{};", type, t.node);
-    out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", type, t.node, start);
+    const std::string fragment = fragment_type(c);
+    out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);
+    out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", fragment, t.node, start);
     return;
   }
   const std::int64_t count = c.steps(1);
   const Counted i = counted("i", count);
-  out_.line("Vec<float, {}> sum{};", count, t.node);
+  out_.line("Vec<{}, {}> sum{};", type, count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 

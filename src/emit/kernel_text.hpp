@@ -135,7 +135,7 @@ class KernelText {
   void evaluate(const std::vector<int>& tasks, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
-  std::string masked(const plan::Item&, const std::string& operand, const NestAt&) const;
+  std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);
   Value read_global(const plan::Item&, const NestAt&);
   Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);

@@ -58,8 +58,8 @@ void KernelText::finish(const Task& task) {
     out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
-    out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[r], at.m)}};", max ? "max" : "sum", c.lanes(),
-              task.node);
+    out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[r], at.m)}};", register_type(n.dtype),
+              max ? "max" : "sum", c.lanes(), task.node);
     const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
@@ -77,10 +77,11 @@ void KernelText::finish(const Task& task) {
   // The lanes of a sum that nobody wants take part in its shuffles all the same.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
-    out_.line("const Vec<float, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", max ? "max" : "sum", lanes, task.node,
-              o.step, parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item);
+    out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),
+              max ? "max" : "sum", lanes, task.node, o.step,
+              parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item);
   else
-    out_.line("const Vec<float, 1> x{{sum{}[{}]}};", task.node, o.step);
+    out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), task.node, o.step);
   std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";
   if (c.items(1) % groups != 0) inside += (inside.empty() ? "" : " && ") + text({{o.item, c.items(1)}});
   std::vector<Index> at = coordinate(counter, o.item, c, 1);

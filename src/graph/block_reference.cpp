@@ -44,8 +44,7 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
             masked(block, masked_inputs),
             std::vector<bool>(block.tensors.size(), false)};
   for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::matmul)
-      for (int t : op.inputs) p.operand[t] = true;
+    if (op.kind == OpKind::matmul) p.operand[op.inputs[0]] = p.operand[op.inputs[1]] = true;  // no bias
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::input)
       p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
@@ -114,6 +113,10 @@ class Worker {
   bool stopped() const { return stopped_; }
 
  private:
+  /// Does the operator see this operand rounded?
+  bool rounds(const BlockOp& op, std::size_t operand) const {
+    return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
+  }
   Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
   Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
 
@@ -158,10 +161,11 @@ class Worker {
     } else {
       operands_.clear();
       results_.clear();
-      for (int t : op.inputs)
-        operands_.push_back(op.kind == OpKind::matmul && p_.operand[t]
-                                ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
-                                : operand(t));
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        const int t = op.inputs[i];
+        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
+                                          : operand(t));
+      }
       for (int t : op.outputs) results_.push_back(result(t));
       Attributes attributes = op.attributes;
       attributes.tf32 = attributes.tf32 && p_.options.round;
@@ -182,8 +186,7 @@ class Worker {
     std::vector<double*> to;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
-      const bool rounded = op.kind == OpKind::matmul && p_.operand[t];
-      in.push_back({operands_[i], rounded ? e.rounded[t].data() : e.tiles[t].values.data()});
+      in.push_back({operands_[i], rounds(op, i) ? e.rounded[t].data() : e.tiles[t].values.data()});
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
@@ -309,6 +312,7 @@ class Worker {
 
   /// Before the values: what is added and rescaled is the state of the iteration before.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
+    const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
     const Uncertain x = uncertain(op.inputs[0], e);
     const Result to{state.shape, e.states[index].values.data()};
@@ -321,7 +325,9 @@ class Worker {
       rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (added)
       for (std::size_t i = 0; i < state.values.size(); ++i)
-        to.values[i] += x.error[i] + sum_error(p_.block.loop) * std::fabs(x.at.values[i]);
+        to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
+    else if (exact)
+      fold({x.at.shape, x.error}, last, false, to);
     else
       fold_error(x, last, op.kind == OpKind::accum_red_rms,
                  x.at.shape[last] / state.shape[last] * p_.block.loop, to);
@@ -355,6 +361,8 @@ class Worker {
     } else {
       y.values = state.values;
     }
+    if (is_integer(p_.block.tensors[op.outputs[0]].dtype))
+      for (double& v : y.values) v = wrapped(static_cast<std::int64_t>(v), 32);
     if (op.kind == OpKind::accum_red_mean)
       for (double& v : y.values) v /= count;
     if (op.kind == OpKind::accum_red_rms)

@@ -162,6 +162,15 @@ Tile BlockBuilder::mask(Tile x, const Kept& kept, Split split, double value, std
   return y;
 }
 
+Tile BlockBuilder::mask(Tile x, Tile lengths, const Kept& kept, Split split, double value,
+                        std::vector<std::int64_t> dims) {
+  const Tile y = graph::append<BlockLevel>(OpKind::mask, {x, lengths},
+                                           {.sizes = std::move(dims), .kept = kept, .value = value})[0];
+  block_.ops.back().map = map_of(split);
+  block_.ops.back().loop_dim = split.loop;
+  return y;
+}
+
 std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
                                       const std::vector<int>& operands) {
   const Where where = Where{kernel_.graph_.name}

@@ -62,6 +62,9 @@ class BlockBuilder : public Scope {
   /// A mask by index; the split says how the tile lies in the whole, as load's does.
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
+  /// With lengths, int32s that broadcast to the tile: keys below them are kept.
+  Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
+            std::vector<std::int64_t> dims = {});
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
   const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
@@ -121,6 +124,10 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b}, {.tf32 = tf32})[0];
 }
+/// a b + bias, which broadcasts to the product.
+template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, Handle<L> bias, bool tf32 = false) {
+  return append<L>(OpKind::matmul, {a, b, bias}, {.tf32 = tf32})[0];
+}
 template <class L> Handle<L> exp(Handle<L> x) { return append<L>(OpKind::exp, {x})[0]; }
 template <class L> Handle<L> square(Handle<L> x) { return append<L>(OpKind::square, {x})[0]; }
 template <class L> Handle<L> sqrt(Handle<L> x) { return append<L>(OpKind::sqrt, {x})[0]; }
@@ -147,7 +154,7 @@ template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = fals
   return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
 }
 
-// Views. permute and reshape are of the kernel level.
+// Views.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
   return append<L>(OpKind::permute, {x}, {.sizes = std::move(dims)})[0];
 }
@@ -165,6 +172,12 @@ template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std
 /// By index; in a block it is BlockBuilder::mask, which is told where the tile lies.
 inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
+}
+
+/// With lengths, int32s that broadcast to x: keys below them are kept.
+inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
+                   std::vector<std::int64_t> dims = {}) {
+  return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
 // Of two tensors, or of a tensor and a scalar.
@@ -208,21 +221,36 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
-// Along one dimension. Inside a block it has to be kept.
+// Along one dimension or several.
 template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> sum(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::sum, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> mean(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::mean, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }
+template <class L> Handle<L> mean(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::mean, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+}
 template <class L> Handle<L> amax(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::amax, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> amax(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::amax, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> amin(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::amin, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }
+template <class L> Handle<L> amin(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::amin, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+}
 template <class L> Handle<L> logsumexp(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::logsumexp, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> logsumexp(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::logsumexp, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
 /// 0 where a row is -inf alone, as torch._safe_softmax has it.
@@ -233,16 +261,27 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-// Over the last dimension.
+/// What a norm with this weight works along; empty: the last dimension.
+inline Shape lines_of(Shape weight) {
+  while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
+  return weight.size() > 1 ? weight : Shape{};
+}
+// Over the last dimension, the last ones that `shape` has, or those that the weight has.
+template <class L> Handle<L> rms_norm(Handle<L> x, Shape shape, double eps) {
+  return append<L>(OpKind::rms_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];
+}
+template <class L> Handle<L> layer_norm(Handle<L> x, Shape shape, double eps) {
+  return append<L>(OpKind::layer_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];
+}
 template <class L> Handle<L> rms_norm(Handle<L> x, double eps = 0) { return append<L>(OpKind::rms_norm, {x}, {.eps = eps})[0]; }
 template <class L> Handle<L> rms_norm(Handle<L> x, Handle<L> weight, double eps) {
-  return append<L>(OpKind::rms_norm, {x, weight}, {.eps = eps})[0];
+  return append<L>(OpKind::rms_norm, {x, weight}, {.sizes = lines_of(weight.shape()), .eps = eps})[0];
 }
 template <class L> Handle<L> layer_norm(Handle<L> x, double eps = 0) {
   return append<L>(OpKind::layer_norm, {x}, {.eps = eps})[0];
 }
 template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L> bias, double eps) {
-  return append<L>(OpKind::layer_norm, {x, weight, bias}, {.eps = eps})[0];
+  return append<L>(OpKind::layer_norm, {x, weight, bias}, {.sizes = lines_of(weight.shape()), .eps = eps})[0];
 }
 
 /// The last dimension is one of pairs, in its two halves or side by side; cos and sin broadcast.
@@ -262,9 +301,10 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
 }
 // clang-format on
 
-// Rows by their numbers, at the kernel level.
-inline Tensor gather(Tensor x, Tensor numbers) {
-  return append<KernelLevel>(OpKind::gather, {x, numbers})[0];
+// Rows by their numbers; what writes them is of the kernel level.
+template <class L>
+Handle<L> gather(Handle<L> x, Handle<L> numbers) {
+  return append<L>(OpKind::gather, {x, numbers})[0];
 }
 inline Tensor scatter(Tensor x, Tensor numbers, Tensor updates) {
   return append<KernelLevel>(OpKind::scatter, {x, numbers, updates})[0];

@@ -58,6 +58,12 @@ double ratio(double error, double scale) {
 
 }  // namespace
 
+double Norms::relative() const { return ratio(std::sqrt(difference), std::sqrt(expected)); }
+
+bool Norms::within(const Tolerance& allowed) const {
+  return relative() <= norm_allowed(allowed, count) + ratio(std::sqrt(left_out), std::sqrt(expected));
+}
+
 Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed, const Array* errors,
                    const Array* rounded) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
@@ -67,8 +73,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   const double total = sum_of_squares(expected.values.data(), count);
   const double floor = allowed.floor * std::sqrt(total / static_cast<double>(count));
   Comparison c;
-  // Sums of squares; `excess` of what rounding does not explain, `left_out` of the roundings that were.
-  double difference = 0, excess = 0, left_out = 0;
+  c.norms = {.expected = total, .count = count};
+  double excess = 0;  // sum of squares of what rounding does not explain
   std::int64_t worst_at = 0;
   c.worst = -1;
   for (std::int64_t row = 0; row < count; row += n) {
@@ -76,10 +82,10 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
     const double lost =
         rounded ? sum_of_squares(rounded->values.data() + row, expected.values.data() + row, n) : 0;
     const double added = 3 * std::sqrt(lost / static_cast<double>(n));
-    left_out += lost;
+    c.norms.left_out += lost;
     for (std::int64_t i = row; i < row + n; ++i) {
       const double error = distance(found.values[i], expected.values[i]);
-      difference += error * error;
+      c.norms.difference += error * error;
       const double magnitude = std::isfinite(expected.values[i]) ? std::fabs(expected.values[i]) : 0;
       const double bound =
           std::max(allowed.element * std::max({magnitude, rms, floor}), allowed.step) + added;
@@ -103,13 +109,13 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.at = coordinates(worst_at, expected.shape);
   c.found = found.values[worst_at];
   c.expected = expected.values[worst_at];
-  c.norm_error = ratio(std::sqrt(difference), std::sqrt(total));
-  const double lost = ratio(std::sqrt(left_out), std::sqrt(total));
-  c.correct = c.norm_error <= norm_allowed(allowed, count) + lost && c.worst <= 1 && c.wrong == 0;
+  c.norm_error = c.norms.relative();
+  c.correct = c.norms.within(allowed) && c.worst <= 1 && c.wrong == 0;
   if (!errors) return c;
   c.error = errors->values[worst_at];
-  c.explained =
-      !c.correct && c.of_error <= 1 && ratio(std::sqrt(excess), std::sqrt(total)) <= allowed.norm / 4 + lost;
+  c.explained = !c.correct && c.of_error <= 1 &&
+                ratio(std::sqrt(excess), std::sqrt(total)) <=
+                    allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), std::sqrt(total));
   return c;
 }
 

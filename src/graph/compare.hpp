@@ -46,8 +46,24 @@ inline double distance(double a, double b) {
 /// standard deviations, and one.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
+/// Sums of squares, and of how many elements: those of parts of a tensor add up to the whole's.
+struct Norms {
+  double difference = 0, expected = 0;
+  double left_out = 0;  // by the roundings that were
+  std::int64_t count = 0;
+
+  Norms& operator+=(const Norms& other) {
+    difference += other.difference, expected += other.expected, left_out += other.left_out,
+        count += other.count;
+    return *this;
+  }
+  double relative() const;
+  bool within(const Tolerance&) const;
+};
+
 struct Comparison {
   bool correct = false;
+  Norms norms{};
   double norm_error = 0;  // ||found - expected|| / ||expected||
   double worst = 0;  // the greatest |found - expected| as a multiple of what is allowed; infinite for one NaN
   Shape at;          // where that is

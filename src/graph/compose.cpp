@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <functional>
 
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
@@ -12,13 +13,16 @@ namespace {
 /// Appends steps; each function is one and gives the number of its result.
 class Steps {
  public:
-  Steps(std::size_t operands, int dim, std::int64_t extent)
-      : next_(static_cast<int>(operands)), dim_(dim), extent_(extent) {}
+  Steps(std::size_t operands, std::vector<int> dims, std::int64_t count)
+      : next_(static_cast<int>(operands)), dims_(std::move(dims)), count_(count) {}
 
   int unary(OpKind kind, int x) { return add(kind, {x}, {}); }
   int binary(OpKind kind, int x, int y) { return add(kind, {x, y}, {}); }
   int scalar(OpKind kind, std::vector<int> in, double s) { return add(kind, std::move(in), {.scalar = s}); }
-  int sum(int x) { return add(OpKind::reduction, {x}, {.dim = dim_}); }
+  int sum(int x) {
+    for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
+    return x;
+  }
   /// Either half of the last dimension.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
@@ -26,9 +30,12 @@ class Steps {
         OpKind::slice, {x},
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
-  int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dim_}); }
-  int mean(int x) { return scalar(OpKind::mul_scalar, {sum(x)}, 1 / static_cast<double>(extent_)); }
-  int amax(int x) { return add(OpKind::amax, {x}, {.dim = dim_, .keepdim = true}); }
+  int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
+  int mean(int x) { return scalar(OpKind::mul_scalar, {sum(x)}, 1 / static_cast<double>(count_)); }
+  int amax(int x) {
+    for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
+    return x;
+  }
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
   /// With eps: 0 is left out.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
@@ -41,8 +48,9 @@ class Steps {
     return next_++;
   }
   std::vector<Step> steps_;
-  int next_, dim_;
-  std::int64_t extent_;
+  int next_;
+  std::vector<int> dims_;
+  std::int64_t count_;  // of elements along them
 };
 
 }  // namespace
@@ -50,18 +58,35 @@ class Steps {
 bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed; }
 
 bool reduces(OpKind kind) {
-  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amin || kind == OpKind::logsumexp;
+  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
+         kind == OpKind::logsumexp;
 }
 
-int composed_dim(OpKind kind, const Attributes& a, const Shape& x) {
-  const bool last = kind == OpKind::rms_norm || kind == OpKind::layer_norm || kind == OpKind::rotary;
-  return last ? static_cast<int>(x.size()) - 1 : a.dim;
+bool is_greatest(OpKind kind, const Attributes& a) {
+  return kind == OpKind::amax && a.sizes.empty() && a.keepdim;
+}
+
+std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x) {
+  std::vector<int> dims;
+  const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+  if (norm || kind == OpKind::rotary) {
+    const std::size_t count = norm && !a.sizes.empty() ? a.sizes.size() : 1;
+    for (std::size_t d = 1; d <= count; ++d) dims.push_back(static_cast<int>(x.size() - d));
+    return dims;
+  }
+  if (!reduces(kind) || a.sizes.empty()) return {a.dim};
+  for (std::int64_t d : a.sizes) dims.push_back(static_cast<int>(d));
+  std::ranges::sort(dims, std::greater<>());
+  return dims;
 }
 
 std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& shape = operands.at(0);
-  const int dim = composed_dim(kind, a, shape), x = 0;
-  Steps s(operands.size(), dim, shape.at(static_cast<std::size_t>(dim)));
+  const std::vector<int> dims = composed_dims(kind, a, shape);
+  std::int64_t count = 1;
+  for (int d : dims) count *= shape.at(static_cast<std::size_t>(d));
+  const int x = 0;
+  Steps s(operands.size(), dims, count);
   // The factor and the summand that follow a norm, where they are given.
   const auto scaled = [&](int y) {
     if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
@@ -73,6 +98,9 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     case OpKind::mean:
       s.mean(x);
+      break;
+    case OpKind::amax:
+      s.amax(x);
       break;
     case OpKind::amin:
       s.unary(OpKind::neg, s.amax(s.unary(OpKind::neg, x)));

@@ -21,7 +21,9 @@ bool anywhere(OpKind kind) {
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
-    case OpKind::amax:
+    case OpKind::gather:
+    case OpKind::permute:
+    case OpKind::reshape:
     case OpKind::expand:
     case OpKind::slice:
     case OpKind::rotary_interleaved:
@@ -83,17 +85,17 @@ class Cutter {
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
     if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
-    if (op.kind == OpKind::amax || (is_composed(op.kind) && reduces(op.kind)))
-      return reduced(op, t, r, op.attributes.dim);
-    if (is_composed(op.kind))
-      return along(op, t, r, composed_dim(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape));
+    if (is_composed(op.kind)) {
+      const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
+      return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
+    }
     switch (op.kind) {
       case OpKind::rotary_interleaved:
-        return along(op, t, r, static_cast<int>(r.extent.size()) - 1);
+        return along(op, t, r, {static_cast<int>(r.extent.size()) - 1});
       case OpKind::matmul:
         return product(op, t, r);
       case OpKind::reduction:
-        return along(op, t, r, op.attributes.dim);
+        return along(op, t, r, {op.attributes.dim});
       case OpKind::gather:
         return gathered(op, t, r);
       case OpKind::concat:
@@ -141,48 +143,56 @@ class Cutter {
 
   int product(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      Region part = broadcast(r, op.inputs[i]);
-      const Shape& shape = g_.tensors[op.inputs[i]].shape;
-      const std::size_t inner = shape.size() - (i == 0 ? 1 : 2);  // the dimension that is summed over
-      if (i < 2) {
-        part.origin[inner] = 0, part.extent[inner] = shape[inner];
-        const std::size_t outer = shape.size() - (i == 0 ? 2 : 1), rank = r.extent.size();
-        const std::size_t from = i == 0 ? rank - 2 : rank - 1;
+    const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
+    const bool row = shape_of(0).size() > 1,
+               column = shape_of(1).size() > 1;  // else vectors: the result lacks it
+    const std::size_t rank = r.extent.size(), batches = row || column ? rank - row - column : 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Shape& shape = shape_of(i);
+      Region part = whole(shape);  // all of the dimension that is summed over
+      if (shape.size() > 1) {
+        const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
         part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
+        for (std::size_t d = 0; d < own; ++d)
+          if (shape[d] != 1)
+            part.origin[d] = r.origin[batches - own + d], part.extent[d] = r.extent[batches - own + d];
       }
       smaller.inputs.push_back(need(op.inputs[i], part));
     }
+    if (op.inputs.size() > 2) smaller.inputs.push_back(need(op.inputs[2], broadcast(r, op.inputs[2])));
     return emit(std::move(smaller), t, r);
   }
 
-  /// An operator that reads the whole of one dimension of its first operand and gives the whole of it.
-  int along(const KernelOp& op, int t, const Region& r, int dim) {
+  /// An operator that reads the whole of some dimensions of its first operand and gives the whole of them.
+  int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
-    given.origin[dim] = read.origin[dim] = 0;
-    given.extent[dim] = g_.tensors[t].shape[dim];
-    read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
+    for (int dim : dims) {
+      given.origin[dim] = read.origin[dim] = 0;
+      given.extent[dim] = g_.tensors[t].shape[dim];
+      read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
+    }
     KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
     for (std::size_t i = 1; i < op.inputs.size(); ++i) {
       Region part = broadcast(given, op.inputs[i]);
       const Shape& shape = g_.tensors[op.inputs[i]].shape;
-      const auto own =
-          static_cast<std::size_t>(dim) + shape.size() - r.extent.size();  // of which all is read, too
-      if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
+      for (int dim : dims) {  // of which all is read, too
+        const auto own = static_cast<std::size_t>(dim) + shape.size() - r.extent.size();
+        if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
+      }
       smaller.inputs.push_back(need(op.inputs[i], part));
     }
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// An operator that reads the whole of one dimension and leaves one element of it, or no such dimension.
-  int reduced(const KernelOp& op, int t, const Region& r, int dim) {
+  /// An operator that reads the whole of some dimensions and leaves one element of each, or no such dimension.
+  int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
-    const std::size_t left_out = shape.size() - r.extent.size();
+    std::size_t from = 0;
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (static_cast<int>(d) == dim) continue;
-      const std::size_t from = d - (static_cast<int>(d) > dim ? left_out : 0);
-      read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
+      const bool over = std::ranges::count(dims, static_cast<int>(d)) > 0;
+      if (!over) read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
+      from += !over || op.attributes.keepdim;
     }
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }

@@ -69,8 +69,9 @@ void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Opera
 }
 
 void matmul(const Operand& a, const Operand& b, const Result& c) {
-  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
-  const Batches batches(a.shape, b.shape, c.shape);
+  const Matrices of = matrices(a.shape, b.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
+  const Batches batches(of);
   for (std::int64_t i = 0; i < batches.count(); ++i)
     gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n,
          c.values + i * m * n, n);
@@ -150,12 +151,16 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   return at;
 }
 
-Batches::Batches(const Shape& x, const Shape& y, const Shape& product) {
+void add_bias(const Operand& bias, const Result& y) {
+  broadcast({y.shape, y.values}, bias, y, [](double product, double b) { return product + b; });
+}
+
+Batches::Batches(const Matrices& m) {
   // As an elementwise operator's operands, a matrix being an element.
   const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
-  Shape batch = of(product);
+  Shape batch = of(m.product);
   batch.push_back(1);
-  Shape bx = of(x), by = of(y);
+  Shape bx = of(m.a), by = of(m.b);
   bx.push_back(1), by.push_back(1);
   const Broadcast walk(batch, {{bx, nullptr}, {by, nullptr}});
   for (std::int64_t t = 0; t < walk.rows(); ++t) a.push_back(walk.start(t, 0)), b.push_back(walk.start(t, 1));
@@ -222,6 +227,16 @@ void fold_max(const Operand& x, int dim, const Result& y) {
         raise(y.values[o * from.inner + i], x.values[(o * from.extent + e) * from.inner + i]);
 }
 
+namespace {
+
+/// A sum of integers, which a double holds exactly up to 2^53, in int32.
+void wrap(const Result& y) {
+  const std::int64_t n = size(y.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
+}
+
+}  // namespace
+
 void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
               const std::vector<Result>& out, DType dtype) {
   const Operand& x = in[0];
@@ -235,17 +250,20 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
     with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
-  } else if (kind == OpKind::matmul && attributes.tf32) {
-    const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
-    matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
   } else if (kind == OpKind::matmul) {
-    matmul(x, in[1], y);
+    if (attributes.tf32) {
+      const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
+      matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
+    } else {
+      matmul(x, in[1], y);
+    }
+    if (in.size() > 2) add_bias(in[2], y);
   } else if (names_rows(kind)) {
     evaluate_rows(kind, attributes, in, y);
   } else if (kind == OpKind::reduction) {
     std::fill_n(y.values, size(y.shape), 0.0);
     fold(x, attributes.dim, false, y);
-  } else if (kind == OpKind::amax) {
+  } else if (is_greatest(kind, attributes)) {
     std::fill_n(y.values, size(y.shape), -std::numeric_limits<double>::infinity());
     fold_max(x, attributes.dim, y);
   } else if (is_composed(kind)) {
@@ -255,8 +273,9 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::rotary_interleaved) {
     interleaved(in, y);
   } else if (kind == OpKind::mask) {
-    apply_mask(attributes, y.shape, x.values, static_cast<double>(static_cast<float>(attributes.value)),
-               y.values);
+    const auto fill = static_cast<double>(static_cast<float>(attributes.value));
+    apply_mask(attributes, y.shape, x.values, fill, y.values);
+    if (in.size() > 1) apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
   } else if (kind == OpKind::concat) {
     std::int64_t offset = 0;
     for (const Operand& part : in) {
@@ -278,6 +297,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
   }
+  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum))
+    wrap(y);
 }
 
 }  // namespace zellige::graph

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "graph/compose.hpp"
+#include "graph/matrices.hpp"
 
 namespace zellige::graph {
 
@@ -62,10 +63,13 @@ void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) 
 
 /// Which matrices of two operands make each matrix of a product: batches broadcast.
 struct Batches {
-  Batches(const Shape& a, const Shape& b, const Shape& product);
+  explicit Batches(const Matrices&);
   std::vector<std::int64_t> a, b;  // by the product's batch
   std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
 };
+
+/// y += bias, which broadcasts to it.
+void add_bias(const Operand& bias, const Result& y);
 
 /// The operand of a matmul with `tf32`.
 std::vector<double> in_tf32(const Operand&);

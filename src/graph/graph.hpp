@@ -33,7 +33,7 @@ enum class OpKind : std::uint8_t {
   input,
   output,
   custom,
-  matmul,  // over the last two dimensions
+  matmul,  // over the last two dimensions; a third operand is added
   // Elementwise: elementwise.hpp has their rows, in this order.
   exp,
   square,
@@ -146,16 +146,19 @@ struct Kept {
 struct Attributes {
   double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
   double lo = 0, hi = 0;  // clamp
-  int dim = -1;           // what works along one dimension: which
+  int dim = -1;           // what works along one dimension: which; -1 where `sizes` has several
   std::int64_t to =
       1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
   // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape;
-  // mask: its dimensions i and j, the last two where there are none
+  // mask: its dimensions i and j, the last two where there are none; sum, mean, amax, amin, logsumexp: their dimensions
+  // where they are several; rms_norm, layer_norm: the extents of those that they work along, the last one where none
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;  // amax, amin, sum, mean, logsumexp: keep `dim` as 1
   double eps = 0;        // rms_norm, layer_norm
-  std::int64_t start = 0,
-               end = 0;      // slice: from start up to, not including, end; slice_scatter: from start on
+  std::int64_t
+      start = 0,
+      end =
+          0;  // slice: from start up to, not including, end; slice_scatter: from start on; a mask of a part: its first j
   DType dtype = DType::f32;  // cast
   bool tf32 = false;         // matmul of f32: operands rounded to tf32
   bool saturate = false;     // cast: what is past the end of `dtype` becomes its last number

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/compose.hpp"
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/kept.hpp"
+#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
 
@@ -27,34 +30,6 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
 
 namespace {
 
-Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
-  if (a.size() < 2 || b.size() < 2)
-    fail_at(where, "expected operands of rank 2 at least, found {} and {}", to_string(a), to_string(b));
-  const std::int64_t k = a.back(), rows = b[b.size() - 2];
-  if (k != rows)
-    fail_at(
-        where,
-        "expected the last dimension of the left operand to equal the last but one of the right, found {} "
-        "and {} in {} times {}",
-        k, rows, to_string(a), to_string(b));
-  // The other dimensions are batches, and broadcast.
-  const Shape batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
-  const std::size_t rank = std::max(batch_a.size(), batch_b.size());
-  Shape c(rank);
-  for (std::size_t d = 0; d < rank; ++d) {
-    const std::int64_t x = d + batch_a.size() < rank ? 1 : batch_a[d + batch_a.size() - rank],
-                       y = d + batch_b.size() < rank ? 1 : batch_b[d + batch_b.size() - rank];
-    if (x != y && x != 1 && y != 1)
-      fail_at(where,
-              "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, x, y);
-    c[d] = std::max(x, y);
-  }
-  c.push_back(a[a.size() - 2]);
-  c.push_back(b.back());
-  return c;
-}
-
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
   // Dimensions are counted from the last; one that is missing is 1.
   const std::size_t rank = std::max(a.size(), b.size());
@@ -70,6 +45,42 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
   return c;
 }
 
+Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
+  const std::int64_t k = a.back(), rows = b[b.size() == 1 ? 0 : b.size() - 2];
+  if (k != rows)
+    fail_at(
+        where,
+        "expected the last dimension of the left operand to equal the last but one of the right, found {} "
+        "and {} in {} times {}",
+        k, rows, to_string(a), to_string(b));
+  // The other dimensions are batches, and broadcast.
+  const Matrices m = matrices(a, b);
+  const std::size_t rank = m.product.size() - 2;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t x = d + m.a.size() - 2 < rank ? 1 : m.a[d + m.a.size() - 2 - rank],
+                       y = d + m.b.size() - 2 < rank ? 1 : m.b[d + m.b.size() - 2 - rank];
+    if (x != y && x != 1 && y != 1)
+      fail_at(where,
+              "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
+              to_string(a), to_string(b), d, x, y);
+  }
+  return without_vectors(m.product, a, b);
+}
+
+bool broadcasts_to(const Shape& x, const Shape& to) {
+  bool fits = x.size() <= to.size();
+  for (std::size_t d = 1; fits && d <= x.size(); ++d)
+    fits = x[x.size() - d] == 1 || x[x.size() - d] == to[to.size() - d];
+  return fits;
+}
+
+Shape biased(const Where& where, const Shape& product, const Shape& bias) {
+  if (!broadcasts_to(bias, product))
+    fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
+            to_string(bias));
+  return product;
+}
+
 void check_dim(const Where& where, int dim, const Shape& shape) {
   if (dim < 0 || dim >= static_cast<int>(shape.size()))
     fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1,
@@ -83,18 +94,39 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
   return shape;
 }
 
-/// A vector's result has one element.
-Shape without(Shape shape, int dim) {
-  if (shape.size() > 1) shape.erase(shape.begin() + dim);
-  return shape;
+/// Along one dimension or several, which are kept as 1 or left out.
+Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const Shape& x) {
+  for (std::int64_t d : a.sizes) check_dim(where, static_cast<int>(d), x);
+  if (a.sizes.empty()) check_dim(where, a.dim, x);
+  const std::vector<int> dims = composed_dims(kind, a, x);  // the last one first
+  Shape y = x;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i > 0 && dims[i] == dims[i - 1])
+      fail_at(where, "expected each dimension of {} once at most, found {} twice", to_string(x), dims[i]);
+    y[dims[i]] = 1;
+  }
+  if (a.keepdim) return y;
+  for (int d : dims) y.erase(y.begin() + d);
+  return y.empty() ? Shape{1} : y;  // of all of them one element is left
 }
 
-void check_weight(const Where& where, std::string_view what, const Shape& x, const Shape& weight) {
-  Shape expected(weight.size(), 1);
-  if (!weight.empty()) expected.back() = x.back();
-  if (weight.size() > x.size() || weight != expected)
-    fail_at(where, "expected a {} of the last dimension of {}, ({}), found {}", what, to_string(x), x.back(),
-            to_string(weight));
+/// A norm's dimensions are the last ones; its weight and its bias have their extents.
+void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
+  const Shape& x = operands[0];
+  const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
+  if (count > x.size() ||
+      (!a.sizes.empty() && Shape(x.end() - static_cast<std::ptrdiff_t>(count), x.end()) != a.sizes))
+    fail_at(where, "expected a normalized_shape of the last dimensions of {}, found {}", to_string(x),
+            to_string(a.sizes));
+  const Shape line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    const Shape& weight = operands[i];
+    Shape expected = line;  // and as many dimensions of 1 in front as it likes
+    if (weight.size() > line.size()) expected.insert(expected.begin(), weight.size() - line.size(), 1);
+    if (weight.size() > x.size() || weight != expected)
+      fail_at(where, "expected a {} of the last dimension{} of {}, {}, found {}", i == 1 ? "weight" : "bias",
+              count > 1 ? "s" : "", to_string(x), to_string(line), to_string(weight));
+  }
 }
 
 /// The last dimension of cos and sin counts the pairs, or their elements; in the others they broadcast.
@@ -117,7 +149,8 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
 }
 
 /// Two dimensions of its own, and something that it asks of them.
-void check_mask(const Where& where, const Attributes& a, const Shape& x) {
+void check_mask(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
+  const Shape& x = operands[0];
   const auto rank = static_cast<std::int64_t>(x.size());
   if (rank < 2) fail_at(where, "expected an operand of rank 2 at least, found {}", to_string(x));
   const std::vector<std::int64_t>& dims = a.sizes;
@@ -127,13 +160,20 @@ void check_mask(const Where& where, const Attributes& a, const Shape& x) {
     fail_at(where, "expected dims to be two dimensions of {}, of i and of j, found {}", to_string(x),
             to_string(dims));
   const Kept& k = a.kept;
-  if (!k.tril && !k.triu && !k.length) fail_at(where, "expected tril, triu or length, found none of them");
+  if (!k.tril && !k.triu && !k.length && operands.size() < 2)
+    fail_at(where, "expected tril, triu, length or an operand of lengths, found none of them");
   for (const auto& [name, value] : {std::pair{"tril", k.tril}, {"triu", k.triu}})
     if (value && (*value < -max_extent || *value > max_extent))
       fail_at(where, "expected {} to be {} to {}, found {}", name, -max_extent, max_extent, *value);
   if (k.length && (*k.length < 0 || *k.length > max_extent))
     fail_at(where, "expected length to be 0 to {}, found {}", max_extent, *k.length);
   if (std::isnan(a.value)) fail_at(where, "expected a value that is a number, found {}", a.value);
+  if (operands.size() < 2) return;
+  const Shape& lengths = operands[1];
+  const std::size_t j = mask_dims(a, x.size()).second, skip = x.size() - std::min(x.size(), lengths.size());
+  if (!broadcasts_to(lengths, x) || (j >= skip && lengths[j - skip] != 1))
+    fail_at(where, "expected lengths that broadcast to {}, one along dimension {}, found {}", to_string(x), j,
+            to_string(lengths));
 }
 
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
@@ -193,7 +233,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   const std::size_t last = x.size() - 1;
   switch (kind) {
     case OpKind::matmul:
-      return {matmul_shape(where, x, operands.at(1))};
+      if (operands.size() < 3) return {matmul_shape(where, x, operands.at(1))};
+      return {biased(where, matmul_shape(where, x, operands[1]), operands[2])};
     case OpKind::gather:
     case OpKind::scatter:
     case OpKind::slice_scatter:
@@ -210,11 +251,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     case OpKind::sum:
     case OpKind::mean:
     case OpKind::amin:
-    case OpKind::logsumexp: {
-      check_dim(where, attributes.dim, x);
-      const Shape one = reduced(where, x, attributes.dim, 1);
-      return {attributes.keepdim ? one : without(one, attributes.dim)};
-    }
+    case OpKind::logsumexp:
+      return {reduced_shape(where, kind, attributes, x)};
     case OpKind::softmax:
     case OpKind::safe_softmax:
     case OpKind::log_softmax:
@@ -222,8 +260,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {x};
     case OpKind::rms_norm:
     case OpKind::layer_norm:
-      for (std::size_t i = 1; i < operands.size(); ++i)
-        check_weight(where, i == 1 ? "weight" : "bias", x, operands[i]);
+      check_norm(where, attributes, operands);
       return {x};
     case OpKind::rotary:
     case OpKind::rotary_interleaved:
@@ -253,7 +290,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {y};
     }
     case OpKind::mask:
-      check_mask(where, attributes, x);
+      check_mask(where, attributes, operands);
       return {x};
     case OpKind::concat:
       return {concat_shape(where, attributes.dim, operands)};
@@ -280,9 +317,20 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   }
 }
 
+namespace {
+
+/// Of integers these are sums in int32.
+bool adds_integers(OpKind kind) {
+  return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
+         kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;
+}
+
+}  // namespace
+
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
   const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
   if (kind == OpKind::matmul && narrow) return DType::f32;
+  if (adds_integers(kind) && is_integer(operands)) return DType::int32;
   return kind == OpKind::cast ? attributes.dtype : operands;
 }
 
@@ -291,7 +339,10 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
     fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
   if (!is_integer(dtype)) return;
   const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
-  if (!moves && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
+  if (kind == OpKind::matmul && dtype != DType::int8)
+    fail_at(where, "expected floating-point operands or int8, found {}: cast them first", name(dtype));
+  const bool folds = adds_integers(kind) || kind == OpKind::amax;
+  if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
   const double greatest = format(dtype).greatest;
   const auto check = [&](const char* what, double x) {

@@ -95,16 +95,25 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// The dtype of a computing operator: that of every operand but the numbers of rows.
+/// The dtype of a computing operator: that of every operand but the numbers of rows, a mask's lengths, and a product's bias,
+/// which is like the product.
 template <class Tensor>
 DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
                    const std::vector<Tensor>& tensors) {
   if (const int at = number_operand(kind); at >= 0 && at < static_cast<int>(operands.size())) {
     const DType found = tensors[operands[at]].dtype;
-    if (found != DType::int32) fail_at(where, "expected numbers of rows in int32, found {}", name(found));
+    if (found != DType::int32)
+      fail_at(where, "expected {} in int32, found {}", names_rows(kind) ? "numbers of rows" : "lengths",
+              name(found));
     operands.erase(operands.begin() + at);
   }
   const DType first = tensors[operands[0]].dtype;
+  if (kind == OpKind::matmul && operands.size() > 2) {
+    const DType product = result_dtype(kind, {}, first), found = tensors[operands[2]].dtype;
+    if (found != product)
+      fail_at(where, "expected a bias in the product's dtype, {}, found {}", name(product), name(found));
+    operands.pop_back();
+  }
   for (int t : operands)
     if (tensors[t].dtype != first)
       fail_at(where, "expected operands of one dtype, found {} and {}", name(first), name(tensors[t].dtype));
@@ -214,8 +223,9 @@ class BlockInference {
       for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
-    if ((reduces(op.kind) || op.kind == OpKind::amax) && !op.attributes.keepdim)
-      fail_at(where, "expected keepdim to be true inside a block, whose tiles keep their rank, found false");
+    if (op.kind == OpKind::matmul && (shapes[0].size() < 2 || shapes[1].size() < 2))
+      fail_at(where, "expected operands of rank 2 at least inside a block, found {} and {}",
+              to_string(shapes[0]), to_string(shapes[1]));
     const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
     check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
     const DType dtype = result_dtype(op.kind, op.attributes, operands);

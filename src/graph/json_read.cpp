@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
@@ -115,10 +116,14 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (key.name == "lo") a.lo = number(where, name, value);
     if (key.name == "hi") a.hi = number(where, name, value);
     if (key.name == "eps") a.eps = number(where, name, value);
-    if (key.name == "dim") a.dim = read_dim(where, name, value, 0);
+    if (key.name == "dim" && reduces(kind) && value.is_array())
+      a.sizes = integers(where, name, value, 0, max_rank - 1);
+    else if (key.name == "dim")
+      a.dim = read_dim(where, name, value, 0);
     if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
     if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
-    if (key.name == "shape") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "shape" || key.name == "normalized_shape")
+      a.sizes = integers(where, name, value, 1, max_extent);
     if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
     if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);

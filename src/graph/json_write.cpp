@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/json.hpp"
 #include "graph/ops.hpp"
@@ -41,10 +42,12 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "lo") j[name] = a.lo;
     if (name == "hi") j[name] = a.hi;
     if (name == "eps" && a.eps != 0) j[name] = a.eps;
-    if (name == "dim") j[name] = a.dim;
+    const bool several = reduces(kind) && !a.sizes.empty();
+    if (name == "dim" && several) j[name] = a.sizes;
+    if (name == "dim" && !several) j[name] = a.dim;
     if (name == "to") j[name] = a.to;
-    if ((name == "sizes" || name == "dims" || name == "shape") && (key.required || !a.sizes.empty()))
-      j[name] = a.sizes;
+    const bool list = name == "sizes" || name == "dims" || name == "shape" || name == "normalized_shape";
+    if (list && (key.required || !a.sizes.empty())) j[name] = a.sizes;
     if (name == "start" && (key.required || a.start != 0)) j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);

@@ -12,8 +12,13 @@
 namespace zellige::graph {
 
 Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
-             const Reference* rounded)
-    : graph_(g), inputs_(inputs), reference_(reference), threads_(threads), rounded_(rounded) {}
+             const KernelGraph* stated, const Reference* rounded)
+    : graph_(g),
+      inputs_(inputs),
+      reference_(reference),
+      threads_(threads),
+      stated_(stated),
+      rounded_(rounded) {}
 
 void Judge::sample() {
   sampled_ = bounds_.errors;
@@ -60,7 +65,7 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   if (c.correct) return c;
   if (bounds_.errors.empty()) {
     ReferenceOptions options;
-    options.errors = options.spread = true, options.threads = threads_;
+    options.errors = options.spread = true, options.threads = threads_, options.stated = stated_;
     bounds_ = run(graph_, inputs_, options);
   }
   c = graph::compare(found, expected, dtype, &bounds_.errors[tensor], rounded);

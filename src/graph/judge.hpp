@@ -18,10 +18,10 @@ namespace zellige::graph {
 
 class Judge {
  public:
-  /// `reference` is the graph's on `inputs`; it takes so many threads, 0: all there are. `rounded`: where roundings are left out of
-  /// the graph, the reference of the same tensors with them (compare.hpp). All of them outlive the judge.
+  /// `reference` is the graph's on `inputs`; it takes so many threads, 0: all there are. Where roundings are left out of the graph
+  /// (left_out.hpp), `stated` asks for them and `rounded` is its reference. All of them outlive the judge.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
-        const Reference* rounded = nullptr);
+        const KernelGraph* stated = nullptr, const Reference* rounded = nullptr);
 
   /// A kernel-level tensor that an operator makes; held to its own dtype's tolerance, or to that of a narrower one.
   Comparison compare(int tensor, const Array& found);
@@ -36,6 +36,7 @@ class Judge {
   const std::vector<Array>& inputs_;
   const Reference& reference_;
   int threads_;
+  const KernelGraph* stated_;
   const Reference* rounded_;
   Reference bounds_;            // once it is asked for, as what follows
   std::vector<Array> sampled_;  // by tensor

@@ -25,6 +25,7 @@ inline Attributes mask_from(Attributes a, const Shape& origin) {
   if (a.kept.tril) a.kept.tril = within(*a.kept.tril + by, -max_extent);
   if (a.kept.triu) a.kept.triu = within(*a.kept.triu + by, -max_extent);
   if (a.kept.length) a.kept.length = within(*a.kept.length - origin[j], 0);
+  a.start += origin[j];  // what lengths are counted from
   return a;
 }
 
@@ -68,6 +69,25 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
     std::copy(x + first + from, x + first + to, y + first + from);
     std::fill(y + first + to, y + first + shape.back(), fill);
   });
+}
+
+/// What a mask's lengths take away besides, one by one; they broadcast to the shape.
+template <class Number, class Length>
+void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
+                   const Number& fill, Number* y) {
+  const std::size_t j = mask_dims(a, shape.size()).second, skip = shape.size() - of.size();
+  const std::int64_t count = size(shape);
+  for (std::int64_t e = 0; e < count; ++e) {
+    std::int64_t rest = e, at = 0, step = 1, at_j = 0;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+      const std::int64_t here = rest % shape[d];
+      if (d == j) at_j = here;
+      if (d < skip) continue;
+      if (of[d - skip] != 1) at += here * step;
+      step *= of[d - skip];
+    }
+    if (!(static_cast<Length>(at_j + a.start) < lengths[at])) y[e] = fill;
+  }
 }
 
 }  // namespace zellige::graph

@@ -20,6 +20,8 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
       op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
   if ((adds || op.kind == OpKind::mask) && fill == -std::numeric_limits<double>::infinity())
     most = Mask::infinity;
+  if (op.kind == OpKind::matmul && op.inputs.size() > 2 && mask[op.inputs[2]] == Mask::infinity)
+    return most;  // the bias is added
   return keeps(op.kind) ? most : std::min(most, Mask::nan);
 }
 

@@ -16,12 +16,12 @@ constexpr OpInfo in_front[] = {
     {OpKind::input, "input", boundary, 0, 1, false, true, "input"},
     {OpKind::output, "output", boundary, 1, 0, false, true, "output"},
     {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
-    {OpKind::matmul, "matmul", matmul, 2, 1, true, true, "matmul"},
+    {OpKind::matmul, "matmul", matmul, 3, 1, true, true, "matmul", 1},
 };
 constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
-    {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
+    {OpKind::amax, "amax", composed, 1, 1, true, true, ""},
     {OpKind::sum, "sum", composed, 1, 1, true, true, ""},
     {OpKind::mean, "mean", composed, 1, 1, true, true, ""},
     {OpKind::amin, "amin", composed, 1, 1, true, true, ""},
@@ -35,14 +35,14 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::rotary_interleaved, "rotary_interleaved", rotary, 3, 1, true, true, ""},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
-    {OpKind::gather, "gather", rows, 2, 1, true, false, ""},
+    {OpKind::gather, "gather", rows, 2, 1, true, true, ""},
     {OpKind::scatter, "scatter", rows, 3, 1, true, false, ""},
     {OpKind::slice_scatter, "slice_scatter", rows, 3, 1, true, false, "", 1},
-    {OpKind::permute, "permute", view, 1, 1, true, false, ""},
-    {OpKind::reshape, "reshape", view, 1, 1, true, false, ""},
+    {OpKind::permute, "permute", view, 1, 1, true, true, ""},
+    {OpKind::reshape, "reshape", view, 1, 1, true, true, ""},
     {OpKind::expand, "expand", view, 1, 1, true, true, ""},
     {OpKind::slice, "slice", view, 1, 1, true, true, ""},
-    {OpKind::mask, "mask", mask, 1, 1, true, true, ""},
+    {OpKind::mask, "mask", mask, 2, 1, true, true, "", 1},
     {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
     {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
     {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
@@ -127,7 +127,7 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
       return {{"dim"}, {"keepdim", optional}};
     case OpKind::rms_norm:
     case OpKind::layer_norm:
-      return {{"eps", optional}};
+      return {{"normalized_shape", optional}, {"eps", optional}};
     default:
       break;
   }

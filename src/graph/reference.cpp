@@ -10,6 +10,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/gemm.hpp"
 #include "graph/masked.hpp"
+#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
 #include "graph/rounding.hpp"
@@ -40,8 +41,9 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
 }
 
 void matmul(const Array& a, const Array& b, Array& c, int threads) {
-  const std::int64_t m = c.shape[c.shape.size() - 2], k = a.shape.back(), n = c.shape.back();
-  const Batches batches(a.shape, b.shape, c.shape);
+  const Matrices of = matrices(a.shape, b.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
+  const Batches batches(of);
   constexpr std::int64_t rows = 128, columns = 480;
   const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
   parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
@@ -58,8 +60,8 @@ struct Parts {
       : op(op), in(in), out(out) {
     const Shape& x = in[0].shape;
     bool apart = is_elementwise(op.kind);
-    if (is_composed(op.kind)) apart = composed_dim(op.kind, op.attributes, x) > 0;
-    if (op.kind == OpKind::reduction || op.kind == OpKind::amax) apart = op.attributes.dim > 0;
+    if (is_composed(op.kind)) apart = composed_dims(op.kind, op.attributes, x).back() > 0;
+    if (op.kind == OpKind::reduction) apart = op.attributes.dim > 0;
     if (!apart) return;
     extent = out[0][0];
     step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);
@@ -95,9 +97,11 @@ struct Parts {
   std::int64_t extent = 1, step = 1;
 };
 
+Operand operand(const Array& a) { return {a.shape, a.values.data()}; }
+
 std::vector<Operand> operands(const std::vector<const Array*>& in) {
   std::vector<Operand> all;
-  for (const Array* a : in) all.push_back({a->shape, a->values.data()});
+  for (const Array* a : in) all.push_back(operand(*a));
   return all;
 }
 
@@ -165,6 +169,17 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
     if (inputs[i].shape != t.shape || static_cast<std::int64_t>(inputs[i].values.size()) != size(t.shape))
       fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values",
               to_string(t.shape), t.name, to_string(inputs[i].shape), inputs[i].values.size());
+  }
+}
+
+/// What the rounding of x to a dtype may move it by: to what is computed behind it, and to the operator's own.
+void add_rounding(DType dtype, const Array& x, Array& error, Array& own) {
+  const Format f = format(dtype);
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    if (!std::isfinite(x.values[i])) continue;
+    const double e = std::ldexp(std::max(std::fabs(x.values[i]), f.least_normal), -f.mantissa - 1);
+    error.values[i] += e;
+    if (!own.values.empty()) own.values[i] += e;
   }
 }
 
@@ -260,10 +275,14 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
     } else if (op.kind == OpKind::matmul && op.attributes.tf32 && options.round) {
-      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32({a.shape, a.values.data()})}; };
+      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
       matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
+      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
     } else if (op.kind == OpKind::matmul) {
       matmul(*in[0], *in[1], *out[0], threads);
+      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+      if (is_integer(g.tensors[op.inputs[0]].dtype))
+        for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
     } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
       out[0]->values = in[0]->values;
     } else {
@@ -280,6 +299,9 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       for (std::size_t o = 0; o < out.size(); ++o) {
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
+        const DType stated = options.stated ? options.stated->tensors[t].dtype : g.tensors[t].dtype;
+        if (stated != g.tensors[t].dtype && !options.around)
+          add_rounding(stated, *out[o], r.errors[t], own[o]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());
         if (jump)

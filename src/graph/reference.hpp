@@ -30,6 +30,9 @@ struct ReferenceOptions {
       false;  // find out, too, what rounding alone explains (rounding.hpp); takes a few times as long
   std::uint64_t sample =
       0;  // not 0, with `errors`: not the reference but one run that rounding has moved at random
+  // With `errors`: the same graph with all roundings that were asked for (left_out.hpp). A right kernel may have any of those that
+  // are left out here, or another in its place, such as that of a product's operand.
+  const KernelGraph* stated = nullptr;
   bool spread = false;  // with `errors`: keep what such runs take, too
   // With `sample`, a run with `spread`: what it found out of rounding is taken over, custom operators' excepted.
   const struct Reference* around = nullptr;

@@ -104,14 +104,16 @@ double own_sum_error(double share, double most, double squares) {
 }
 
 /// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& product_shape, double* error,
-            std::int64_t repeats, int threads) {
-  const std::int64_t m = product_shape[product_shape.size() - 2], k = a.at.shape.back(),
-                     n = product_shape.back();
-  const Batches batches(a.at.shape, b.at.shape, product_shape);
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
+            int threads) {
+  const Matrices of = matrices(a.at.shape, b.at.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
+  const Batches batches(of);
   const std::int64_t terms = k * repeats;
   // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
-  const double share = sum_error(terms) + (dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8);
+  const bool exact = is_integer(dtype);
+  const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
+  const double share = exact ? 0 : sum_error(terms) + cut_off;
   const auto all = static_cast<std::size_t>(size(a.at.shape)),
              others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
@@ -142,13 +144,25 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, const Shape& pr
         sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
     }
     product(squares.data() + from_a, other_squares.data() + from_b, k);
-    for (std::size_t j = 0; j < part.size(); ++j) to[j] = own_sum_error(share, most[j], part[j]) + tiny;
+    for (std::size_t j = 0; j < part.size(); ++j)
+      to[j] = exact ? 0 : own_sum_error(share, most[j], part[j]) + tiny;
     const auto add = [&] {
       for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
     };
     if (!exact_b) product(magnitudes.data() + from_a, b.error + from_b, k), add();
     if (!exact_a) product(a.error + from_a, reach.data() + from_b, k), add();
   });
+}
+
+/// Of a product and its bias: the error of the product, which stands in `error`, that of the bias, and one rounding.
+void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
+  const Broadcast walk(y.shape, {bias.at});
+  for (std::int64_t row = 0; row < walk.rows(); ++row)
+    for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+      const std::int64_t i = row * walk.row_length() + j;
+      error[i] =
+          known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + unit * std::fabs(y.values[i]));
+    }
 }
 
 /// How far an operand that is rounded to tf32 may lie from what it is.
@@ -328,18 +342,23 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
-  } else if (kind == OpKind::matmul && attributes.tf32) {
-    const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
-                              eb = tf32_error(in[1]);
-    matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, out[0].shape,
-           errors[0], repeats, threads);
   } else if (kind == OpKind::matmul) {
-    matmul(dtype, x, in[1], out[0].shape, errors[0], repeats, threads);
+    if (attributes.tf32) {
+      const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
+                                eb = tf32_error(in[1]);
+      matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0],
+             repeats, threads);
+    } else {
+      matmul(dtype, x, in[1], errors[0], repeats, threads);
+    }
+    if (in.size() > 2) bias_error(in[2], out[0], is_integer(dtype) ? 0 : u, errors[0]);
   } else if (kind == OpKind::reduction) {
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
+    if (is_integer(dtype))
+      return fold({x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
-  } else if (kind == OpKind::amax) {
+  } else if (is_greatest(kind, attributes)) {
     amax_error(x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
@@ -347,6 +366,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     interleaved(dtype, in, out[0].shape, errors[0]);
   } else if (kind == OpKind::mask) {  // what it puts in is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
+    if (in.size() > 1) apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);
   } else {  // concat, split, views and rows by number move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "graph/kept.hpp"
 #include "graph/ops.hpp"
 
 namespace zellige::graph {
@@ -44,7 +45,10 @@ void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Re
 
 bool names_rows(OpKind kind) { return family(kind) == OpFamily::rows; }
 
-int number_operand(OpKind kind) { return !names_rows(kind) ? -1 : kind == OpKind::slice_scatter ? 2 : 1; }
+int number_operand(OpKind kind) {
+  if (kind == OpKind::mask) return 1;
+  return !names_rows(kind) ? -1 : kind == OpKind::slice_scatter ? 2 : 1;
+}
 
 std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes& a,
                                const std::vector<Shape>& in) {
@@ -97,6 +101,47 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
   }
 }
 
+namespace {
+
+/// Which numbers the inputs behind `from` are drawn from; of several the fewest.
+void draw_below(std::int64_t bound, bool distinct, bool checked, const std::set<int>& from,
+                std::vector<Numbers>& drawn) {
+  for (int input : from) {
+    Numbers& n = drawn[static_cast<std::size_t>(input)];
+    n.bound = n.bound ? std::min(n.bound, bound) : bound;
+    n.distinct = n.distinct || distinct, n.checked = n.checked || checked;
+  }
+}
+
+/// Lengths: from none of the keys to all of them.
+void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
+                  std::vector<Numbers>& drawn) {
+  draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
+}
+
+/// Of the tiles that a block loads.
+void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
+                   std::vector<Numbers>& drawn) {
+  const BlockGraph& b = *custom.block;
+  for (const BlockOp& op : b.ops) {
+    if ((op.kind != OpKind::mask && op.kind != OpKind::gather) || op.inputs.size() < 2) continue;
+    Shape whole = b.tensors[op.inputs[0]].shape;
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0) whole[op.map[axis]] *= b.grid[axis];
+    if (op.loop_dim >= 0) whole[op.loop_dim] *= b.loop;
+    for (const BlockOp& load : b.ops)
+      if (load.kind == OpKind::input && load.outputs[0] == op.inputs[1]) {
+        const std::set<int>& inputs = from[custom.inputs[load.kernel_tensor]];
+        if (op.kind == OpKind::gather)
+          draw_below(whole[0], false, true, inputs, drawn);
+        else
+          draw_lengths(op.attributes, whole, inputs, drawn);
+      }
+  }
+}
+
+}  // namespace
+
 std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
   std::vector<std::set<int>> from(g.tensors.size());  // inputs whose elements each tensor holds
   for (std::size_t i = 0; i < g.inputs.size(); ++i) from[g.inputs[i]] = {static_cast<int>(i)};
@@ -106,17 +151,18 @@ std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
     if (f == OpFamily::view || f == OpFamily::join)
       for (int t : op.outputs)
         for (int operand : op.inputs) from[t].insert(from[operand].begin(), from[operand].end());
+    if (op.kind == OpKind::custom) draw_of_block(op, from, drawn);
     const auto at = static_cast<std::size_t>(number_operand(op.kind));
-    if (f != OpFamily::rows || at >= op.inputs.size()) continue;
+    if (at >= op.inputs.size()) continue;
+    if (op.kind == OpKind::mask) {
+      draw_lengths(op.attributes, g.tensors[op.inputs[0]].shape, from[op.inputs[1]], drawn);
+      continue;
+    }
     const Shape& x = g.tensors[op.inputs[0]].shape;
     const auto dim = static_cast<std::size_t>(std::max(op.attributes.dim, 0));
     const std::int64_t bound =
         op.kind == OpKind::slice_scatter ? x[dim] - g.tensors[op.inputs[1]].shape[dim] + 1 : x[0];
-    for (int input : from[op.inputs[at]]) {
-      Numbers& n = drawn[static_cast<std::size_t>(input)];
-      n.bound = n.bound ? std::min(n.bound, bound) : bound;
-      n.distinct = n.distinct || op.kind == OpKind::scatter;
-    }
+    draw_below(bound, op.kind == OpKind::scatter, true, from[op.inputs[at]], drawn);
   }
   return drawn;
 }

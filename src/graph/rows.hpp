@@ -11,16 +11,17 @@
 namespace zellige::graph {
 
 bool names_rows(OpKind);
-/// Which operand of these holds the integers; -1: none.
+/// Which operand of these, or of a mask, holds the integers; -1: none.
 int number_operand(OpKind);
 
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
-/// How random integers of an input must be drawn so that they name rows: below `bound` (0: they name none), each once.
+/// How random integers of an input must be drawn so that they name rows, or are lengths: below `bound` (0: they are neither),
+/// each once. Those of lengths may be anything else, too: they are not checked.
 struct Numbers {
   std::int64_t bound = 0;
-  bool distinct = false;
+  bool distinct = false, checked = false;
 };
 /// By input, seen through views, concat and split.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);

@@ -179,7 +179,7 @@ class Grouping {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
     const int c = plan_.context_of.at(i);
-    const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].holders(), last(n.shape));
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[c].holders(), last(n.shape));
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
     reads_.push_back({t, i, true});
@@ -193,7 +193,7 @@ class Grouping {
       const Node& x = node(operand);
       const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
       if (c >= 0 && plan_.contexts[c].row) {
-        const int b = buffer(i, DType::f32, n.shape, n.shape, plan_.contexts[c].parts(), last(n.shape));
+        const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[c].parts(), last(n.shape));
         finish_reduce(i, operand, c, b, finish_section);
         return;
       }
@@ -220,7 +220,7 @@ class Grouping {
           {8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
     s.groups = static_cast<int>(threads / (s.lanes * s.splits));
     const int id = context(summands(s));
-    const int b = buffer(i, DType::f32, n.shape, n.shape, s.splits, last(n.shape));
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, s.splits, last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }
 
@@ -239,12 +239,14 @@ class Grouping {
   void place_accumulate(int i) {
     const Node& n = node(i);
     int c = register_context(n.in[0], n.shape, Section::inside);
-    if (c < 0 || plan_.contexts[c].holders() > 1) c = plain_sweep(n.shape, last(n.shape));
+    const bool whole = graph::is_integer(n.dtype);  // a product's registers hold float32
+    if (c < 0 || plan_.contexts[c].holders() > 1 || (whole && plan_.contexts[c].row))
+      c = plain_sweep(n.shape, last(n.shape));
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];
     if (!where.row && where.values() > most_state_registers) {
-      const int b = buffer(i, DType::f32, n.shape, n.shape, 1, where.inner());
+      const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
       plan_.tasks[t].buffer = b;
       plan_.buffer_of[i] = b;
       writer_[b] = t;

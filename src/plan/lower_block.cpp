@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/compose.hpp"
 #include "plan/lower.hpp"
+#include "plan/lower_permute.hpp"
 #include "plan/views.hpp"
 
 namespace zellige::plan {
@@ -21,6 +23,7 @@ class BlockLowering {
         op_(op),
         block_(*op.block),
         value_(block_.tensors.size(), -1),
+        order_(block_.tensors.size()),
         flat_(block_.grid.y > target.grid_y || block_.grid.z > target.grid_z) {
     program_.name = name;
     program_.grid = flat_ ? graph::Dim3{block_.grid.count(), 1, 1} : block_.grid;
@@ -33,6 +36,7 @@ class BlockLowering {
 
   BlockProgram run() {
     for (const graph::BlockOp& op : block_.ops) lower(op);
+    if (read_otherwise_) drop_unread(program_);
     carry_matmuls();
     return std::move(program_);
   }
@@ -79,13 +83,16 @@ class BlockLowering {
     const int id = add(NodeKind::reduce, {x}, shape, section);
     Node& n = program_.nodes[id];
     n.op = op, n.dim = dim, n.to = to, n.carried = carried;
+    if (op == OpKind::reduction) n.dtype = kept_in(n.dtype);
     return id;
   }
 
   int accumulate(OpKind op, std::vector<int> in) {
     const Shape shape = node(in[0]).shape;
     const int id = add(NodeKind::accumulate, std::move(in), shape, Section::inside);
-    program_.nodes[id].op = op;
+    Node& n = program_.nodes[id];
+    n.op = op;
+    if (op == OpKind::accum) n.dtype = kept_in(n.dtype);
     return id;
   }
 
@@ -115,22 +122,84 @@ class BlockLowering {
   }
 
   void lower(const graph::BlockOp& op) {
-    std::vector<int> in;
-    for (int t : op.inputs) in.push_back(value_[t]);
     const int out = op.outputs.empty() ? -1 : op.outputs[0];
+    if (op.kind == OpKind::permute || op.kind == OpKind::reshape) {
+      value_[out] = value_[op.inputs[0]];
+      order_[out] = joined(order_[op.inputs[0]], op.kind == OpKind::permute ? whole_order(op) : squeezed(op));
+      if (std::ranges::is_sorted(order_[out])) order_[out].clear();
+      return;
+    }
+    std::vector<int> in;
+    for (int t : op.inputs) in.push_back(op.kind == OpKind::output ? value_[t] : in_order(t));
     const Shape shape = out < 0 ? Shape{} : tile_shape(out);
     const Section section = out < 0 ? Section::after : section_of(out);
     const int result = lower(op, in, shape, section);
     if (out >= 0 && result >= 0) {
       value_[out] = result;
       if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
+      if (graph::reduces(op.kind) && !op.attributes.keepdim) order_[out] = moved(node(result).shape, shape);
+      if (std::ranges::is_sorted(order_[out])) order_[out].clear();
     }
+  }
+
+  /// The value of a tile in the tile's own order of dimensions.
+  int in_order(int tile) {
+    if (order_[tile].empty()) return value_[tile];
+    const int before = value_[tile];
+    value_[tile] = lower_permute(whole_, program_, before, order_[tile], target_);
+    read_otherwise_ = read_otherwise_ || value_[tile] != before;
+    order_[tile].clear();
+    return value_[tile];
+  }
+
+  /// First one permutation, then the other.
+  static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
+    if (!first.empty())
+      for (int& d : then) d = first[static_cast<std::size_t>(d)];
+    return then;
+  }
+
+  std::vector<int> whole_order(const graph::BlockOp& op) const {
+    std::vector<int> dims;
+    const std::size_t front = rank_ - op.attributes.sizes.size();
+    for (std::size_t d = 0; d < front; ++d) dims.push_back(static_cast<int>(d));
+    for (std::int64_t d : op.attributes.sizes) dims.push_back(static_cast<int>(front) + static_cast<int>(d));
+    return dims;
+  }
+
+  /// Where the dimensions of one shape lie in another that has the same ones of more than 1, in their order; empty if it has not.
+  static std::vector<int> moved(const Shape& from, const Shape& to) {
+    std::vector<int> ones, others, dims;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      (from[d] == 1 ? ones : others).push_back(static_cast<int>(d));
+    std::size_t one = 0, other = 0;
+    for (std::int64_t extent : to) {
+      const bool small = extent == 1;
+      if (small ? one == ones.size() : other == others.size()) return {};
+      dims.push_back(small ? ones[one++] : others[other++]);
+      if (from[static_cast<std::size_t>(dims.back())] != extent) return {};
+    }
+    return dims;
+  }
+
+  std::vector<int> squeezed(const graph::BlockOp& op) const {
+    const Shape from = tile_shape(op.inputs[0]), to = tile_shape(op.outputs[0]);
+    std::vector<int> dims = moved(from, to);
+    if (dims.empty())
+      fail(
+          "{}: inside a block a reshape may add and take dimensions of 1 alone, found {} {} to {}: reshape "
+          "the tensor outside",
+          program_.name, block_.tensors[op.inputs[0]].name, to_string(block_.tensors[op.inputs[0]].shape),
+          to_string(block_.tensors[op.outputs[0]].shape));
+    return dims;
   }
 
   int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
     graph::Attributes a = op.attributes;
     if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
+    if (graph::reduces(op.kind))
+      for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
     switch (op.kind) {
       case OpKind::input: {
         const int tensor = seen(op_.inputs[op.kernel_tensor]);
@@ -147,12 +216,22 @@ class BlockLowering {
         return id;
       }
       case OpKind::output: {
-        const int tensor = seen(op_.outputs[op.kernel_tensor]);
+        int tensor = seen(op_.outputs[op.kernel_tensor]);
+        const Shape tile = tile_shape(op.inputs[0]);
+        std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
+          std::vector<int> back(order.size());
+          for (std::size_t d = 0; d < order.size(); ++d)
+            back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+          tensor = permuted_view(whole_, tensor, back, target_);
+          std::vector<Split> of = parts;
+          for (std::size_t d = 0; d < back.size(); ++d) parts[d] = of[static_cast<std::size_t>(back[d])];
+        }
         const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
         Node& n = program_.nodes[id];
         n.tensor = tensor;
         n.dtype = whole_.tensors[tensor].dtype;
-        n.splits = splits(node(in[0]).shape, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        n.splits = std::move(parts);
         n.name = whole_.tensors[tensor].name;
         return -1;
       }
@@ -161,7 +240,9 @@ class BlockLowering {
         const int y = lower_operand(program_, batched(in[1], shape), block_.tensors[op.inputs[1]].dtype);
         const int product = add(NodeKind::matmul, {x, y}, shape, section);
         program_.nodes[product].tf32 = op.attributes.tf32;
-        return product;
+        program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
+        if (in.size() < 3) return product;
+        return map(OpKind::add, {product, in[2]}, shape, section);
       }
       case OpKind::reduction_max: {
         const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
@@ -194,7 +275,10 @@ class BlockLowering {
         return value_[op.outputs[0]];
       }
       case OpKind::accum:
-        return looped() ? accumulate(OpKind::accum, {in[0]}) : in[0];
+        if (looped()) return accumulate(OpKind::accum, {in[0]});
+        return node(in[0]).dtype == DType::int8
+                   ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], section, false)
+                   : in[0];
       case OpKind::accum_max:
         return looped() ? accumulate(OpKind::accum_max, {in[0]})
                         : map(OpKind::clamp, {in[0]}, shape, section, 1, lowest, infinity);
@@ -235,12 +319,41 @@ class BlockLowering {
         program_.nodes[id].splits = splits(shape, whole, axes, along);
         return id;
       }
+      case OpKind::gather:
+        return gather(op, in, shape, section);
       case OpKind::slice:
       case OpKind::expand:
         return lower_operator(program_, op.kind, a, in, section, shape);
       default:
         return lower_operator(program_, op.kind, a, in, section);
     }
+  }
+
+  /// Rows by number of what is loaded: they are read where they lie.
+  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+    const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
+    const bool loads =
+        node(in[0]).kind == NodeKind::load && node(in[1]).kind == NodeKind::load && node(in[0]).in.empty();
+    if (!loads || numbers.shape.size() != 1)
+      fail(
+          "{}: inside a block gather reads rows of what is loaded by one dimension of numbers that are "
+          "loaded, found {} {} "
+          "and {} {}: gather outside",
+          program_.name, table.name, to_string(table.shape), numbers.name, to_string(numbers.shape));
+    const std::size_t dim = rank_ - table.shape.size();
+    Node number = node(in[1]), rows = node(in[0]);
+    Shape one(rank_, 1);
+    one[dim] = whole_.shape(number.tensor).back();
+    std::swap(number.splits[dim], number.splits.back());
+    number.tensor = seen_as(whole_, number.tensor, one, target_);
+    one[dim] = numbers.shape[0];
+    number.shape = one, number.section = section;
+    rows.in = {program_.add(std::move(number))};
+    rows.dim = static_cast<int>(dim), rows.to = 1;
+    rows.shape = shape, rows.section = section;
+    const int loaded = program_.add(std::move(rows));
+    read_otherwise_ = true;
+    return map(OpKind::mul_scalar, {loaded}, shape, section);
   }
 
   int carried_sum(int x, int dim, std::int64_t to) {
@@ -274,6 +387,9 @@ class BlockLowering {
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
   std::vector<int> value_;
+  std::vector<std::vector<int>>
+      order_;  // of a tile that is its value permuted: the value's dimension at each; empty: as it is
+  bool read_otherwise_ = false;  // what is loaded: by another order, or by numbers
   std::size_t rank_ = 1;
   bool flat_;  // the grid passes what CUDA takes along y or z: its blocks are numbered along x
   BlockProgram program_;

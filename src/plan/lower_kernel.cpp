@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/compose.hpp"
+#include "graph/matrices.hpp"
 #include "graph/view.hpp"
 #include "plan/lower.hpp"
 #include "plan/views.hpp"
@@ -28,10 +29,9 @@ class KernelLowering {
       case OpKind::matmul:
         return {matmul()};
       case OpKind::reduction:
-      case OpKind::amax:
-        return {rows(op_.attributes.dim)};
+        return {rows({op_.attributes.dim})};
       case OpKind::rotary_interleaved:
-        return {rows(static_cast<int>(shape(op_.outputs[0]).size()) - 1)};
+        return {rows({static_cast<int>(shape(op_.outputs[0]).size()) - 1})};
       case OpKind::concat:
       case OpKind::split:
         return pieces();
@@ -47,7 +47,7 @@ class KernelLowering {
         fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
       default:
         if (graph::is_composed(op_.kind))
-          return {rows(graph::composed_dim(op_.kind, op_.attributes, shape(op_.inputs[0])))};
+          return {rows(graph::composed_dims(op_.kind, op_.attributes, shape(op_.inputs[0])))};
         return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
     }
   }
@@ -122,7 +122,7 @@ class KernelLowering {
 
   /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
   MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
-    const bool simt = dtype == DType::f32;
+    const bool simt = dtype == DType::f32 || graph::is_integer(dtype);
     static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                            {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                            {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
@@ -153,11 +153,11 @@ class KernelLowering {
   }
 
   BlockProgram matmul() const {
-    const Shape out = shape(op_.outputs[0]);
+    const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
+    const Shape out = of.product;
     const int rank = static_cast<int>(out.size());
-    const int left = seen_as(program_, op_.inputs[0], padded_rank(shape(op_.inputs[0]), out.size()), target_),
-              right =
-                  seen_as(program_, op_.inputs[1], padded_rank(shape(op_.inputs[1]), out.size()), target_);
+    const int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
+              right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     std::int64_t batch = 1;
@@ -193,8 +193,18 @@ class KernelLowering {
     product.section = section;
     product.carried = p.loop > 1;
     product.tf32 = op_.attributes.tf32;
-    const int z = p.add(std::move(product));
-    store(p, z, op_.outputs[0], c);
+    product.dtype = kept_in(dtype);
+    int z = p.add(std::move(product));
+    if (op_.inputs.size() > 2) {
+      // Of the result as readers see it: vectors have taken dimensions from it.
+      Shape bias = padded_rank(shape(op_.inputs[2]), shape(op_.outputs[0]).size());
+      if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
+      if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
+      const int seen = seen_as(program_, op_.inputs[2], bias, target_);
+      const int added = load(p, seen, cut(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
+      z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
+    }
+    store(p, z, seen_as(program_, op_.outputs[0], out, target_), c);
     return p;
   }
 
@@ -361,21 +371,24 @@ class KernelLowering {
     return kernels;
   }
 
-  /// What works along one dimension: a block holds whole lines of it.
-  BlockProgram rows(int dim) const {
+  /// What works along some dimensions: a block holds whole lines of them.
+  BlockProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views move the tensors
     Shape extent = x;
-    extent[dim] = 1;  // what is cut into tiles; the dimension itself stays whole
-    const std::int64_t lines = std::max<std::int64_t>(1, 4096 / x[dim]);
+    std::int64_t line = 1;
+    for (int d : dims)
+      line *= std::exchange(extent[d], 1);  // what is cut into tiles; the dimensions stay whole
+    const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
     BlockProgram p;
     p.name = name_;
     p.block = {128, 1, 1};
     p.grid = {graph::size(steps), 1, 1};
     const auto whole = [&](Shape size) {
-      const std::int64_t along = std::exchange(size[dim], 1);
+      const Shape of = size;
+      for (int d : dims) size[d] = 1;
       std::vector<Split> s = cut(size, tile, steps);
-      s[dim] = {.tile = along, .extent = along};
+      for (int d : dims) s[d] = {.tile = of[d], .extent = of[d]};
       return s;
     };
     std::vector<int> in;
@@ -384,8 +397,8 @@ class KernelLowering {
       in.push_back(load(p, seen, whole(shape(seen)), Section::after));
     }
     const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
-    Shape result = x;  // where the dimension is left out, it is still there in the tile
-    result[dim] = p.nodes[value].shape[dim];
+    Shape result = x;  // where a dimension is left out, it is still there in the tile
+    for (int d : dims) result[d] = p.nodes[value].shape[d];
     store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));
     return p;
   }

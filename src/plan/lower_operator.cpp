@@ -10,7 +10,7 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
                    const std::vector<int>& operands, Section section, const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
-  if (graph::is_composed(kind)) {
+  if (graph::is_composed(kind) && !graph::is_greatest(kind, a)) {
     std::vector<int> values = operands;
     for (const graph::Step& step : graph::compose(kind, a, shapes)) {
       std::vector<int> in;
@@ -35,6 +35,7 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   } else if (kind == OpKind::reduction || kind == OpKind::amax) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
+    if (kind == OpKind::reduction) n.dtype = kept_in(n.dtype);
   } else if (kind == OpKind::concat) {
     n.kind = NodeKind::concat;
     n.dim = a.dim;

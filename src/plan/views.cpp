@@ -39,6 +39,23 @@ void make_view(Program& program, int tensor, int from, const Shape& shape, const
   program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
 }
 
+namespace {
+
+/// A view of the tensor's memory, or one that is there already and says the same.
+int view_of(Program& program, int tensor, const Shape& shape, const Strides& strides, const Shape& starts) {
+  const int base = program.memory_of(tensor), value = program.value_of(tensor);
+  for (const auto& [view, v] : program.views)
+    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
+        program.tensors[view].strides == strides)
+      return view;
+  const int view = add_tensor(program, program.tensors[base].dtype, shape, strides,
+                              fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
+  make_view(program, view, tensor, shape, strides, starts);
+  return view;
+}
+
+}  // namespace
+
 int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
   const Shape from = program.shape(tensor), first = program.starts(tensor);
   if (from == shape) return tensor;
@@ -56,15 +73,19 @@ int seen_as(Program& program, int tensor, const Shape& shape, const target::Targ
       strides[d] = strides[d + 1] * shape[d + 1];
     }
   }
-  const int base = program.memory_of(tensor), value = program.value_of(tensor);
-  for (const auto& [view, v] : program.views)
-    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
-        program.tensors[view].strides == strides)
-      return view;
-  const int view = add_tensor(program, program.tensors[base].dtype, shape, strides,
-                              fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
-  make_view(program, view, tensor, shape, strides, starts);
-  return view;
+  return view_of(program, tensor, shape, strides, starts);
+}
+
+int permuted_view(Program& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
+  settle_strides(program, tensor, false, target);
+  Shape shape, starts;
+  Strides strides;
+  for (int d : dims) {
+    shape.push_back(program.shape(tensor)[static_cast<std::size_t>(d)]);
+    starts.push_back(program.starts(tensor)[static_cast<std::size_t>(d)]);
+    strides.push_back(program.tensors[tensor].strides[static_cast<std::size_t>(d)]);
+  }
+  return view_of(program, tensor, shape, strides, starts);
 }
 
 }  // namespace zellige::plan

@@ -10,6 +10,9 @@ namespace zellige::plan {
 /// `tensor` in a shape that differs by extents of 1 alone. Open strides of what is so seen become row-major.
 int seen_as(Program&, int tensor, const Shape&, const target::Target&);
 
+/// `tensor` with dimension dims[d] at d. Open strides become row-major.
+int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
+
 /// Row-major strides for memory whose strides are open, since views have to know them: padded for aligned rows, or `dense`.
 void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 

@@ -105,6 +105,7 @@ class Relating {
   /// A mask by index must be told where its tile lies in the whole, along the dimensions that it looks at.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
+    if (op_->inputs.size() > 1) met(op_->inputs);  // or refuses
     if (r.kind != Kind::sums && r == lies) return r;
     const int x = op_->inputs[0];
     const auto [i, j] = graph::mask_dims(op_->attributes, before_.tensors[x].shape.size());
@@ -157,23 +158,43 @@ class Relating {
       refuse("a running maximum is told after every iteration");
     if (op_->kind == OpKind::mask) return masked();
     if (all_same) return {};
-    if (op_->kind == OpKind::reduction || op_->kind == OpKind::sum)
+    if (graph::reduces(op_->kind) && !op_->attributes.keepdim)
+      refuse("it leaves dimensions out, and those of a part are not followed there");
+    const bool one_sum = op_->kind == OpKind::sum && op_->attributes.sizes.empty();
+    if (op_->kind == OpKind::reduction || one_sum)
       return reduced(op_->attributes.dim, op_->kind == OpKind::sum ? 1 : op_->attributes.to);
     if (any_sums) return linear();
-    if (op_->kind == OpKind::matmul) return product();
+    if (op_->kind == OpKind::matmul) return op_->inputs.size() > 2 ? biased(product()) : product();
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
     // What works along one dimension and leaves others alone.
-    int along = op_->attributes.dim;
+    std::vector<int> dims{op_->attributes.dim};
     const bool composed = graph::is_composed(op_->kind);
-    if (!composed && op_->kind != OpKind::amax && op_->kind != OpKind::reduction_max &&
-        op_->kind != OpKind::concat && op_->kind != OpKind::split && op_->kind != OpKind::slice)
+    if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat &&
+        op_->kind != OpKind::split && op_->kind != OpKind::slice)
       refuse("what it does with a part of a tile is not known here");
     if (composed)
-      along = graph::composed_dim(op_->kind, op_->attributes, before_.tensors[op_->inputs[0]].shape);
+      dims = graph::composed_dims(op_->kind, op_->attributes, before_.tensors[op_->inputs[0]].shape);
     for (int t : op_->inputs)
-      if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))
-        refuse("it works along dimension {}, of which a tile has a part", along);
+      for (int along : dims)
+        if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))
+          refuse("it works along dimension {}, of which a tile has a part", along);
     return met(op_->inputs);
+  }
+
+  /// A product to which a bias is added.
+  Relation biased(const Relation& product) const {
+    const Relation& bias = of(2);
+    if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial sums");
+    if (bias.kind == Kind::same) {
+      const bool apart = product.kind == Kind::parts;
+      if (apart && !flat(op_->inputs[2], product.back))
+        refuse("its product is in parts where the bias is whole");
+      if (apart && product.loop && varies_[op_->inputs[2]])
+        refuse("its product's and its bias' parts belong to different iterations");
+      return product;
+    }
+    if (product != bias) refuse("its bias is in parts where the product is whole, or in others");
+    return product;
   }
 
   /// Operands side by side: all in parts along one dimension, or with one element there.

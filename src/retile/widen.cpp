@@ -3,6 +3,7 @@
 #include <map>
 
 #include "graph/infer.hpp"
+#include "graph/rows.hpp"
 
 namespace zellige::retile {
 namespace {
@@ -38,7 +39,15 @@ class Widening {
  private:
   DType wanted(const BlockOp& op, int operand) const {
     if (op.kind == OpKind::output) return graph_.tensors[op_.outputs[op.kernel_tensor]].dtype;
-    if (op.kind == OpKind::matmul) return old_.tensors[operand].dtype;
+    const int number = graph::number_operand(op.kind);
+    if (number >= 0 && number < static_cast<int>(op.inputs.size()) &&
+        operand == op.inputs[static_cast<std::size_t>(number)])
+      return old_.tensors[operand].dtype;
+    if (op.kind == OpKind::matmul) {
+      const bool bias = op.inputs.size() > 2 && operand == op.inputs[2] && operand != op.inputs[0];
+      return bias ? graph::result_dtype(op.kind, op.attributes, old_.tensors[op.inputs[0]].dtype)
+                  : old_.tensors[operand].dtype;
+    }
     for (int t : op.inputs)
       if (block_.tensors[t].dtype == DType::f32) return DType::f32;
     return block_.tensors[operand].dtype;

@@ -40,17 +40,19 @@ BoundProgram::BoundProgram(const LoadedProgram& program,
   }
 }
 
-void BoundProgram::launch(Stream& stream, std::size_t kernel, bool early) const {
+void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
   const emit::KernelLaunch& k = program_.manifest().kernels[kernel];
-  stream.launch(program_.function(kernel),
-                {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);
+  run::launch(stream, program_.function(kernel),
+              {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);
 }
 
-void BoundProgram::launch(Stream& stream, Overlap overlap) const {
+void BoundProgram::launch(void* stream, Overlap overlap) const {
   for (std::size_t k = 0; k < arguments_.size(); ++k)
     launch(stream, k, overlap == Overlap::all || (overlap == Overlap::kernels && k > 0));
 }
 
-void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const { launch(stream, kernel, false); }
+void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const {
+  launch(stream.handle(), kernel, false);
+}
 
 }  // namespace zellige::run

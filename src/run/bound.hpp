@@ -39,12 +39,13 @@ class BoundProgram {
  public:
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  void launch(Stream&, Overlap) const;
+  void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
+  void launch(void* stream, Overlap) const;            // which need not be Zellige's
   void launch_one(Stream&, std::size_t kernel) const;  // when the one before has ended
   int kernels() const { return static_cast<int>(arguments_.size()); }
 
  private:
-  void launch(Stream&, std::size_t kernel, bool early) const;
+  void launch(void* stream, std::size_t kernel, bool early) const;
 
   const LoadedProgram& program_;
   std::vector<std::vector<Argument>> arguments_;  // by kernel

@@ -76,25 +76,37 @@ TensorResult result_of(const emit::TensorPlace& t) {
           .shape = t.shape};
 }
 
-/// The tiles of one tensor, together.
+/// The tiles of one tensor, together. A tile whose norm alone is past the tolerance is held with the others: of so few elements one
+/// may be most of the norm.
 struct Tiles {
-  double norm_error = 0, worst = 0, of_error = 0;
+  double worst = 0, of_error = 0;
   std::int64_t past = 0;
-  Status status = Status::correct;
-  std::int64_t first = -1;  // of the tiles with that status
-  std::string fault;
+  graph::Norms norms;
   bool finite = false;  // is anything, in the reference?
+  struct Fault {
+    Status status = Status::correct;
+    std::int64_t first = -1;  // of the tiles with that status
+    std::string text;
+
+    void add(std::int64_t index, Status now, const graph::Comparison& c) {
+      if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
+      if (now == status && index > first) return;
+      *this = {now, index, graph::to_string(c)};
+    }
+  };
+  Fault of_elements, of_norms;
 
   void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
-    if (!(c.norm_error <= norm_error)) norm_error = c.norm_error;  // NaN shows
-    if (!(c.worst <= worst)) worst = c.worst;
+    norms += c.norms;
+    if (!(c.worst <= worst)) worst = c.worst;  // NaN shows
     if (!(c.of_error <= of_error)) of_error = c.of_error;
     past += c.wrong;
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
-    const Status now = status_of(c);
-    if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
-    if (now == status && index > first) return;
-    status = now, first = index, fault = graph::to_string(c);
+    (c.wrong > 0 ? of_elements : of_norms).add(index, status_of(c), c);
+  }
+  const Fault& fault(graph::DType dtype) const {
+    const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
+    return all ? of_norms : of_elements;
   }
 };
 
@@ -115,7 +127,7 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
   const graph::KernelGraph exact = kept(g, m, stored);
   const bool alike = graph::round_alike(exact, g);
   const graph::Reference without = alike ? graph::Reference{} : graph::run(exact, inputs.arrays);
-  graph::Judge judge(exact, inputs.arrays, alike ? inputs.reference : without, 0,
+  graph::Judge judge(exact, inputs.arrays, alike ? inputs.reference : without, 0, alike ? nullptr : &g,
                      alike ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
     const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(s.place)];
@@ -167,30 +179,32 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       graph::ReferenceOptions how;
       how.threads = std::max(1, cores / outer);
       const graph::Reference reference = graph::run(c.graph, arrays, how);
-      const graph::Reference rounded =
-          alike ? graph::Reference{}
-                : graph::run(graph::cut(g, s.tensor, region, s.known).graph, arrays, how);
+      const graph::KernelGraph stated =
+          alike ? graph::KernelGraph{} : graph::cut(g, s.tensor, region, s.known).graph;
+      const graph::Reference rounded = alike ? graph::Reference{} : graph::run(stated, arrays, how);
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
       const graph::Array found = unpack(t, storage[at], region);
       // Once a tile is wrong nothing excuses the tensor, and what rounding explains of others need not be found out.
-      graph::Comparison one =
-          wrong ? graph::compare(found, reference.tensors[made], dtype)
-                : graph::Judge(c.graph, arrays, reference, how.threads, alike ? nullptr : &rounded)
-                      .compare(made, found, dtype);
-      if (status_of(one) == Status::wrong) wrong = true;
+      graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
+                                                     alike ? nullptr : &rounded.tensors[made])
+                                    : graph::Judge(c.graph, arrays, reference, how.threads,
+                                                   alike ? nullptr : &stated, alike ? nullptr : &rounded)
+                                          .compare(made, found, dtype);
+      if (one.wrong > 0 && status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
       const std::lock_guard lock(guard);
       tiles.add(i, one, reference.tensors[made]);
       options.say(fmt::format("checking {}: {} of {} tiles", t.name, ++done, count));
     });
     TensorResult one = result_of(t);
-    one.norm_error = tiles.norm_error, one.worst = tiles.worst, one.past = tiles.past;
-    one.of_error = tiles.of_error, one.fault = tiles.fault;
+    const Tiles::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
+    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.past = tiles.past;
+    one.of_error = tiles.of_error, one.fault = fault.text;
     one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile,
     one.staged = !s.known.empty();
     for (const int from : s.from) one.from.push_back(g.tensors[static_cast<std::size_t>(from)].name);
-    blame(g, tiles.status, t.name, tiles.fault, r);
+    blame(g, fault.status, t.name, fault.text, r);
     check_written(g, t, storage[at], one, r);
     const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
     if (!tiles.finite && random && one.output && r.status == Status::correct) {

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "graph/error.hpp"
@@ -12,42 +14,67 @@
 
 namespace zellige::run {
 
-const Device& device() {
-  static const Device found = [] {
-    const Driver& d = driver();
-    Device device;
-    if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) {
-      const char* end = chosen + std::strlen(chosen);
-      const auto [at, error] = std::from_chars(chosen, end, device.index);
-      if (error != std::errc{} || at != end || device.index < 0)
-        fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", chosen);
-    }
-    int count = 0;
-    check(d.device_count(&count), "counting the GPUs");
-    if (device.index < 0 || device.index >= count) {
-      fail("GPU {}: this machine has {} of them, counted from 0", device.index, count);
-    }
-    int handle = 0, major = 0, minor = 0;
-    check(d.device_get(&handle, device.index), "opening the GPU");
-    char name[256] = "";
-    check(d.device_name(name, sizeof name, handle), "the GPU's name");
-    device.name = name;
-    d.device_attribute(&major, 75, handle);  // compute capability
-    d.device_attribute(&minor, 76, handle);
-    d.device_attribute(&device.clock_khz, 13, handle);
-    d.device_attribute(&device.l2_bytes, 38, handle);
-    d.driver_version(&device.driver);
-    device.compute_capability = 10 * major + minor;
-    return device;
-  }();
-  static void* context = [] {
+namespace {
+
+Device described(int index) {
+  const Driver& d = driver();
+  Device device{.index = index};
+  int count = 0;
+  check(d.device_count(&count), "counting the GPUs");
+  if (index < 0 || index >= count) fail("GPU {}: this machine has {} of them, counted from 0", index, count);
+  int handle = 0, major = 0, minor = 0;
+  check(d.device_get(&handle, index), "opening the GPU");
+  char name[256] = "";
+  check(d.device_name(name, sizeof name, handle), "the GPU's name");
+  device.name = name;
+  d.device_attribute(&major, 75, handle);  // compute capability
+  d.device_attribute(&minor, 76, handle);
+  d.device_attribute(&device.clock_khz, 13, handle);
+  d.device_attribute(&device.l2_bytes, 38, handle);
+  d.driver_version(&device.driver);
+  device.compute_capability = 10 * major + minor;
+  return device;
+}
+
+int standard_device() {
+  int index = 0;
+  if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) {
+    const char* end = chosen + std::strlen(chosen);
+    const auto [at, error] = std::from_chars(chosen, end, index);
+    if (error != std::errc{} || at != end || index < 0)
+      fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", chosen);
+  }
+  return index;
+}
+
+}  // namespace
+
+const Device& device_info(int index) {
+  static std::mutex mutex;
+  static std::map<int, Device> known;
+  const std::lock_guard lock(mutex);
+  auto at = known.find(index);
+  if (at == known.end()) at = known.emplace(index, described(index)).first;
+  return at->second;
+}
+
+void use_device(int index) {
+  static std::mutex mutex;
+  static std::map<int, void*> retained;
+  const std::lock_guard lock(mutex);
+  void*& context = retained[index];
+  if (!context) {
     int handle = 0;
-    void* c = nullptr;
-    check(driver().device_get(&handle, found.index), "opening the GPU");
-    check(driver().context_retain(&c, handle), "the GPU's context");
-    return c;
-  }();
+    check(driver().device_get(&handle, index), "opening the GPU");
+    check(driver().context_retain(&context, handle), "the GPU's context");
+  }
   check(driver().context_set(context), "the GPU's context");
+}
+
+const Device& device() {
+  driver();  // without one, that is what is said
+  static const Device& found = device_info(standard_device());
+  use_device(found.index);
   return found;
 }
 
@@ -60,8 +87,7 @@ std::string why_no_gpu() {
   }
 }
 
-void require_target(std::string_view target) {
-  const Device& d = device();
+void require_target(std::string_view target, const Device& d) {
   std::string digits(target.substr(std::min<std::size_t>(3, target.size())));
   const bool exact = !digits.empty() && digits.back() == 'a';  // 90a runs on 9.0 and nowhere else
   if (exact) digits.pop_back();
@@ -100,7 +126,6 @@ void DeviceBytes::copy(const DeviceBytes& from) {
 }
 
 Module::Module(const std::string& cubin) {
-  device();
   check(driver().module_load(&handle_, cubin.data()), "loading the kernel");
 }
 Module::~Module() { driver().module_unload(handle_); }
@@ -125,7 +150,8 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void Stream::launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
+void launch(void* stream, const Function& f, const LaunchShape& shape,
+            const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
     where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map)
@@ -154,13 +180,13 @@ void Stream::launch(const Function& f, const LaunchShape& shape, const std::vect
                                             u(block.y),
                                             u(block.z),
                                             u(shape.shared_bytes),
-                                            handle_,
+                                            stream,
                                             attributes.data(),
                                             u(static_cast<std::int64_t>(attributes.size()))};
     return check(driver().launch_ex(&configuration, f.handle, where.data(), nullptr), "launching the kernel");
   }
   check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
-                        u(shape.shared_bytes), handle_, where.data(), nullptr),
+                        u(shape.shared_bytes), stream, where.data(), nullptr),
         "launching the kernel");
 }
 void Stream::wait() { check(driver().stream_wait(handle_), "running the kernels"); }

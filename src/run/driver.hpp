@@ -28,8 +28,12 @@ const Device& device();
 /// Why there is no GPU to run on, or "" if there is one.
 std::string why_no_gpu();
 
+/// What is known of any device; and its primary context, made current on the calling thread.
+const Device& device_info(int index);
+void use_device(int index);
+
 /// Fails unless the device runs code of that target.
-void require_target(std::string_view target);
+void require_target(std::string_view target, const Device& = device());
 
 /// Device memory.
 class DeviceBytes {
@@ -59,6 +63,7 @@ struct Function {
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
 };
 
+/// In the context that is current.
 class Module {
  public:
   explicit Module(const std::string& cubin);
@@ -86,6 +91,9 @@ struct LaunchShape {
   bool early = false;
 };
 
+/// Puts a kernel into a stream, which need not be Zellige's.
+void launch(void* stream, const Function&, const LaunchShape&, const std::vector<Argument>&);
+
 class Stream {
  public:
   Stream();
@@ -93,7 +101,9 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  void launch(const Function&, const LaunchShape&, const std::vector<Argument>& arguments);
+  void launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
+    run::launch(handle_, f, shape, arguments);
+  }
   /// Waits; fails with what the kernels since the last wait ran into.
   void wait();
   void* handle() const { return handle_; }

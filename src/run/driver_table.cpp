@@ -19,6 +19,8 @@ const Driver& driver() {
     library.bind(d.device_attribute, "cuDeviceGetAttribute");
     library.bind(d.context_retain, "cuDevicePrimaryCtxRetain");
     library.bind(d.context_set, "cuCtxSetCurrent");
+    library.bind(d.context_get, "cuCtxGetCurrent");
+    library.bind(d.context_device, "cuCtxGetDevice");
     library.bind(d.module_load, "cuModuleLoadData");
     library.bind(d.module_unload, "cuModuleUnload");
     library.bind(d.module_function, "cuModuleGetFunction");
@@ -40,6 +42,8 @@ const Driver& driver() {
     library.bind(d.launch, "cuLaunchKernel");
     library.bind(d.copy, "cuMemcpyDtoD_v2");
     library.bind(d.capture_begin, "cuStreamBeginCapture_v2");
+    library.bind(d.capture_info, "cuStreamGetCaptureInfo_v2");
+    library.bind(d.capture_mode, "cuThreadExchangeStreamCaptureMode");
     library.bind(d.capture_end, "cuStreamEndCapture");
     library.bind(d.graph_instantiate, "cuGraphInstantiateWithFlags");
     library.bind(d.graph_launch, "cuGraphLaunch");

@@ -33,6 +33,8 @@ struct Driver {
   int (*device_attribute)(int*, int, int);
   int (*context_retain)(void**, int);
   int (*context_set)(void*);
+  int (*context_get)(void**);
+  int (*context_device)(int*);
   int (*module_load)(void**, const void*);
   int (*module_unload)(void*);
   int (*module_function)(void**, void*, const char*);
@@ -55,6 +57,8 @@ struct Driver {
                 void**);
   int (*copy)(std::uint64_t, std::uint64_t, std::size_t);
   int (*capture_begin)(void*, int);
+  int (*capture_info)(void*, int* capturing, std::uint64_t* id, void*, void*, void*);
+  int (*capture_mode)(int*);
   int (*capture_end)(void*, void**);
   int (*graph_instantiate)(void**, void*, unsigned long long);
   int (*graph_launch)(void*, void*);

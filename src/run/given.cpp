@@ -5,12 +5,10 @@
 
 #include "graph/dtype.hpp"
 #include "graph/nearest.hpp"
-#include "graph/rows.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
 
 namespace zellige::run {
-namespace {
 
 /// Numbers of rows must name some: the whole of them, since a sample of the outputs may see none that do not.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
@@ -28,8 +26,6 @@ void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const s
     seen[static_cast<std::size_t>(n)] = true;
   }
 }
-
-}  // namespace
 
 graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
   graph::GivenInputs given(g.inputs.size());
@@ -53,8 +49,9 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     for (double& v : found.values)
       if (v != v)
         v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
-    check_numbers(numbers[at], {t.shape, found.values},
-                  fmt::format("{}: input {} of graph {}", file, name, g.name));
+    if (numbers[at].checked)
+      check_numbers(numbers[at], {t.shape, found.values},
+                    fmt::format("{}: input {} of graph {}", file, name, g.name));
     given[at] = std::make_shared<graph::Array>(graph::Array{t.shape, std::move(found.values)});
   }
   return given;

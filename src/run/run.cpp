@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
@@ -107,20 +108,6 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-/// The fastest tiling of a few, measured here.
-retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
-  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
-  o.say("waiting for the GPU");
-  const GpuLock alone(cache);
-  o.say("tuning");
-  const auto measure = [&](const emit::Program& p) {
-    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
-    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
-    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
-  };
-  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
-}
-
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
   graph::declare_constant(g, o.constants);
   // Planning is cheap and refuses what cannot run; the inputs and the reference may take seconds.
@@ -128,10 +115,14 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   if (o.on != Engine::reference) {
     o.say("planning");
     plan::Wishes wishes = o.wishes;
-    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(g, o, cache);
-    const auto start = Clock::now();
-    program = emit::transpile(g, target::find(o.target), wishes);
-    r.plan_ms = ms_since(start);
+    auto start = Clock::now();
+    const target::Target& target = target::find(o.target);
+    const graph::KernelGraph fused = o.fuse ? fuse::optimize(g, target).graph : g;
+    const double fuse_ms = ms_since(start);
+    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(fused, o, cache);
+    start = Clock::now();
+    program = emit::transpile(fused, target, wishes);
+    r.plan_ms = fuse_ms + ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels) {
@@ -205,6 +196,19 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
 
 }  // namespace
 
+retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  o.say("waiting for the GPU");
+  const GpuLock alone(cache);
+  o.say("tuning");
+  const auto measure = [&](const emit::Program& p) {
+    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
+    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
+  };
+  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
+}
+
 std::string_view name(Engine e) {
   constexpr std::string_view names[] = {"gpu", "emulator", "reference"};
   return names[static_cast<int>(e)];
@@ -223,25 +227,27 @@ RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache)
   return r;
 }
 
+std::string gpu_target() {
+  nvrtc_version();
+  const int cc = device().compute_capability;
+  for (const target::Target& t : target::all())
+    if (t.compute_capability == cc) return std::string(t.name);
+  // Code of an earlier minor version runs on it; what it would run best is not known here.
+  for (const target::Target& t : target::all()) {
+    const bool exact = t.name.ends_with('a');
+    if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc)
+      return std::string(t.name);
+  }
+  fail("the {} here is sm_{}, which no known target runs on", device().name, cc);
+}
+
 GpuFound find_gpu() {
   GpuFound found;
   run_jobs(
       1, 1,
       [](int) -> std::string {
         try {
-          nvrtc_version();
-          const int cc = device().compute_capability;
-          for (const target::Target& t : target::all()) {
-            if (t.compute_capability == cc) return fmt::format("+{}", t.name);
-          }
-          // Code of an earlier minor version runs on it; what it would run best is not known here.
-          for (const target::Target& t : target::all()) {
-            const bool exact = t.name.ends_with('a');
-            if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc) {
-              return fmt::format("+{}", t.name);
-            }
-          }
-          fail("the {} here is sm_{}, which no known target runs on", device().name, cc);
+          return fmt::format("+{}", gpu_target());
         } catch (const Error& e) {
           return fmt::format("-{}", e.what());
         }

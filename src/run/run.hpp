@@ -33,8 +33,9 @@ struct Options {
   int workers = 0;             // of the emulator, and of a check by sample; 0: one a core
   std::optional<Check> check;  // without: standard_check
   InputFiles inputs;           // the others are random
-  plan::Wishes wishes{};       // of the planner
-  int tune = 0;                // GPU only: of so many tilings the fastest is taken
+  bool fuse = false;  // plain operators become fewer kernels first; the check is against the graph as given
+  plan::Wishes wishes{};                // of the planner
+  int tune = 0;                         // GPU only: of so many tilings the fastest is taken
   Say say = [](const std::string&) {};  // what it is doing, now and then
 };
 
@@ -51,5 +52,11 @@ struct GpuFound {
   std::string why_not;
 };
 GpuFound find_gpu();
+
+/// The target of the GPU here, found in this process. Fails where there is no GPU, no NVRTC, or no target that it runs.
+std::string gpu_target();
+
+/// The fastest tiling of `options.tune`, measured on the GPU here, or remembered.
+retile::Tiling tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

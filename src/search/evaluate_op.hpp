@@ -62,8 +62,9 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
 
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
-  const std::int64_t m = y.shape[y.shape.size() - 2], k = x.shape.back(), n = y.shape.back();
-  const graph::Batches batches(x.shape, z.shape, y.shape);
+  const graph::Matrices of = graph::matrices(x.shape, z.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = x.shape.back(), n = of.product.back();
+  const graph::Batches batches(of);
   for (std::int64_t t = 0; t < batches.count(); ++t)
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
@@ -142,10 +143,14 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     map(a, kind, attributes, in, y);
   } else if (kind == OpKind::matmul) {
     matmul(a, x, *in[1], y);
+    if (in.size() > 2) {
+      const Values<NumberOf<A>> product = y;
+      map(a, OpKind::add, {}, {&product, in[2]}, y);
+    }
   } else if (kind == OpKind::reduction) {
     y.at.assign(y.at.size(), a.integer(0));
     fold(a, x, attributes.dim, false, y);
-  } else if (kind == OpKind::amax) {
+  } else if (graph::is_greatest(kind, attributes)) {
     amax(a, x, attributes.dim, y);
   } else if (graph::is_composed(kind)) {
     std::vector<graph::Shape> shapes;
@@ -181,6 +186,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
     graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {
+    if (in.size() > 1) fail("{}: lengths of a tensor have no meaning over the reals", graph::name(kind));
     graph::apply_mask(attributes, y.shape, x.at.data(), a.constant(attributes.value), y.at.data());
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;

@@ -88,13 +88,20 @@ class SizesOfGraph {
     const Extents &x = in[0], &y = out[0];
     const int last = static_cast<int>(x.size()) - 1;
     switch (kind) {
-      case OpKind::matmul:
-        s_.same(x[last], in[1][in[1].size() - 2]);
-        s_.same(x[last - 1], y[y.size() - 2]);
-        s_.same(in[1].back(), y.back());
-        for (const Extents& operand : {x, in[1]})
-          alike({operand.begin(), operand.end() - 2}, {y.begin(), y.end() - 2});
-        return alike({x.begin(), x.end() - 2}, {in[1].begin(), in[1].end() - 2});
+      case OpKind::matmul: {
+        const auto batches = [](const Extents& e, std::size_t matrix) {
+          return Extents{e.begin(), e.end() - static_cast<std::ptrdiff_t>(std::min(matrix, e.size()))};
+        };
+        const bool row = x.size() > 1, column = in[1].size() > 1;  // else vectors: the result lacks it
+        s_.same(x[last], in[1][column ? in[1].size() - 2 : 0]);
+        if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
+        if (column) s_.same(in[1].back(), y.back());
+        const Extents a = batches(x, 2), b = batches(in[1], 2), c = batches(y, row + column);
+        if (row || column) alike(a, c), alike(b, c);
+        alike(a, b);
+        if (in.size() > 2) alike(in[2], y);
+        return;
+      }
       case OpKind::reduction:
         return reduced(x, y, attributes.dim, at);
       case OpKind::accum_redtox_sum:
@@ -107,10 +114,14 @@ class SizesOfGraph {
       case OpKind::mean:
       case OpKind::amin:
       case OpKind::logsumexp: {
-        Extents rest = y;
-        if (!attributes.keepdim && x.size() > 1)
-          rest.insert(rest.begin() + attributes.dim, x[attributes.dim]);
-        return alike(x, rest, attributes.dim);
+        std::size_t at = 0;
+        for (int d = 0; d <= last; ++d) {
+          const auto& dims = attributes.sizes;
+          const bool over = dims.empty() ? d == attributes.dim : std::ranges::count(dims, d) > 0;
+          if (!over) s_.same(x[d], y[at]);
+          at += !over || attributes.keepdim;
+        }
+        return;
       }
       case OpKind::permute:
         for (std::size_t d = 0; d < y.size(); ++d)
@@ -126,7 +137,8 @@ class SizesOfGraph {
       case OpKind::slice_scatter:
         fail("{} names sizes of its own", graph::name(kind));
       case OpKind::mask:  // tril 0 means the same at every size
-        if (attributes.kept != graph::Kept{.tril = 0}) fail("{} names sizes of its own", graph::name(kind));
+        if (attributes.kept != graph::Kept{.tril = 0} || in.size() > 1)
+          fail("{} names sizes of its own", graph::name(kind));
         return alike(x, y);
       case OpKind::concat:
       case OpKind::split: {
@@ -149,6 +161,7 @@ class SizesOfGraph {
         }
         return;
       case OpFamily::composed:  // a norm's weight and bias
+        if (!attributes.sizes.empty()) fail("{} names sizes of its own", graph::name(kind));
         for (std::size_t i = 1; i < in.size(); ++i)
           if (s_.value(in[i].back()) == s_.value(x.back())) s_.same(in[i].back(), x.back());
         return alike(x, y);

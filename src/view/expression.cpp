@@ -303,9 +303,8 @@ Result evaluate_expression(std::string_view text) {
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
     // What is known only at run time limits what CuTe's algebra can say; users often know the number.
     const bool unknown = why.find("run-time") != std::string::npos;
-    throw ExpressionError(fmt::format(
-        "{}{}\n{}", why, unknown ? " (plain numbers are run-time ones: write _2 for a known 2)" : "",
-        marked(text, begin, end)));
+    const char* hint = unknown ? " (plain numbers are run-time ones: write _2 for a known 2)" : "";
+    throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));
   };
   try {
     return Expression(text).result();

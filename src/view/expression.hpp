@@ -21,7 +21,9 @@ namespace zellige::view {
 
 /// A sentence, the text, and a caret below the place.
 struct ExpressionError : Error {
-  using Error::Error;
+  ExpressionError(std::string sentence, const std::string& marks)
+      : Error(fmt::format("{}\n{}", sentence, marks)), sentence(std::move(sentence)) {}
+  std::string sentence;
 };
 
 struct Result {

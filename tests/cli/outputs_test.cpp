@@ -26,6 +26,7 @@ struct Writer {
 const Writer writers[] = {
     {"transpile", "--output", {"transpile", "IN", "-o", "OUT"}, {"scaled.cu", "scaled.manifest.json"}},
     {"transpile", "", {"transpile", "IN", "-o", "OUT", "--standalone"}, {"scaled.cu"}},
+    {"optimize", "--output", {"optimize", "IN", "-o", "OUT"}, {""}},
     {"run", "--json", {"run", "IN", "--index", "0", "--on", "reference", "--json", "OUT"}, {""}},
     {"run",
      "--dump",
@@ -68,7 +69,7 @@ struct Outputs : Command {
 };
 
 TEST_F(Outputs, EveryOptionThatWritesIsInTheTable) {
-  for (const std::string command : {"run", "transpile", "layout", "banks", "equal"}) {
+  for (const std::string command : {"run", "transpile", "optimize", "layout", "banks", "equal"}) {
     std::set<std::string> listed, known;
     const std::string help = run({command, "--help"}).output;
     const std::regex option("(--[a-z-]+) OUTF");

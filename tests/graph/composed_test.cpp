@@ -114,7 +114,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
   const std::vector<Shape> shapes = {{7}, {5, 13}, {3, 1, 17}, {2, 3, 5, 7}};
   int seen = 0;
   for (OpKind kind : all_ops()) {
-    if ((!is_composed(kind) && kind != OpKind::amax) || kind == OpKind::rotary) continue;
+    if (!is_composed(kind) || kind == OpKind::rotary) continue;
     ++seen;
     const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
     for (const Shape& shape : shapes)
@@ -125,8 +125,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
         const Tensor X = b.input("X", shape, DType::f32);
         const Attributes a{.dim = dim, .keepdim = true, .eps = 0x1p-10};
         b.output(append<KernelLevel>(kind, {X}, a)[0], "kept");
-        if (reduces(kind) || kind == OpKind::amax)
-          b.output(append<KernelLevel>(kind, {X}, {.dim = dim})[0], "left_out");
+        if (reduces(kind)) b.output(append<KernelLevel>(kind, {X}, {.dim = dim})[0], "left_out");
         // A block's tile is the whole tensor: the same again.
         b.output(b.custom({.grid = {1}, .block = {32}},
                           [&](BlockBuilder& t) { t.store(append<BlockLevel>(kind, {t.load(X)}, a)[0]); })
@@ -145,6 +144,79 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
       }
   }
   EXPECT_EQ(seen, 10);
+}
+
+/// Lines over several dimensions, by their coordinates: those elements that agree in the others.
+TEST(Composed, OverSeveralDimensions) {
+  const Shape shape{3, 4, 5, 2};
+  const Array x = random_array(shape, 9);
+  const std::vector<Shape> several{{0, 2}, {2, 0}, {1, 2, 3}, {0, 1, 2, 3}, {3}, {0, 3}};
+  for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::amin, OpKind::logsumexp})
+    for (const Shape& dims : several) {
+      const auto over = [&](std::size_t d) {
+        return std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0;
+      };
+      Shape kept = shape, left;
+      for (std::size_t d = 0; d < shape.size(); ++d)
+        if (over(d))
+          kept[d] = 1;
+        else
+          left.push_back(shape[d]);
+      if (left.empty()) left = {1};
+      std::vector<Line> lines(static_cast<std::size_t>(size(kept)));
+      for (std::size_t i = 0; i < x.values.size(); ++i) {
+        const Shape at = coordinates(static_cast<std::int64_t>(i), shape);
+        std::int64_t to = 0;
+        for (std::size_t d = 0; d < shape.size(); ++d) to = to * kept[d] + (over(d) ? 0 : at[d]);
+        lines[static_cast<std::size_t>(to)].push_back(x.values[i]);
+      }
+      Builder b("g");
+      const Tensor X = b.input("X", shape, DType::f32);
+      b.output(append<KernelLevel>(kind, {X}, {.sizes = dims, .keepdim = true})[0], "kept");
+      b.output(append<KernelLevel>(kind, {X}, {.sizes = dims})[0], "left_out");
+      b.output(b.custom({.grid = {1}, .block = {32}},
+                        [&](BlockBuilder& t) {
+                          t.store(append<BlockLevel>(kind, {t.load(X)}, {.sizes = dims, .keepdim = true})[0]);
+                        })
+                   .at(0),
+               "block");
+      const KernelGraph g = b.build();
+      const std::vector<Array> y = run_reference(g, {x}, exact);
+      Array expected{kept, {}};
+      for (const Line& line : lines)
+        expected.values.push_back(static_cast<double>(by_definition(kind, line)[0]));
+      expect_near(y[0], expected, name(kind));
+      expect_near(y[2], expected, name(kind));
+      expected.shape = left;
+      expect_near(y[1], expected, name(kind));
+      EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g)) << name(kind);
+    }
+}
+
+TEST(Composed, NormsOverTheLastDimensions) {
+  const Array x = random_array({3, 4, 5}, 1), w = random_array({4, 5}, 2), c = random_array({4, 5}, 3);
+  Builder b("g");
+  const Tensor X = b.input("X", {3, 4, 5}, DType::f32), W = b.input("W", {4, 5}, DType::f32),
+               C = b.input("C", {4, 5}, DType::f32);
+  b.output(layer_norm(X, W, C, 0x1p-17), "layer");
+  b.output(rms_norm(X, Shape{4, 5}, 0x1p-20), "rms");
+  b.output(layer_norm(X, Shape{3, 4, 5}, 0x1p-17), "all");
+  const KernelGraph g = b.build();
+  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
+  const std::vector<Array> y = run_reference(g, {x, w, c}, exact);
+  const Line whole(x.values.begin(), x.values.end());
+  const Line all = over_root(centred(whole), centred(whole), 0x1p-17);
+  for (std::size_t row = 0; row < 3; ++row) {
+    const Line line(whole.begin() + static_cast<std::ptrdiff_t>(row * 20),
+                    whole.begin() + static_cast<std::ptrdiff_t>(row * 20 + 20));
+    const Line layer = over_root(centred(line), centred(line), 0x1p-17), rms = over_root(line, line, 0x1p-20);
+    for (std::size_t i = 0; i < 20; ++i) {
+      EXPECT_NEAR(y[0].values[row * 20 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i],
+                  1e-12);
+      EXPECT_NEAR(y[1].values[row * 20 + i], static_cast<double>(rms[i]), 1e-12);
+      EXPECT_NEAR(y[2].values[row * 20 + i], static_cast<double>(all[row * 20 + i]), 1e-12);
+    }
+  }
 }
 
 TEST(Composed, NormsTakeWeightAndBias) {

@@ -88,6 +88,55 @@ TEST(Mask, OfATileCountsInTheWhole) {
   }
 }
 
+// Lengths that broadcast, in place of a number or beside others, along any two dimensions; of none, of more than there are.
+TEST(Mask, LengthsOfATensor) {
+  struct Case {
+    Shape x, lengths;
+    std::vector<std::int64_t> dims;
+    Kept kept;
+  };
+  for (const Case& c : {Case{{3, 2, 4, 5}, {3, 1, 1, 1}, {}, {}},
+                        {{3, 2, 4, 5}, {3, 1, 4, 1}, {}, {.tril = 1}},
+                        {{3, 4, 5}, {1}, {}, {.triu = 0}},
+                        {{5, 3, 4}, {3, 1}, {2, 0}, {.length = 4}},
+                        {{3, 5, 4}, {1, 4}, {0, 1}, {}}}) {
+    Array lengths = make_array(c.lengths);
+    const double of[] = {2, 0, 7, -3, 5};
+    for (std::size_t i = 0; i < lengths.values.size(); ++i) lengths.values[i] = of[i % 5];
+    Builder b("g");
+    const Tensor X = b.input("X", c.x, DType::f32), L = b.input("L", c.lengths, DType::int32);
+    b.output(mask(X, L, c.kept, 0.5, c.dims), "whole");
+    // Every dimension in parts: the first by the grid, the last by the loop.
+    const int rank = static_cast<int>(c.x.size());
+    const auto made = b.custom({.grid = {c.x[0]}, .block = {32}, .loop = c.x.back()}, [&](BlockBuilder& t) {
+      const Split split{.x = 0, .loop = rank - 1};
+      const bool rows = static_cast<int>(c.lengths.size()) == rank && c.lengths[0] > 1;
+      const int last = c.lengths.back() > 1 ? static_cast<int>(c.lengths.size()) - 1 : -1;
+      const Tile lengths = t.load(L, {.x = rows ? 0 : -1, .loop = last});
+      t.store(accum(t.mask(t.load(X, split), lengths, c.kept, split, 0.5, c.dims)), {.x = 0});
+    });
+    b.output(made[0], "parts");
+    const KernelGraph g = b.build();
+    EXPECT_EQ(to_json(load_text(to_json(g), "g.json", "g").at(0).graph), to_json(g));
+    const Array x = numbered(c.x);
+    const std::vector<Array> y = run_reference(g, {x, lengths});
+    const std::size_t i = c.dims.empty() ? c.x.size() - 2 : static_cast<std::size_t>(c.dims[0]),
+                      j = c.dims.empty() ? c.x.size() - 1 : static_cast<std::size_t>(c.dims[1]);
+    std::vector<double> sums(y[1].values.size(), 0);
+    for (std::size_t n = 0; n < x.values.size(); ++n) {
+      const Shape at = coordinates(static_cast<std::int64_t>(n), c.x);
+      std::int64_t from = 0;
+      for (std::size_t d = 0; d < c.lengths.size(); ++d)
+        from = from * c.lengths[d] + (c.lengths[d] == 1 ? 0 : at[d + c.x.size() - c.lengths.size()]);
+      const bool kept = keeps(c.kept, at[i], at[j]) &&
+                        static_cast<double>(at[j]) < lengths.values[static_cast<std::size_t>(from)];
+      EXPECT_EQ(y[0].values[n], kept ? x.values[n] : 0.5) << to_string(c.x) << " at " << to_string(at);
+      sums[n / static_cast<std::size_t>(c.x.back())] += y[0].values[n];
+    }
+    EXPECT_EQ(y[1].values, sums);
+  }
+}
+
 // A row of which nothing is kept: NaN of softmax as in PyTorch, 0 of safe_softmax; others are the same in both.
 TEST(Mask, RowsWhollyMasked) {
   Builder b("g");

@@ -53,6 +53,44 @@ TEST(Views, AreElementsOfTheirOperand) {
   EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
 }
 
+// Inside a block: the same of a tile, and sums that leave a dimension out beside tiles of fewer dimensions.
+TEST(Views, OfATile) {
+  Builder b("g");
+  const Shape shape{4, 5, 6};
+  const Tensor X = b.input("X", shape, DType::f32);
+  for (Tensor y : b.custom({.grid = {2}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
+         const Tile x = t.load(X, {.x = 0, .loop = 2});
+         t.store(accum(permute(x, {2, 0, 1})), {.x = 1});  // (2, 2, 5) a block
+         t.store(accum(reshape(x, {10, 2})), {.x = 0});
+         t.store(accum(sum(x, 1)), {.x = 0});  // (2, 2)
+         t.store(accum(x - reshape(amax(x, 2), {2, 5, 1})), {.x = 0});
+       }))
+    b.output(y);
+  const KernelGraph g = b.build();
+  const Array x = counted(shape);
+  const std::vector<Array> y = run_reference(g, {x});
+  ASSERT_EQ(y[0].shape, (Shape{2, 4, 5}));
+  ASSERT_EQ(y[1].shape, (Shape{20, 2}));
+  ASSERT_EQ(y[2].shape, (Shape{4, 2}));
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t k = 0; k < 2; ++k) {
+      double column = 0;
+      for (std::int64_t j = 0; j < 5; ++j) {
+        double loop = 0, below = 0;
+        for (std::int64_t n = 0; n < 6; n += 2) {
+          const double a = x.values[index({i, j, n}, shape)], c = x.values[index({i, j, n + 1}, shape)];
+          loop += k ? c : a, below += (k ? c : a) - std::max(a, c);
+        }
+        EXPECT_EQ(y[0].values[index({k, i, j}, y[0].shape)], loop);
+        EXPECT_EQ(y[1].values[index({i * 5 + j, k}, y[1].shape)], loop);
+        EXPECT_EQ(y[3].values[index({i, j, k}, y[3].shape)], below);
+        column += loop;
+      }
+      EXPECT_EQ(y[2].values[index({i, k}, y[2].shape)], column);
+    }
+  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
+}
+
 /// Wherever steps are found they lead to the element that row-major order says, and memory that is dense always has steps.
 TEST(Views, AReshapeIsALayoutOrNone) {
   std::mt19937 random(1);

@@ -14,6 +14,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -57,6 +58,8 @@ def include_as(folder, name):
 def generate(kernel, folder, swaps):
     """The kernel's headers with switches, under `folder`; returns the mutants."""
     program = sites.Program()
+    for stale in "kernels", "zellige":  # of an earlier run, when other headers were changed
+        shutil.rmtree(folder / stale, ignore_errors=True)
     # Only one half of the overlapping swaps goes into a program; the other half has no other mutants' numbers.
     for name in KERNELS[kernel]:
         name, _, part = name.partition(":")

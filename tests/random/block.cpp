@@ -151,8 +151,14 @@ class Body {
       if (v.shape() == other && v.after <= x.after && !(x.after && v.varies) && v.at.index != x.at.index)
         y = tamed(rng_, v, 1);
     BlockValue v;
-    v.at = right ? graph::matmul(x.at, y.at) : graph::matmul(y.at, x.at);
-    v.varies = x.varies || y.varies, v.after = x.after || y.after;
+    bool added = false;
+    const auto bias = [&](const Shape& of) {
+      const BlockValue b = load(of, !x.after);
+      added = b.varies;
+      return b;
+    };
+    v.at = right ? product(rng_, x.at, y.at, bias) : product(rng_, y.at, x.at, bias);
+    v.varies = x.varies || y.varies || added, v.after = x.after || y.after;
     v.degree = x.degree + y.degree, v.vanishes = x.vanishes || y.vanishes;
     keep(v);
   }
@@ -169,11 +175,52 @@ class Body {
   }
 
   void line(BlockValue x) {
-    keep(along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), true));
+    BlockValue v =
+        along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), rng_.chance(60));
+    keep(whole_rank(v));
+  }
+
+  /// What has lost dimensions gets others in front: the rest of a body counts on their number.
+  BlockValue whole_rank(const BlockValue& v) {
+    Shape shape = v.shape();
+    const auto missing = static_cast<std::size_t>(rank_) - shape.size();
+    if (missing == 0) return v;
+    shape.insert(shape.begin(), missing, 1);
+    return derived(v, graph::reshape(v.at, shape));
+  }
+
+  /// Rows by number of what is loaded.
+  void rows(const BlockValue& x) {
+    const BlockValue table = load(x.shape(), !x.after);
+    const bool loop = !x.after && rng_.chance(50), across = rng_.chance(40);
+    const std::int64_t row = graph::size(x.shape()) / x.shape()[0];
+    std::int64_t count =
+        rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, most_tile() / row)));
+    if (loop) count *= launch_.loop;
+    if (across) count *= launch_.grid.x;
+    const Tile numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
+    BlockValue v = derived(table, graph::gather(table.at, numbers));
+    v.varies = table.varies || (loop && looped());
+    keep(v);
   }
 
   void view(BlockValue x) {
+    if (rng_.chance(25)) return rows(x);
     const Shape shape = x.shape();
+    if (rng_.chance(25)) {  // products stay as they are: what has been loaded, by way of an operator or none
+      std::vector<std::int64_t> dims;
+      for (int d = 0; d < rank_; ++d) dims.push_back(d);
+      rng_.shuffle(dims);
+      BlockValue from = load(shape, !x.after);
+      if (rng_.chance(60)) from = unary(rng_, rng_.pick(unary_operators()), from);
+      return keep(derived(from, graph::permute(from.at, dims)));
+    }
+    if (rng_.chance(15)) {  // rows for columns, of anything
+      std::vector<std::int64_t> dims;
+      for (int d = 0; d < rank_; ++d) dims.push_back(d);
+      if (rank_ > 1) std::swap(dims[rank_ - 1], dims[rank_ - 2]);
+      return keep(derived(x, graph::permute(x.at, dims)));
+    }
     if (rng_.chance(50)) {
       const int dim = static_cast<int>(rng_.below(rank_));
       const std::int64_t start = rng_.below(shape[dim]);
@@ -237,9 +284,22 @@ class Body {
     if (split.z >= 0) whole[split.z] *= launch_.grid.z;
     if (split.loop >= 0) whole[split.loop] *= launch_.loop;
     x.varies = x.varies || (split.loop >= 0 && looped());
-    keep(masked(
-        rng_, x, whole[i], whole[j], static_cast<int>(j),
-        [&](Tile t, const graph::Kept& kept, double value) { return t_.mask(t, kept, split, value, dims); }));
+    keep(masked(rng_, x, whole[i], whole[j], static_cast<int>(j),
+                [&](Tile t, const graph::Kept& kept, double value) {
+                  if (rng_.chance(60)) return t_.mask(t, kept, split, value, dims);
+                  Shape lengths = t.shape(), of = lengths;  // of a tile, and of all of them
+                  graph::Split part = split;
+                  for (int d = 0; d < rank_; ++d) {
+                    if (d != static_cast<int>(j) && rng_.chance(60)) {
+                      of[d] = whole[d];
+                      continue;
+                    }
+                    of[d] = 1;
+                    for (int* axis : {&part.x, &part.z, &part.loop})
+                      if (*axis == d) *axis = -1;
+                  }
+                  return t_.mask(t, t_.load(make_.numbers(of), part), kept, split, value, dims);
+                }));
   }
 
   void maximum(BlockValue x) {
@@ -256,17 +316,16 @@ class Body {
     BlockValue x = recent();
     if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
     if (rank_ >= 2 && x.shape().size() == static_cast<std::size_t>(rank_) && rng_.chance(4)) return mask(x);
-    if (x.shape().back() % 2 == 0 && rng_.chance(4))
+    if (x.shape().back() % 2 == 0 && rng_.chance(6))
       return keep(rotated(rng_, x, [&](const Shape& table) { return load(table, !after); }));
-    const std::int64_t which = rng_.below(35);
+    const std::int64_t which = rng_.below(36);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));
     if (which < 20 && rank_ >= 2) return matmul(x);
     if (which < 22) return reduce(x);
     if (which < 23)
-      return keep(norm(rng_, x, [&] {
-        Shape weight(rng_.chance(50) ? x.shape().size() : 1, 1);
-        weight.back() = x.shape().back();
+      return keep(norm(rng_, x, [&](Shape weight) {
+        if (rng_.chance(50)) weight.insert(weight.begin(), x.shape().size() - weight.size(), 1);
         return load(weight, false);
       }));
     if (which >= 33) return view(x);

@@ -141,7 +141,11 @@ class KernelStep {
     if (j == rank - 1 && rng_.chance(50)) dims.clear();
     push(masked(rng_, x, shape[i], shape[j], static_cast<int>(j),
                 [&](graph::Tensor t, const graph::Kept& kept, double value) {
-                  return graph::mask(t, kept, value, dims);
+                  if (rng_.chance(60)) return graph::mask(t, kept, value, dims);
+                  Shape lengths = shape;
+                  for (std::size_t d = 0; d < lengths.size(); ++d)
+                    if (static_cast<std::int64_t>(d) == j || rng_.chance(40)) lengths[d] = 1;
+                  return graph::mask(t, m_.numbers(lengths), kept, value, dims);
                 }));
   }
 
@@ -174,7 +178,11 @@ class KernelStep {
         for (std::size_t d = 0; d + 2 < r; ++d)
           if (rng_.chance(20)) other[d] = 1;
         while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
-        KernelValue v = derived(x, product(rng_, x.at, m_.input(other).at));
+        if (rng_.chance(8)) other = {shape[r - 1]};
+        graph::Tensor left = x.at;
+        if (r == 2 && rng_.chance(8)) left = graph::reshape(graph::slice(left, 0, 0, 1), {shape[1]});
+        KernelValue v = derived(
+            x, product(rng_, left, m_.input(other).at, [&](const Shape& bias) { return m_.input(bias); }));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
       }
@@ -187,7 +195,7 @@ class KernelStep {
         return push(v);
       }
       case OpKind::rms_norm: {
-        return push(norm(rng_, x, [&] { return m_.input({shape.back()}); }));
+        return push(norm(rng_, x, [&](const Shape& line) { return m_.input(line); }));
       }
       case OpKind::concat: {
         std::vector<graph::Tensor> parts = {x.at};
@@ -299,10 +307,10 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   make.large = rng.chance(10);
   const std::int64_t form =
       rng.below(100);  // custom only; custom then operators; the other way round; operators only
-  std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(1, 4) : rng.between(3, 9);
+  std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(2, 5) : rng.between(4, 12);
   for (; before > 0; --before) KernelStep(make).run();
   if (form < 85) random_custom(make);
-  for (std::int64_t i = form >= 45 && form < 65 ? rng.between(2, 6) : 0; i > 0; --i) KernelStep(make).run();
+  for (std::int64_t i = form >= 45 && form < 65 ? rng.between(3, 7) : 0; i > 0; --i) KernelStep(make).run();
   if (form < 85 && rng.chance(8)) random_custom(make);
 
   return finished(make);

@@ -2,7 +2,9 @@
 // be negative, or a product of ten inputs, would test the arithmetic of NaN and of overflow and nothing else.
 #pragma once
 #include "graph/builder.hpp"
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "rng.hpp"
 
@@ -218,7 +220,7 @@ Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
   return v;
 }
 
-/// What works along one dimension; but `reduction`, whose result may be longer than 1.
+/// What works along one dimension or several; but `reduction`, whose result may be longer than 1.
 inline const std::vector<OpKind>& line_operators() {
   static const std::vector<OpKind> all = {OpKind::sum,         OpKind::mean,     OpKind::amax,
                                           OpKind::amin,        OpKind::softmax,  OpKind::safe_softmax,
@@ -231,7 +233,14 @@ Value<L> along(Rng& rng, OpKind kind, Value<L> x, int dim, bool keepdim) {
   const bool exponential = kind == OpKind::softmax || kind == OpKind::safe_softmax ||
                            kind == OpKind::log_softmax || kind == OpKind::logsumexp;
   if (exponential) x = tamed(rng, x, 1);
-  Value<L> v = derived(x, graph::append<L>(kind, {x.at}, {.dim = dim, .keepdim = keepdim})[0]);
+  graph::Attributes a{.dim = dim, .keepdim = keepdim};
+  if (graph::reduces(kind) && x.shape().size() > 1 && rng.chance(30)) {
+    for (int d = 0; d < static_cast<int>(x.shape().size()); ++d)
+      if (d == dim || rng.chance(40)) a.sizes.push_back(d);
+    rng.shuffle(a.sizes);
+    a.dim = -1;
+  }
+  Value<L> v = derived(x, graph::append<L>(kind, {x.at}, a)[0]);
   if (kind == OpKind::sum) v.bounded = false, v.degree = std::max(2, v.degree);
   if (exponential)
     v.positive = false, v.bounded = kind == OpKind::softmax || kind == OpKind::safe_softmax,
@@ -260,7 +269,7 @@ Value<L> masked(Rng& rng, Value<L> x, std::int64_t rows, std::int64_t columns, i
   return v;
 }
 
-/// `weight` makes a tensor of the last dimension. A variance may vanish, so layer_norm has an eps that counts.
+/// `weight` makes a tensor of the last dimensions. A variance may vanish, so layer_norm has an eps that counts.
 template <class L, class Weight>
 Value<L> norm(Rng& rng, Value<L> x, const Weight& weight) {
   std::vector<Handle<L>> in;
@@ -273,12 +282,16 @@ Value<L> norm(Rng& rng, Value<L> x, const Weight& weight) {
     x = positive(rng, x);
   in.push_back(x.at);
   v = x;
+  const Shape shape = x.shape();
+  const std::int64_t dims = rng.chance(70) ? 1 : rng.between(1, static_cast<std::int64_t>(shape.size()));
+  const Shape line(shape.end() - dims, shape.end());
   for (int left = rng.chance(50) ? 0 : layer ? 2 : 1; left > 0; --left) {
-    const Value<L> w = weight();
+    const Value<L> w = weight(line);
     in.push_back(w.at);
     v.varies = v.varies || w.varies;
   }
-  v.at = graph::append<L>(layer ? OpKind::layer_norm : OpKind::rms_norm, in, {.eps = eps})[0];
+  v.at = graph::append<L>(layer ? OpKind::layer_norm : OpKind::rms_norm, in,
+                          {.sizes = dims == 1 ? Shape{} : line, .eps = eps})[0];
   v.positive = v.bounded = false, v.degree = in.size() > 1 ? 1 : 0;
   v.vanishes = layer || in.size() > 1;
   return v;
@@ -318,15 +331,33 @@ Value<L> as_integers(Rng& rng, const Value<L>& x, const Value<L>& y) {
   v.at = rng.chance(30) && graph::elementwise(kind).scalar
              ? graph::append<L>(kind, {in(x)}, {.scalar = static_cast<double>(rng.between(-3, 3))})[0]
              : graph::append<L>(kind, {in(x), in(y)})[0];
+  const bool folded = rng.chance(35);
+  if (folded) {
+    const int dim = static_cast<int>(rng.below(static_cast<std::int64_t>(v.at.shape().size())));
+    v.at = rng.chance(70) ? graph::sum(v.at, dim, true) : graph::amax(v.at, dim, true);
+  }
   v.at = graph::cast(v.at, own);
   v.varies = x.varies || y.varies, v.after = x.after || y.after;
-  v.vanishes = true, v.bounded = compares(kind), v.degree = v.bounded ? 0 : 2;
+  v.vanishes = true, v.bounded = compares(kind) && !folded, v.degree = v.bounded ? 0 : 2;
   return v;
 }
 
-/// A product, now and then of numbers of 8 bits.
-template <class L>
-Handle<L> product(Rng& rng, Handle<L> a, Handle<L> b) {
+/// A product, now and then of numbers of 8 bits, or with a bias, of a shape that `bias` makes a tensor of.
+template <class L, class Bias>
+Handle<L> product(Rng& rng, Handle<L> a, Handle<L> b, const Bias& bias) {
+  if (rng.chance(6)) {
+    const auto whole = [](Handle<L> x) {
+      return graph::cast(graph::clamp(x, -2, 2) * 4.0, graph::DType::int8);
+    };
+    return graph::cast(graph::matmul(whole(a), whole(b)), a.dtype());
+  }
+  if (rng.chance(30)) {
+    Shape shape = graph::without_vectors(graph::matrices(a.shape(), b.shape()).product, a.shape(), b.shape());
+    for (std::int64_t& e : shape)
+      if (rng.chance(30)) e = 1;
+    while (shape.size() > 1 && rng.chance(40)) shape.erase(shape.begin());
+    return graph::matmul(a, b, bias(shape).at);
+  }
   if (!rng.chance(12)) return graph::matmul(a, b);
   const graph::DType narrow = rng.chance(50) ? graph::DType::e4m3 : graph::DType::e5m2;
   return graph::cast(graph::matmul(graph::cast(a, narrow), graph::cast(b, narrow)), a.dtype());
@@ -339,7 +370,7 @@ Value<L> combined(Rng& rng, const Value<L>& x, const Partner& partner) {
   if (rng.chance(6)) return as_integers(rng, x, partner());
   OpKind kind = rng.pick(binary_operators());
   if (rng.chance(15))
-    kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div});
+    kind = rng.pick(std::vector<OpKind>{OpKind::add, OpKind::mul, OpKind::sub, OpKind::div, OpKind::pow});
   if (graph::elementwise(kind).scalar && rng.chance(25)) return with_scalar(rng, kind, x);
   return binary(rng, kind, x, partner());
 }

@@ -100,6 +100,47 @@ TEST_P(Masks, KeepTheirElements) {
   }
 }
 
+// Lengths by batch, along the last dimension and along another, as a kernel and in blocks.
+TEST_P(Masks, LengthsOfATensor) {
+  const Shape shape{3, 12, 50};
+  const graph::Array x = random(shape, DType::f16, 5);
+  graph::Builder b("lengths");
+  const Tensor X = b.input("X", shape), L = b.input("L", {3, 1, 1}, DType::int32),
+               M = b.input("M", {50}, DType::int32);
+  b.output(mask(X, L, {.tril = 20}), "keys");
+  b.output(mask(X, M, {}, 0.25, {0, 1}), "rows");
+  b.output(b.custom({.grid = {3, 4}, .block = {64}, .loop = 5},
+                    [&](BlockBuilder& t) {
+                      const Split split{.x = 0, .y = 1, .loop = 2};
+                      t.store(accum(t.mask(t.load(X, split), t.load(L, {.x = 0}), {.tril = 20}, split, 0)),
+                              {.x = 0, .y = 1});
+                    })
+               .at(0),
+           "block");
+  graph::Array l{{3, 1, 1}, {17, 0, 60}}, m = graph::make_array({50});
+  for (std::size_t i = 0; i < 50; ++i) m.values[i] = static_cast<double>(i % 16) - 2;
+  const auto y = emulate_graph(b.build(), {x, l, m}, GetParam());
+  std::size_t n = 0;
+  for (std::int64_t a = 0; a < 3; ++a)
+    for (std::int64_t i = 0; i < 12; ++i)
+      for (std::int64_t j = 0; j < 50; ++j, ++n) {
+        const bool kept = j - i <= 20 && static_cast<double>(j) < l.values[static_cast<std::size_t>(a)];
+        ASSERT_EQ(y[0][n], kept ? x.values[n] : -INFINITY) << a << " " << i << " " << j;
+        const bool row = static_cast<double>(i) < m.values[static_cast<std::size_t>(j)];
+        ASSERT_EQ(y[1][n], row ? x.values[n] : 0.25) << a << " " << i << " " << j;
+      }
+  for (std::int64_t a = 0; a < 3; ++a)
+    for (std::int64_t i = 0; i < 12; ++i)
+      for (std::int64_t j = 0; j < 10; ++j) {
+        double sum = 0;
+        for (std::int64_t s = j; s < 50; s += 10)
+          if (s - i <= 20 && static_cast<double>(s) < l.values[static_cast<std::size_t>(a)])
+            sum += x.values[static_cast<std::size_t>((a * 12 + i) * 50 + s)];
+        ASSERT_NEAR(y[2][static_cast<std::size_t>((a * 12 + i) * 10 + j)], sum,
+                    0x1p-9 * (1 + std::fabs(sum)));
+      }
+}
+
 /// Rows of attention in double, the mask's definition spelled out; 0 where nothing is kept.
 std::vector<double> attention(const graph::Array& q, const graph::Array& k, const graph::Array& v,
                               const Kept& kept) {
@@ -155,6 +196,49 @@ TEST_P(Masks, InAttention) {
     for (std::size_t o = 0; o < 2; ++o)
       for (std::size_t i = 0; i < expected.size(); ++i)
         ASSERT_NEAR(y[o][i], expected[i], 4e-3) << "output " << o << ", element " << i;
+  }
+}
+
+// The same of lengths that nothing but themselves divides evenly: 33 queries, 77 keys, 24 numbers a head. The loop has 7 tiles of
+// 11 keys; rows that keep nothing are NaN over the sum alone, as softmax has them, and 0 over what is at least a small scalar.
+TEST_P(Masks, InAttentionOfOddLengths) {
+  const std::int64_t m = 33, n = 77;
+  const graph::Array q = random({m, 24}, DType::f16, 6), k = random({24, n}, DType::f16, 7),
+                     v = random({n, 24}, DType::f16, 8);
+  for (const Kept& kept :
+       {Kept{.tril = 0}, {.tril = n - m}, {.tril = 9, .triu = -2}, {.tril = -4, .length = 19}}) {
+    graph::Builder b("odd");
+    const Tensor Q = b.input("Q", {m, 24}), K = b.input("K", {24, n}), V = b.input("V", {n, 24}),
+                 L = b.input("L", {1, 1}, DType::int32);
+    const auto made = b.custom({.grid = {3}, .block = {128}, .loop = 7}, [&](BlockBuilder& t) {
+      const Split place{.x = 0, .loop = 1};
+      const Tile scores = matmul(t.load(Q, {.x = 0}), t.load(K, {.loop = 1})) * 0.25;
+      const Tile s = t.mask(scores, t.load(L), kept, place);
+      const auto [max, fell] = graph::reduction_max(s, 1);
+      const Tile p = exp(s - max), r = exp(fell);
+      const Tile sum = accum_red_sum_rescale(p, r), o = accum_rescale(matmul(p, t.load(V, {.loop = 0})), r);
+      t.store(o / maximum(sum, 0x1p-126), {.x = 0});
+      t.store(o / sum, {.x = 0});
+      t.store(log(sum) + accum_max(max), {.x = 0});
+    });
+    for (Tensor y : made) b.output(y);
+    for (const double length : {77.0, 40.0}) {
+      Kept all = kept;
+      all.length = std::min<std::int64_t>(kept.length.value_or(n), static_cast<std::int64_t>(length));
+      const auto y = emulate_graph(b.build(), {q, k, v, {{1, 1}, {length}}}, GetParam());
+      const std::vector<double> expected = attention(q, k, v, all);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(i / 24);
+        bool any = false;
+        for (std::int64_t j = 0; j < n; ++j) any = any || keeps(all, row, j);
+        ASSERT_NEAR(y[0][i], expected[i], 4e-3) << "element " << i;
+        if (any)
+          ASSERT_NEAR(y[1][i], expected[i], 4e-3) << "element " << i;
+        else
+          ASSERT_TRUE(std::isnan(y[1][i])) << "element " << i;
+        if (!any) ASSERT_EQ(y[2][static_cast<std::size_t>(row)], -INFINITY);
+      }
+    }
   }
 }
 

@@ -18,6 +18,9 @@ ZELLIGE_ANYWHERE int wrap_mul(int x, int y) {
   return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
 }
 ZELLIGE_ANYWHERE int wrap_abs(int x) { return x < 0 ? wrap_sub(0, x) : x; }
+/// A sum as a reduction has it, of float or of int.
+ZELLIGE_ANYWHERE int sum_of(int x, int y) { return wrap_add(x, y); }
+ZELLIGE_ANYWHERE float sum_of(float x, float y) { return x + y; }
 ZELLIGE_ANYWHERE int max(int x, int y) { return x > y ? x : y; }
 ZELLIGE_ANYWHERE int min(int x, int y) { return x < y ? x : y; }
 

@@ -151,10 +151,23 @@ void add_products(int m, int n, int k, const double* a, const double* b, double*
     }
 }
 
+/// A thread's room for the largest instruction's matrices. On the heap: what a shared library that is loaded late has of
+/// thread-local memory is scarce.
+struct Matrices {
+  struct Room {
+    alignas(16) double a[16 * 256], b[256 * 32], d[64 * 256];
+  };
+  Room* const room = new Room;
+  Matrices() = default;
+  Matrices(const Matrices&) = delete;
+  ~Matrices() { delete room; }
+};
+
 /// The body of every matrix instruction that is one: `row` says the rest.
 inline void mma(const Instruction& row, const BodyOperands& operands) {
   const int m = row.m, n = row.n, k = row.k;
-  alignas(16) static thread_local double a[16 * 256], b[256 * 32], d[64 * 256];
+  static thread_local const Matrices matrices;
+  auto& [a, b, d] = *matrices.room;
   const Offsets<128> issuers(issuing_threads(row.issuers == 8     ? Issuer::quad_pair
                                              : row.issuers == 128 ? Issuer::warpgroup
                                                                   : Issuer::warp)

@@ -1,4 +1,4 @@
-// Sums and maxima over neighbouring lanes of a warp; every lane gets the result.
+// Sums and maxima, of float or of int, over neighbouring lanes of a warp; every lane gets the result.
 //
 //   float total = sum_lanes<8>(x);       // of the 8 lanes whose lane / 8 is this one's
 //   float total = sum_lanes<8>(x, row);  // and the emulator sees to it that these 8, and no others, have this row
@@ -7,15 +7,15 @@
 
 namespace zellige {
 
-template <int Lanes>
-ZELLIGE_CALL float sum_lanes(float x) {
+template <int Lanes, class T>
+ZELLIGE_CALL T sum_lanes(T x) {
 #pragma unroll
-  for (int mask = Lanes / 2; mask > 0; mask /= 2) x += shfl_xor(x, mask);
+  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = sum_of(x, shfl_xor(x, mask));
   return x;
 }
 
-template <int Lanes>
-ZELLIGE_CALL float max_lanes(float x) {
+template <int Lanes, class T>
+ZELLIGE_CALL T max_lanes(T x) {
 #pragma unroll
   for (int mask = Lanes / 2; mask > 0; mask /= 2) x = max(x, shfl_xor(x, mask));
   return x;
@@ -46,13 +46,13 @@ ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
 /// `result`: a number of the sum, or maximum, that x is a part of.
-template <int Lanes>
-ZELLIGE_CALL float sum_lanes(float x, int result) {
+template <int Lanes, class T>
+ZELLIGE_CALL T sum_lanes(T x, int result) {
   check_lanes<Lanes>(result, "sum_lanes");
   return sum_lanes<Lanes>(x);
 }
-template <int Lanes>
-ZELLIGE_CALL float max_lanes(float x, int result) {
+template <int Lanes, class T>
+ZELLIGE_CALL T max_lanes(T x, int result) {
   check_lanes<Lanes>(result, "max_lanes");
   return max_lanes<Lanes>(x);
 }

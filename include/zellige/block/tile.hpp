@@ -186,25 +186,25 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 
 /// The sum of `Parts` partial sums; part p lies at tile(p, coordinate...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
-ZELLIGE_CALL Vec<float, N> read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);
-  Vec<float, N> x = read<N>(tile(0, c...));
+  auto x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
-    const Vec<float, N> y = read<N>(tile(p, c...));
+    const auto y = read<N>(tile(p, c...));
 #pragma unroll
-    for (int i = 0; i < N; ++i) x[i] += y[i];
+    for (int i = 0; i < N; ++i) x[i] = sum_of(x[i], y[i]);
   }
   return x;
 }
 
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
-ZELLIGE_CALL Vec<float, N> read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
+ZELLIGE_CALL auto read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);
-  Vec<float, N> x = read<N>(tile(0, c...));
+  auto x = read<N>(tile(0, c...));
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
-    const Vec<float, N> y = read<N>(tile(p, c...));
+    const auto y = read<N>(tile(p, c...));
 #pragma unroll
     for (int i = 0; i < N; ++i) x[i] = max(x[i], y[i]);
   }

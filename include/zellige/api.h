@@ -1,0 +1,169 @@
+/* Zellige from any language: graphs become programs, programs run on the caller's memory. A C ABI that grows and does not change:
+ * functions are added, structures carry their size, and no exception crosses it.
+ *
+ *   zellige_graph* graph;
+ *   zellige_program* program;
+ *   if (zellige_graph_from_json(text, "mlp", &graph)) fail(zellige_last_error());
+ *   zellige_options options = {sizeof options};                          // the rest 0: chosen for this machine
+ *   if (zellige_program_new(graph, &options, &program)) fail(zellige_last_error());
+ *   if (zellige_program_launch(program, inputs, outputs, NULL, stream)) fail(zellige_last_error());
+ *
+ * Handles may be used from any thread; a program is launched from several at once. Texts are UTF-8 and end in zero; one that a
+ * function gives through a `char**` is the caller's, who ends it with zellige_text_free. */
+#ifndef ZELLIGE_API_H
+#define ZELLIGE_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define ZELLIGE_EXPORT
+#else
+#define ZELLIGE_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
+#define ZELLIGE_API_VERSION 1
+ZELLIGE_EXPORT int zellige_api_version(void);
+ZELLIGE_EXPORT const char* zellige_version(void);
+
+typedef enum zellige_status {
+  ZELLIGE_OK = 0,
+  ZELLIGE_REFUSED = 1, /* the input or the machine is at fault */
+  ZELLIGE_FAILED = 2   /* Zellige is */
+} zellige_status;
+
+/* What the calling thread's last function that did not succeed says: one sentence; "" before the first. */
+ZELLIGE_EXPORT const char* zellige_last_error(void);
+ZELLIGE_EXPORT void zellige_text_free(char* text);
+
+/* ---- Tensors: laid out as DLPack's DLTensor, so that one is passed on as it is. ---- */
+
+typedef struct zellige_tensor {
+  void* data;
+  int32_t device_type; /* 1: the host; 2: CUDA; 3: the host, pinned */
+  int32_t device_id;
+  int32_t rank;
+  uint8_t dtype_code; /* 0 int, 2 float, 4 bfloat16, 10 float8_e4m3fn, 12 float8_e5m2 */
+  uint8_t dtype_bits;
+  uint16_t dtype_lanes;   /* 1 */
+  const int64_t* shape;   /* outermost first */
+  const int64_t* strides; /* in elements; NULL: row-major */
+  uint64_t byte_offset;
+} zellige_tensor;
+
+/* What a program takes or gives. The pointers live as long as their graph or program. */
+typedef struct zellige_tensor_info {
+  const char* name;
+  const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
+  int32_t rank;
+  const int64_t* shape;
+  const int64_t* strides; /* in elements; NULL: not chosen yet */
+  int64_t bytes;          /* from the first element to the last */
+  int32_t alignment;      /* of the memory, in bytes */
+  int32_t memory;         /* output: the input whose memory it is, which is then given again; -1: its own */
+  int32_t constant;       /* input: no earlier work on the stream writes it */
+} zellige_tensor_info;
+
+/* ---- Graphs ---- */
+
+typedef struct zellige_graph zellige_graph;
+
+/* One graph in Zellige's JSON form, or the first of a list. `name` serves where the text has none. */
+ZELLIGE_EXPORT zellige_status zellige_graph_from_json(const char* text, const char* name,
+                                                      zellige_graph** graph);
+ZELLIGE_EXPORT void zellige_graph_free(zellige_graph* graph);
+ZELLIGE_EXPORT zellige_status zellige_graph_json(const zellige_graph* graph, char** text);
+ZELLIGE_EXPORT int zellige_graph_inputs(const zellige_graph* graph);
+ZELLIGE_EXPORT int zellige_graph_outputs(const zellige_graph* graph);
+ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index,
+                                                  zellige_tensor_info* info);
+ZELLIGE_EXPORT zellige_status zellige_graph_output(const zellige_graph* graph, int index,
+                                                   zellige_tensor_info* info);
+
+/* ---- Programs ---- */
+
+typedef struct zellige_program zellige_program;
+
+typedef enum zellige_on {
+  ZELLIGE_ON_AUTO = 0,     /* wherever its arguments lie: on a GPU, or on the host by the emulator */
+  ZELLIGE_ON_GPU = 1,      /* compiled for the GPU at once; refused where there is none */
+  ZELLIGE_ON_EMULATOR = 2, /* its kernels on the CPU, every access checked; needs a C++ compiler */
+  ZELLIGE_ON_REFERENCE = 3 /* what the graph means, in float64, without kernels */
+} zellige_on;
+
+typedef struct zellige_options {
+  size_t size; /* of this structure, as the caller knows it */
+  int32_t on;
+  int32_t tune;                 /* on a GPU: so many tilings are measured, and the fastest is taken */
+  const char* target;           /* sm_80, sm_86, sm_89, sm_90a; NULL: the GPU's, else sm_80 */
+  const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
+  const char* const* constants; /* names of inputs that no earlier work on the stream writes */
+  int32_t constant_count;
+  int32_t workers;  /* threads of the emulator; 0: one a core */
+  int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
+} zellige_options;
+
+ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
+                                                  zellige_program** program);
+ZELLIGE_EXPORT void zellige_program_free(zellige_program* program);
+
+typedef enum zellige_text {
+  ZELLIGE_SOURCE = 0,     /* the CUDA text, which includes <zellige/block.hpp> */
+  ZELLIGE_STANDALONE = 1, /* the same with Zellige's headers in it */
+  ZELLIGE_MANIFEST = 2,   /* docs/manifest.md */
+  ZELLIGE_PLAN = 3,       /* what each pass decided, in words */
+  ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
+  ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */
+  ZELLIGE_TARGET = 6
+} zellige_text;
+ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
+                                                   char** text);
+/* Microseconds that the program is expected to take. */
+ZELLIGE_EXPORT double zellige_program_price(const zellige_program* program);
+ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes */
+ZELLIGE_EXPORT int zellige_program_inputs(const zellige_program* program);
+ZELLIGE_EXPORT int zellige_program_outputs(const zellige_program* program);
+ZELLIGE_EXPORT zellige_status zellige_program_input(const zellige_program* program, int index,
+                                                    zellige_tensor_info* info);
+ZELLIGE_EXPORT zellige_status zellige_program_output(const zellige_program* program, int index,
+                                                     zellige_tensor_info* info);
+
+/* Compares every tensor with what the program takes, then runs it: on the GPU's `stream` where they lie there, without a copy, an
+ * allocation of theirs or a wait; on the emulator where they lie on the host, until it has ended. */
+ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, const zellige_tensor* inputs,
+                                                   int input_count, const zellige_tensor* outputs,
+                                                   int output_count, void* stream);
+
+/* The same on objects of Python by their framework's table of C functions (DLPack's DLPackExchangeAPI, of version 1), whose current
+ * stream it takes where `stream` is NULL. The caller holds the interpreter's lock; where an object cannot be read, Python's exception is
+ * set. */
+ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* program, const void* exchange,
+                                                           void* const* inputs, int input_count, void* const* outputs,
+                                                           int output_count, void* stream);
+
+/* The same on addresses of the current context's device, of which only the alignment is looked at. `workspace` is aligned to 256;
+ * NULL: the program's own, one for each stream. May be captured in a CUDA graph. */
+ZELLIGE_EXPORT zellige_status zellige_program_launch(zellige_program* program, void* const* inputs,
+                                                     void* const* outputs, void* workspace, void* stream);
+
+/* "" where a GPU and CUDA's compiler are here, else why not. `target`: the GPU's; either may be NULL. */
+ZELLIGE_EXPORT zellige_status zellige_gpu(char** target, char** why_not);
+
+/* ---- Layouts ---- */
+
+/* Evaluates an expression as `zellige layout` does: composition((_4,_8):(_8,_1), _16:_2). */
+ZELLIGE_EXPORT zellige_status zellige_layout(const char* expression, char** result);
+/* The operations, one line for each name and each kind of operands: logical_divide(layout, tiler). */
+ZELLIGE_EXPORT zellige_status zellige_layout_operations(char** list);
+/* A picture of what an expression gives, as SVG: each element in its bank's colour, `element_bits` wide. */
+ZELLIGE_EXPORT zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

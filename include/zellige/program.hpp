@@ -1,0 +1,131 @@
+// Programs for C++: a graph is loaded, compiled and launched on the caller's pointers and stream, from any thread, on any of several
+// GPUs. A thin, header-only face of <zellige/api.h>; nothing else of Zellige is on the include path.
+//
+//   zellige::Program program(zellige::Graph::from_file("mlp.json"), {.target = "sm_90a", .constants = {"W"}});
+//   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured
+//   for (const zellige_tensor_info& t : program.inputs()) std::cout << t.name << "\n";
+//
+// What is wrong is thrown as ProgramError, with one sentence.
+#pragma once
+#include <zellige/api.h>
+
+#include <fstream>
+#include <initializer_list>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zellige {
+
+struct ProgramError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  bool ours = false;  // Zellige's own fault, not the caller's or the machine's
+};
+
+namespace detail {
+inline void check(zellige_status status) {
+  if (status == ZELLIGE_OK) return;
+  ProgramError error(zellige_last_error());
+  error.ours = status == ZELLIGE_FAILED;
+  throw error;
+}
+inline std::string taken(char* text) {
+  const std::unique_ptr<char, void (*)(char*)> owner(text, zellige_text_free);
+  return text;
+}
+}  // namespace detail
+
+/// A validated graph.
+class Graph {
+ public:
+  static Graph from_json(const std::string& text, const std::string& name = "graph") {
+    zellige_graph* made = nullptr;
+    detail::check(zellige_graph_from_json(text.c_str(), name.c_str(), &made));
+    return Graph(made);
+  }
+  static Graph from_file(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) throw ProgramError(path + ": cannot be read");
+    const std::string name = path.substr(path.find_last_of('/') + 1);
+    return from_json(text.str(), name.substr(0, name.find_last_of('.')));
+  }
+  const zellige_graph* handle() const { return handle_.get(); }
+
+ private:
+  explicit Graph(zellige_graph* made) : handle_(made, zellige_graph_free) {}
+  std::unique_ptr<zellige_graph, void (*)(zellige_graph*)> handle_;
+};
+
+struct ProgramOptions {
+  zellige_on on = ZELLIGE_ON_AUTO;
+  std::string target = {};  // "": the GPU's, else sm_80
+  std::string tiling = {};  // given, chosen, a manifest's text; "": the target's way
+  std::vector<std::string> constants = {};
+  int tune = 0, workers = 0;
+  bool as_given = false;  // kernels as the graph's operators stand, not fused
+};
+
+class Program {
+ public:
+  explicit Program(const Graph& graph, const ProgramOptions& o = {}) {
+    std::vector<const char*> names;
+    for (const std::string& c : o.constants) names.push_back(c.c_str());
+    zellige_options options{};
+    options.size = sizeof options;
+    options.on = o.on, options.tune = o.tune, options.workers = o.workers, options.as_given = o.as_given;
+    options.target = o.target.empty() ? nullptr : o.target.c_str();
+    options.tiling = o.tiling.empty() ? nullptr : o.tiling.c_str();
+    options.constants = names.data(), options.constant_count = static_cast<int32_t>(names.size());
+    zellige_program* made = nullptr;
+    detail::check(zellige_program_new(graph.handle(), &options, &made));
+    handle_.reset(made);
+  }
+
+  /// In order; they live as long as the program.
+  std::vector<zellige_tensor_info> inputs() const {
+    return all(zellige_program_inputs(handle_.get()), zellige_program_input);
+  }
+  std::vector<zellige_tensor_info> outputs() const {
+    return all(zellige_program_outputs(handle_.get()), zellige_program_output);
+  }
+  std::string text(zellige_text which) const {
+    char* text = nullptr;
+    detail::check(zellige_program_text(handle_.get(), which, &text));
+    return detail::taken(text);
+  }
+  double price() const { return zellige_program_price(handle_.get()); }                // microseconds
+  std::int64_t workspace() const { return zellige_program_workspace(handle_.get()); }  // bytes
+
+  /// Every tensor's dtype, shape, strides, device and alignment are compared with what the program takes.
+  void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
+            void* stream = nullptr) {
+    detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()),
+                                       outputs.data(), static_cast<int>(outputs.size()), stream));
+  }
+  /// On addresses of the current context's device, by position.
+  void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
+              void* workspace = nullptr) {
+    if (static_cast<int>(inputs.size()) != zellige_program_inputs(handle_.get()) ||
+        static_cast<int>(outputs.size()) != zellige_program_outputs(handle_.get()))
+      throw ProgramError("launch: expected " + std::to_string(zellige_program_inputs(handle_.get())) +
+                         " inputs and " + std::to_string(zellige_program_outputs(handle_.get())) +
+                         " outputs, found " + std::to_string(inputs.size()) + " and " +
+                         std::to_string(outputs.size()));
+    detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
+  }
+
+ private:
+  template <class Get>
+  std::vector<zellige_tensor_info> all(int count, Get get) const {
+    std::vector<zellige_tensor_info> list(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) detail::check(get(handle_.get(), i, &list[static_cast<std::size_t>(i)]));
+    return list;
+  }
+  std::unique_ptr<zellige_program, void (*)(zellige_program*)> handle_{nullptr, zellige_program_free};
+};
+
+}  // namespace zellige

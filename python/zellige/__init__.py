@@ -1,0 +1,52 @@
+"""Zellige: functions on arrays become verified CUDA kernels, and CuTe's layouts.
+
+    import numpy as np, zellige
+
+    def layer(x, w):
+        return zellige.silu(x @ w)
+
+    program = zellige.compile(layer, x, w)      # x, w: arrays of NumPy or torch, or zellige.TensorSpec
+    y = program(x, w)                           # NumPy: on the emulator; torch on a GPU: on its current stream
+    print(program.source, program.explain())
+
+The operators (zellige.softmax, ...) run on NumPy and torch, too, so that the same function does. Layouts are zellige.layout's
+(Layout, composition, logical_divide, ...) and are found here where no operator has their name.
+"""
+
+import importlib
+
+# Everything is loaded when it is first used, so that importing takes no time.
+_PLACES = {
+    "compile": "program",
+    "Program": "program",
+    "TensorInfo": "program",
+    "TensorSpec": "exchange",
+    "Error": "_native",
+    "Fault": "_native",
+    "gpu": "_native",
+}
+
+
+_MODULES = (
+    "_native aten dtypes exchange layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
+)
+
+
+def __getattr__(name: str):
+    if name in _MODULES:
+        return importlib.import_module(f"zellige.{name}")
+    if name == "__version__":
+        return importlib.import_module("zellige._native").library().zellige_version().decode()
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"zellige.{_PLACES[name]}"), name)
+    operators = importlib.import_module("zellige.operators")
+    if name in operators.OPERATORS:
+        return getattr(operators, name)
+    return getattr(importlib.import_module("zellige.layout"), name)
+
+
+def __dir__():
+    operators, layout = (importlib.import_module(f"zellige.{m}") for m in ("operators", "layout"))
+    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "layout", "operators", "dtypes"})

@@ -1,0 +1,256 @@
+"""The C ABI of <zellige/api.h>, by ctypes: structures as they are there, and functions that raise what C tells by a status."""
+
+import ctypes
+import functools
+import json
+import os
+import sysconfig
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
+
+
+class Error(ValueError):
+    """What the caller or the machine is at fault for: one sentence with the values that clash."""
+
+
+class Fault(Error):
+    """What Zellige itself is at fault for."""
+
+
+class Tensor(ctypes.Structure):
+    """zellige_tensor, which is DLPack's DLTensor."""
+
+    _fields_ = [
+        ("data", c_void_p),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+        ("rank", c_int32),
+        ("dtype_code", c_uint8),
+        ("dtype_bits", c_uint8),
+        ("dtype_lanes", c_uint16),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("dtype", c_char_p),
+        ("rank", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("bytes", c_int64),
+        ("alignment", c_int32),
+        ("memory", c_int32),
+        ("constant", c_int32),
+    ]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("on", c_int32),
+        ("tune", c_int32),
+        ("target", c_char_p),
+        ("tiling", c_char_p),
+        ("constants", POINTER(c_char_p)),
+        ("constant_count", c_int32),
+        ("workers", c_int32),
+        ("as_given", c_int32),
+    ]
+
+
+_TEXTS = POINTER(c_void_p)
+_SIGNATURES = {
+    "zellige_api_version": (c_int, []),
+    "zellige_version": (c_char_p, []),
+    "zellige_last_error": (c_char_p, []),
+    "zellige_text_free": (None, [c_void_p]),
+    "zellige_graph_from_json": (c_int, [c_char_p, c_char_p, POINTER(c_void_p)]),
+    "zellige_graph_free": (None, [c_void_p]),
+    "zellige_graph_json": (c_int, [c_void_p, _TEXTS]),
+    "zellige_graph_inputs": (c_int, [c_void_p]),
+    "zellige_graph_outputs": (c_int, [c_void_p]),
+    "zellige_graph_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
+    "zellige_graph_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
+    "zellige_program_new": (c_int, [c_void_p, POINTER(_Options), POINTER(c_void_p)]),
+    "zellige_program_free": (None, [c_void_p]),
+    "zellige_program_text": (c_int, [c_void_p, c_int, _TEXTS]),
+    "zellige_program_price": (c_double, [c_void_p]),
+    "zellige_program_workspace": (c_int64, [c_void_p]),
+    "zellige_program_inputs": (c_int, [c_void_p]),
+    "zellige_program_outputs": (c_int, [c_void_p]),
+    "zellige_program_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
+    "zellige_program_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
+    "zellige_program_call": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]),
+    "zellige_gpu": (c_int, [_TEXTS, _TEXTS]),
+    "zellige_layout": (c_int, [c_char_p, _TEXTS]),
+    "zellige_layout_operations": (c_int, [_TEXTS]),
+    "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
+}
+_API_VERSION = 1
+_library = None
+
+
+def library():
+    """The shared object beside this file, or the one that $ZELLIGE_LIBRARY names; loaded when it is first needed."""
+    global _library
+    if _library is None:
+        path = os.environ.get("ZELLIGE_LIBRARY") or os.path.join(os.path.dirname(__file__), "libzellige.so")
+        try:
+            loaded = ctypes.CDLL(path)
+        except OSError as why:
+            raise ImportError(f"zellige: {path} cannot be loaded: {why}") from None
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+        if loaded.zellige_api_version() < _API_VERSION:
+            found = loaded.zellige_api_version()
+            raise ImportError(f"zellige: {path} has version {found} of the ABI, expected {_API_VERSION} or later")
+        _library = loaded
+    return _library
+
+
+@functools.cache
+def _locked():
+    """The library again, for functions that call into Python's objects."""
+    loaded = ctypes.PyDLL(library()._name)
+    loaded.zellige_program_call_objects.argtypes = [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]
+    return loaded
+
+
+def checked(status: int) -> None:
+    if status:
+        message = library().zellige_last_error().decode()
+        raise (Fault if status == 2 else Error)(message)
+
+
+def text_of(function, *arguments) -> str:
+    """What a function gives through a `char**`, its last parameter."""
+    text = c_void_p()
+    checked(function(*arguments, byref(text)))
+    try:
+        return ctypes.string_at(text).decode()
+    finally:
+        library().zellige_text_free(text)
+
+
+def _info(function, handle, index) -> dict:
+    i = _Info()
+    checked(function(handle, index, byref(i)))
+    return {
+        "name": i.name.decode(),
+        "dtype": i.dtype.decode(),
+        "shape": tuple(i.shape[: i.rank]),
+        "strides": tuple(i.strides[: i.rank]) if i.strides else None,
+        "bytes": i.bytes,
+        "alignment": i.alignment,
+        "memory": None if i.memory < 0 else i.memory,
+        "constant": bool(i.constant),
+    }
+
+
+class Graph:
+    """A validated graph."""
+
+    def __init__(self, form, name: str = "graph"):
+        self._handle = c_void_p()
+        text = form if isinstance(form, str) else json.dumps(form)
+        checked(library().zellige_graph_from_json(text.encode(), name.encode(), byref(self._handle)))
+
+    def __del__(self):
+        if getattr(self, "_handle", None) and _library is not None:
+            _library.zellige_graph_free(self._handle)
+
+    @property
+    def handle(self):
+        return self._handle
+
+    def form(self) -> dict:
+        return json.loads(text_of(library().zellige_graph_json, self._handle))
+
+    def inputs(self) -> list:
+        count = library().zellige_graph_inputs(self._handle)
+        return [_info(library().zellige_graph_input, self._handle, i) for i in range(count)]
+
+    def outputs(self) -> list:
+        count = library().zellige_graph_outputs(self._handle)
+        return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
+
+
+TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6}
+ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
+
+
+class Program:
+    """A compiled graph."""
+
+    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse):
+        names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
+        options = _Options(
+            ctypes.sizeof(_Options),
+            ON[on],
+            tune,
+            target.encode() if target else None,
+            tiling.encode() if tiling else None,
+            names,
+            len(constants),
+            workers,
+            not fuse,
+        )
+        _find_nvrtc()
+        self._handle = c_void_p()
+        checked(library().zellige_program_new(graph.handle, byref(options), byref(self._handle)))
+        self._call = library().zellige_program_call
+
+    def __del__(self):
+        if getattr(self, "_handle", None) and _library is not None:
+            _library.zellige_program_free(self._handle)
+
+    def text(self, which: str) -> str:
+        return text_of(library().zellige_program_text, self._handle, TEXTS[which])
+
+    def price(self) -> float:
+        return library().zellige_program_price(self._handle)
+
+    def workspace(self) -> int:
+        return library().zellige_program_workspace(self._handle)
+
+    def inputs(self) -> list:
+        count = library().zellige_program_inputs(self._handle)
+        return [_info(library().zellige_program_input, self._handle, i) for i in range(count)]
+
+    def outputs(self) -> list:
+        count = library().zellige_program_outputs(self._handle)
+        return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
+
+    def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
+        """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
+        objects = (ctypes.py_object * len(inputs))(*inputs), (ctypes.py_object * len(outputs))(*outputs)
+        checked(_locked().zellige_program_call_objects(self._handle, exchange, objects[0], len(inputs), objects[1], len(outputs), stream))
+
+    def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
+        checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))
+
+
+def gpu():
+    """(target, "") of the GPU here, or ("", why there is none)."""
+    _find_nvrtc()
+    target, why_not = c_void_p(), c_void_p()
+    checked(library().zellige_gpu(byref(target), byref(why_not)))
+    found = tuple(ctypes.string_at(t).decode() for t in (target, why_not))
+    for t in (target, why_not):
+        library().zellige_text_free(t)
+    return found
+
+
+def _find_nvrtc() -> None:
+    """NVRTC as pip's wheels bring it, where neither $ZELLIGE_NVRTC nor the system's search names one before."""
+    if os.environ.get("ZELLIGE_NVRTC"):
+        return
+    root = os.path.join(sysconfig.get_paths()["purelib"], "nvidia")
+    for place in ("cu13/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.12"):
+        if os.path.exists(os.path.join(root, place)):
+            os.environ["ZELLIGE_NVRTC"] = os.path.join(root, place)
+            return

@@ -1,0 +1,214 @@
+"""torch's core operators (ATen) as operators on traced arrays."""
+
+import operator
+
+import torch
+
+from . import dtypes, numpy_face
+from . import operators as op
+from ._native import Error
+from .tracing import Array
+
+aten = torch.ops.aten
+
+
+@torch.library.custom_op("zellige::attention", mutates_args=())
+def attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
+) -> torch.Tensor:
+    """torch's scaled_dot_product_attention as one operator: what is not taken keeps torch's kernels."""
+    made = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=grouped
+    )
+    return made.contiguous()
+
+
+@attention.register_fake
+def _(q, k, v, mask, causal, scale, grouped):
+    return q.new_empty((*q.shape[:-1], v.shape[-1]))
+
+
+def _attention(q, k, v, mask, causal, scale, grouped):
+    shape = q.shape
+    if grouped and q.shape[1] != k.shape[1]:
+        heads = k.shape[1]
+        q = op.reshape(q, (shape[0], heads, shape[1] // heads, *shape[2:]))
+        k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
+        if mask is not None:
+            raise Error("expected no mask beside grouped heads, found one")
+    s = op.mul(op.matmul(q, numpy_face._swap(k, -1, -2)), shape[-1] ** -0.5 if scale is None else scale)
+    if mask is not None:
+        s = op.add(s, mask)
+    if causal:
+        s = op.mask(s, tril=0)
+    return op.reshape(op.matmul(op.safe_softmax(s, -1), v), (*shape[:-1], v.shape[-1]))
+
+
+def _scaled(function):
+    def sum_of(x, y, *, alpha=1):
+        return function(x, y if alpha == 1 else op.mul(y, alpha))
+
+    return sum_of
+
+
+def _addmm(bias, x, y, *, beta=1, alpha=1):
+    product = op.matmul(x, y) if alpha == 1 else op.mul(op.matmul(x, y), alpha)
+    return op.add(product, bias if beta == 1 else op.mul(bias, beta))
+
+
+def _softmax(function):
+    def along(x, dim, half_to_float):
+        return function(op.cast(x, "f32") if half_to_float else x, dim)
+
+    return along
+
+
+def _reduction(function):
+    def along(x, dim=None, keepdim=False, *, dtype=None):
+        x = x if dtype is None else op.cast(x, dtype)
+        return function(x, list(range(x.ndim)) if not dim else list(dim), keepdim)
+
+    return along
+
+
+def _layer_norm(x, shape, weight, bias, eps):
+    if len(shape) != 1:
+        raise Error(f"expected a norm over the last dimension, found {list(shape)}")
+    if weight is None and bias is not None:
+        return [op.add(op.layer_norm(x, eps=eps), bias)]
+    return [op.layer_norm(x, weight, bias, eps)]
+
+
+def _variance(x, dim=None, *, correction=1, keepdim=False):
+    if correction != 0:
+        raise Error(f"expected a variance without correction, found {correction}")
+    return numpy_face._var(x, list(range(x.ndim)) if not dim else list(dim), keepdim)
+
+
+def _clamp(x, lo=None, hi=None):
+    x = x if lo is None else op.maximum(x, lo)
+    return x if hi is None else op.minimum(x, hi)
+
+
+def _to_copy(x, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
+    if device is not None:
+        raise Error(f"expected no change of device, found {device}")
+    return x if dtype is None else op.cast(x, dtype)
+
+
+def _slice(x, dim=0, start=None, end=None, step=1):
+    if step != 1:
+        raise Error(f"expected slices of step 1, found {step}")
+    start, end, _ = slice(start, end).indices(x.shape[dim])
+    return x if (start, end) == (0, x.shape[dim]) else op.slice(x, dim, start, end)
+
+
+def _select(x, dim, index):
+    at = index % x.shape[dim]
+    return numpy_face._squeeze(op.slice(x, dim, at, at + 1), dim)
+
+
+def _transpose(x, a, b):
+    return numpy_face._swap(x, a, b)
+
+
+def _squeeze(x, dim):
+    dims = [d for d in ([dim] if isinstance(dim, int) else dim) if x.shape[d] == 1]
+    return numpy_face._squeeze(x, dims) if dims else x
+
+
+def _same(x, **_):
+    return x
+
+
+# Views alone make no part worth taking.
+VIEWS = {
+    aten.view.default: lambda x, shape: op.reshape(x, shape),
+    aten._unsafe_view.default: lambda x, shape: op.reshape(x, shape),
+    aten.reshape.default: lambda x, shape: op.reshape(x, shape),
+    aten.permute.default: op.permute,
+    aten.t.default: lambda x: _transpose(x, 0, 1) if x.ndim == 2 else x,
+    aten.transpose.int: _transpose,
+    aten.expand.default: lambda x, shape, implicit=False: op.expand(x, shape),
+    aten.unsqueeze.default: numpy_face._unsqueeze,
+    aten.squeeze.dim: _squeeze,
+    aten.squeeze.dims: _squeeze,
+    aten.slice.Tensor: _slice,
+    aten.select.int: _select,
+    aten.split_with_sizes.default: lambda x, sizes, dim=0: op.split(x, sizes, dim),
+    aten.split.Tensor: lambda x, size, dim=0: op.split(x, size, dim),
+    aten.clone.default: _same,
+    aten.detach.default: _same,
+    aten.alias.default: _same,
+    operator.getitem: lambda parts, i: parts[i],
+}
+OPERATORS = VIEWS | {
+    aten.mm.default: op.matmul,
+    aten.bmm.default: op.matmul,
+    aten.addmm.default: _addmm,
+    aten.add.Scalar: op.add,
+    aten.mul.Scalar: op.mul,
+    aten.add.Tensor: _scaled(op.add),
+    aten.sub.Tensor: _scaled(op.sub),
+    aten.mul.Tensor: op.mul,
+    aten.div.Tensor: op.div,
+    aten.neg.default: op.neg,
+    aten.abs.default: op.abs,
+    aten.exp.default: op.exp,
+    aten.log.default: op.log,
+    aten.sqrt.default: op.sqrt,
+    aten.rsqrt.default: op.rsqrt,
+    aten.reciprocal.default: lambda x: op.div(1, x),
+    aten.sin.default: op.sin,
+    aten.cos.default: op.cos,
+    aten.tanh.default: op.tanh,
+    aten.sigmoid.default: op.sigmoid,
+    aten.silu.default: op.silu,
+    aten.relu.default: op.relu,
+    aten.gelu.default: lambda x, *, approximate="none": op.gelu(x, approximate),
+    aten.pow.Tensor_Scalar: op.pow,
+    aten.pow.Tensor_Tensor: op.pow,
+    aten.maximum.default: op.maximum,
+    aten.minimum.default: op.minimum,
+    aten.clamp.default: _clamp,
+    aten._softmax.default: _softmax(op.softmax),
+    aten._safe_softmax.default: lambda x, dim, dtype=None: op.safe_softmax(x if dtype is None else op.cast(x, dtype), dim),
+    aten._log_softmax.default: _softmax(op.log_softmax),
+    aten.sum.dim_IntList: _reduction(op.sum),
+    aten.mean.dim: _reduction(op.mean),
+    aten.amax.default: _reduction(op.amax),
+    aten.amin.default: _reduction(op.amin),
+    aten.var.correction: _variance,
+    aten.native_layer_norm.default: _layer_norm,
+    aten.cat.default: op.concat,
+    aten._to_copy.default: _to_copy,
+    torch.ops.zellige.attention.default: _attention,
+}
+
+
+def dtype_of(value) -> str:
+    """Zellige's name of a tensor's dtype, or Error."""
+    return dtypes.name_of(value.dtype)
+
+
+def evaluate(node, arrays):
+    """A node of an FX graph on the arrays of those before it."""
+    if node.target not in OPERATORS:
+        raise Error("is not known")
+
+    def value(x):
+        if isinstance(x, torch.fx.Node):
+            return arrays[x]
+        if isinstance(x, (list, tuple)):
+            return [value(e) for e in x]
+        return x
+
+    stated = {k: value(v) for k, v in node.kwargs.items()}
+    if "device" in stated and node.all_input_nodes and stated["device"] == node.all_input_nodes[0].meta["val"].device:
+        del stated["device"]  # where it lies already
+    result = OPERATORS[node.target](*map(value, node.args), **stated)
+    if isinstance(result, Array):
+        expected = node.meta["val"]
+        if result.shape != tuple(expected.shape) or result._dtype != dtype_of(expected):
+            raise Error(f"expected {dtype_of(expected)} {tuple(expected.shape)}, found {result._dtype} {result.shape}")
+    return result

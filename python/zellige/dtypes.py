@@ -1,0 +1,88 @@
+"""Zellige's dtypes, and what NumPy, ml_dtypes, torch and DLPack call them.
+
+====== ================ =======================
+dtype  NumPy            torch
+====== ================ =======================
+f16    float16          float16
+bf16   ml_dtypes' own   bfloat16
+f32    float32          float32
+e4m3   ml_dtypes' own   float8_e4m3fn
+e5m2   ml_dtypes' own   float8_e5m2
+int8   int8             int8
+int32  int32            int32
+====== ================ =======================
+"""
+
+from ._native import Error
+
+# Name here, elsewhere, bytes of an element, DLPack's code.
+_ROWS = [
+    ("f16", "float16", 2, 2),
+    ("bf16", "bfloat16", 2, 4),
+    ("f32", "float32", 4, 2),
+    ("e4m3", "float8_e4m3fn", 1, 10),
+    ("e5m2", "float8_e5m2", 1, 12),
+    ("int8", "int8", 1, 0),
+    ("int32", "int32", 4, 0),
+]
+_BY_NAME = {name: row for row in _ROWS for name in row[:2]}
+_KINDS = {"f": 2, "i": 0, "u": 1, "c": 5, "b": 6}
+NAMES = tuple(row[0] for row in _ROWS)
+
+
+def name_of(dtype) -> str:
+    """Zellige's name of a dtype that is a name, NumPy's, ml_dtypes' or torch's. Error where it has none."""
+    text = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    row = _BY_NAME.get(text.removeprefix("torch."))
+    if row is None:
+        raise Error(f"dtype: expected one of {', '.join(NAMES)}, found {text}")
+    return row[0]
+
+
+def is_integer(name: str) -> bool:
+    return name.startswith("int")
+
+
+def itemsize(name: str) -> int:
+    return _BY_NAME[name][2]
+
+
+def dlpack_code(dtype) -> tuple:
+    """DLPack's code and bits of a NumPy dtype, whether Zellige has it or not."""
+    row = _BY_NAME.get(dtype.name)
+    return (row[3], 8 * row[2]) if row else (_KINDS.get(dtype.kind, 3), 8 * dtype.itemsize)
+
+
+def numpy_dtype(name: str):
+    """The NumPy dtype of a name. Error where it takes ml_dtypes, and that is not installed."""
+    import numpy
+
+    row = _BY_NAME[name]
+    if row[3] in (0, 2):
+        return numpy.dtype(row[1])
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise Error(f"dtype {name}: NumPy has it by the package ml_dtypes, which is not installed") from None
+    return numpy.dtype(getattr(ml_dtypes, row[1]))
+
+
+def torch_dtype(name: str):
+    """torch's dtype of a name."""
+    import torch
+
+    return getattr(torch, _BY_NAME[name][1])
+
+
+def promoted(names) -> str:
+    """What NumPy and torch make of operands of these dtypes. Error where they make what Zellige has not."""
+    names = list(dict.fromkeys(names))
+    if len(names) == 1:
+        return names[0]
+    if set(names) == {"int8", "int32"}:
+        return "int32"
+    if any(is_integer(n) for n in names):
+        raise Error(f"expected operands of one dtype or of floating-point dtypes, found {' and '.join(names)}; cast one")
+    if any(n in ("e4m3", "e5m2") for n in names):
+        raise Error(f"expected operands of one dtype where some are of 8 bits, found {' and '.join(names)}; cast one")
+    return "f32"

@@ -1,0 +1,141 @@
+"""Arrays of NumPy, torch, CuPy, JAX and others as the library takes them: where they lie, in which dtype, shape and strides.
+
+NumPy's are read directly, since DLPack knows not all that ml_dtypes has; all others by DLPack, without a copy and without waiting.
+"""
+
+import ctypes
+import functools
+from dataclasses import dataclass
+
+from . import _native, dtypes
+from ._native import Error
+
+HOST, CUDA = 1, 2
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_capsule_name = ctypes.pythonapi.PyCapsule_GetName
+_capsule_name.restype, _capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_VERSIONED_HEAD = 32  # of DLManagedTensorVersioned, before its DLTensor
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An array's dtype, shape and strides, in elements (None: row-major), in place of an array as an example of `compile`."""
+
+    shape: tuple
+    dtype: str
+    strides: tuple = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "dtype", dtypes.name_of(self.dtype))
+        if self.strides is not None:
+            object.__setattr__(self, "strides", tuple(self.strides))
+
+
+def is_numpy(x) -> bool:
+    return type(x).__module__.partition(".")[0] == "numpy" and hasattr(x, "__array_interface__")
+
+
+def is_array(x) -> bool:
+    return isinstance(x, TensorSpec) or is_numpy(x) or hasattr(x, "__dlpack__")
+
+
+def spec_of(x) -> TensorSpec:
+    """What an example says of an argument. Error where it is no array, or one of a dtype that Zellige has not."""
+    if isinstance(x, TensorSpec):
+        return x
+    if not is_array(x):
+        raise Error(f"expected an array of NumPy, torch or another that has DLPack, or a zellige.TensorSpec, found {type(x).__name__}")
+    if is_numpy(x):
+        return TensorSpec(x.shape, dtypes.name_of(x.dtype), _element_strides(x))
+    dtype = dtypes.name_of(x.dtype)
+    strides = tuple(x.stride()) if callable(getattr(x, "stride", None)) else None
+    return TensorSpec(x.shape, dtype, strides)
+
+
+def _element_strides(x) -> tuple:
+    if any(s % x.itemsize for s in x.strides):
+        raise Error(f"expected strides of whole elements of {x.itemsize} bytes, found {x.strides} bytes")
+    return tuple(s // x.itemsize for s in x.strides)
+
+
+class Tensors:
+    """Arrays as one C array of zellige_tensor, alive as long as this is."""
+
+    def __init__(self, arrays):
+        self.count = len(arrays)
+        self.c = (_native.Tensor * max(1, self.count))()
+        self._alive = []
+        for at, x in enumerate(arrays):
+            if is_numpy(x):
+                self._numpy(self.c[at], x)
+            elif hasattr(x, "__dlpack__"):
+                self._dlpack(at, x)
+            else:
+                raise Error(f"expected an array of NumPy, torch or another that has DLPack, found {type(x).__name__}")
+
+    def _numpy(self, to, x):
+        if not x.dtype.isnative:
+            raise Error(f"expected numbers in this machine's byte order, found {x.dtype.str}")
+        extents = ctypes.c_int64 * max(1, x.ndim)
+        shape, strides = extents(*x.shape), extents(*_element_strides(x))
+        self._alive += [shape, strides, x]
+        code, bits = dtypes.dlpack_code(x.dtype)
+        to.data, to.device_type, to.device_id, to.rank = x.__array_interface__["data"][0], HOST, 0, x.ndim
+        to.dtype_code, to.dtype_bits, to.dtype_lanes = code, bits, 1
+        to.shape, to.strides, to.byte_offset = shape, strides, 0
+
+    def _dlpack(self, at, x):
+        if getattr(x, "requires_grad", False):
+            x = x.detach()
+        # -1: no synchronisation; the program runs on the producer's current stream.
+        capsule = x.__dlpack__(stream=-1) if x.__dlpack_device__()[0] == CUDA else x.__dlpack__()
+        name = _capsule_name(capsule)
+        pointer = _capsule_pointer(capsule, name) + (_VERSIONED_HEAD if name == b"dltensor_versioned" else 0)
+        ctypes.memmove(ctypes.byref(self.c[at]), pointer, ctypes.sizeof(_native.Tensor))
+        self._alive.append(capsule)
+
+    def device(self):
+        """(DLPack's type, number) of the first one."""
+        return (self.c[0].device_type, self.c[0].device_id) if self.count else (HOST, 0)
+
+
+@functools.cache
+def exchange_table(kind: type):
+    """The address of a framework's table of C functions for its arrays; None where it has none, or one of another version."""
+    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    return None if capsule is None else _capsule_pointer(capsule, b"dlpack_exchange_api")
+
+
+def current_stream(like, device: int):
+    """The stream on which the arrays' framework puts its work on that device now; NULL of a framework that is not known."""
+    framework = type(like).__module__.partition(".")[0]
+    if framework == "torch":
+        import torch
+
+        return torch.cuda.current_stream(device).cuda_stream or None
+    if framework == "cupy":
+        import cupy
+
+        return cupy.cuda.get_current_stream().ptr or None
+    return None
+
+
+def empty_like(like, info):
+    """An array of the framework of another, and on its device, with the dtype, shape and strides that a program gives."""
+    framework = type(like).__module__.partition(".")[0]
+    if framework == "torch" or hasattr(like, "new_empty_strided"):
+        import torch
+
+        return torch.empty_strided(info.shape, info.strides, dtype=dtypes.torch_dtype(info.dtype), device=like.device)
+    if is_numpy(like):
+        import numpy as module
+    elif framework == "cupy":
+        import cupy as module
+    else:
+        raise Error(f"output {info.name}: arrays of {framework} are not allocated here; pass out=")
+    dtype = dtypes.numpy_dtype(info.dtype)
+    buffer = module.empty(info.bytes // dtype.itemsize, dtype)
+    return module.lib.stride_tricks.as_strided(buffer, info.shape, [s * dtype.itemsize for s in info.strides])

@@ -1,0 +1,173 @@
+"""CuTe's layouts under CuTe's names, by the library's run-time algebra.
+
+    >>> from zellige.layout import Layout, composition, logical_divide
+    >>> logical_divide(Layout((8, 8), (8, 1)), (2, 2))
+    ((2,4),(2,4)):((8,16),(1,2))
+    >>> composition(Layout("(_4,_8):(_8,_1)"), Layout("_16:_2"))
+    (_2,_8):(_16,_1)
+
+Every operation that `zellige layout --list` shows is a function here: composition, complement, coalesce, right_inverse, zipped_divide,
+blocked_product, local_tile, ... An operand is a layout or another value of theirs, a number, a tuple, None for CuTe's `_`, or a text in
+CuTe's notation. Numbers are run-time numbers, as in CuTe; `Int(8)`, or "_8" in a text, is known at compile time, and some operations
+take these alone. What an operation refuses raises Error with the library's sentence.
+"""
+
+import functools
+import re
+
+from . import _native
+from ._native import Error
+
+__all__ = ["Int", "Layout", "Value", "evaluate", "operations"]
+
+
+class Int(int):
+    """A number that is known at compile time; it prints as CuTe's do: _8."""
+
+    def __repr__(self) -> str:
+        return f"_{int(self)}"
+
+    __str__ = __repr__
+
+
+class Value:
+    """A value of the algebra, by its text: a swizzle, a tensor of coordinates, a basis element."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str):
+        self._text = _native.text_of(_native.library().zellige_layout, text.encode()).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __eq__(self, other) -> bool:
+        return str(self) == str(other) if isinstance(other, Value) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __call__(self, *coordinate):
+        """At a coordinate; with None in it, the rest of a layout or tensor."""
+        return evaluate(f"{self._text}({', '.join(_operand(c) for c in coordinate)})")
+
+
+class Layout(Value):
+    """A layout: Layout(shape, stride), Layout(shape) with the first mode the fastest, or Layout(text).
+
+    layout(i, j) is the index at a coordinate, layout(None, j) what is left of it, layout[k] its mode k. In a notebook it is drawn, each
+    element in the colour of its bank of shared memory.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, shape, stride=None):
+        if isinstance(shape, str) and stride is None:
+            super().__init__(shape)
+            if not isinstance(_value(self._text), Layout):
+                raise Error(f"Layout: expected a layout, found {self._text}")
+        else:
+            operands = [shape] if stride is None else [shape, stride]
+            super().__init__(f"make_layout({', '.join(map(_operand, operands))})")
+
+    def __getitem__(self, mode: int):
+        if not 0 <= mode < len(self):  # ends iteration
+            raise IndexError(f"{self._text} has modes 0 to {len(self) - 1}, found {mode}")
+        return evaluate(f"get({self._text}, {mode})")
+
+    def __len__(self) -> int:
+        return evaluate(f"rank({self._text})")
+
+    @property
+    def shape(self):
+        return evaluate(f"shape({self._text})")
+
+    @property
+    def stride(self):
+        return evaluate(f"stride({self._text})")
+
+    def svg(self, element_bits: int = 32) -> str:
+        """The picture; banks are of elements of so many bits."""
+        return _native.text_of(_native.library().zellige_layout_svg, self._text.encode(), element_bits)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def _operand(x) -> str:
+    if isinstance(x, (Value, Int, str)):
+        return str(x)
+    if x is None:
+        return "_"
+    if isinstance(x, (tuple, list)):
+        return f"({','.join(map(_operand, x))})"
+    if isinstance(x, bool) or not hasattr(x, "__index__"):
+        raise Error(f"expected a layout, a number, a tuple, None or a text as an operand, found {x!r}")
+    return str(x.__index__())
+
+
+_NUMBER = re.compile(r"(_?)(-?\d+)$")
+
+
+def _value(text: str):
+    """A text as Python has it: numbers, tuples of numbers, truth values, layouts, other values, or what was printed."""
+    number = _NUMBER.match(text)
+    if number:
+        return (Int if number[1] else int)(number[2])
+    if text in ("true", "_true", "false", "_false"):
+        return text.endswith("true")
+    if re.fullmatch(r"[\d(),_-]*", text) and text.startswith("("):
+        if not re.search(r"_(?![\d-])", text):  # CuTe's _ is no number
+            return _tuple(text)
+    made = Value.__new__(Layout if _is_layout(text) else Value)
+    made._text = text
+    return text if "\n" in text else made
+
+
+def _is_layout(text: str) -> bool:
+    return ":" in text and not text.startswith(("ArithTuple", "counting_iter"))
+
+
+def _tuple(text: str):
+    """A tuple of numbers."""
+    stack = [[]]
+    for token in re.findall(r"\(|\)|_?-?\d+", text):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            done = tuple(stack.pop())
+            stack[-1].append(done)
+        else:
+            stack[-1].append(_value(token))
+    return stack[0][0]
+
+
+def evaluate(expression: str):
+    """The value of an expression as `zellige layout` takes it: "logical_divide((8,8):(8,1), (2,2))"."""
+    return _value(_native.text_of(_native.library().zellige_layout, expression.encode()).rstrip("\n"))
+
+
+@functools.cache
+def operations() -> dict:
+    """By name, the kinds of operands that each operation takes."""
+    found = {}
+    for line in _native.text_of(_native.library().zellige_layout_operations).splitlines():
+        found.setdefault(line[: line.index("(")], []).append(line)
+    return found
+
+
+def __getattr__(name: str):
+    if name.startswith("_") or name not in operations():
+        raise AttributeError(f"module 'zellige.layout' has no attribute '{name}'")
+
+    def operation(*operands):
+        return evaluate(f"{name}({', '.join(map(_operand, operands))})")
+
+    operation.__name__ = operation.__qualname__ = name
+    operation.__doc__ = "\n".join(operations()[name])
+    globals()[name] = operation
+    return operation
+
+
+def __dir__():
+    return sorted({*__all__, *operations()})

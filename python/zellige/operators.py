@@ -1,0 +1,450 @@
+"""Zellige's operators as functions, under PyTorch's names, on arrays of a trace, of NumPy and of torch alike.
+
+Each takes arrays of one of these three, and numbers where an operand may be one. On NumPy they are computed in float64 and rounded
+once, which is what the operator means; on torch by torch. Floating-point results have the operands' dtype; operands of two
+floating-point dtypes of 16 bits or more become float32 first.
+"""
+
+import math
+
+from . import dtypes
+from ._native import Error
+from .tracing import Array, is_scalar
+
+
+def _is_torch(x) -> bool:
+    return type(x).__module__.partition(".")[0] == "torch" or any(c.__module__ == "torch" for c in type(x).__mro__[:-1])
+
+
+def _call(op: str, operands, results: int = 1, **attributes):
+    traced = next((x for x in operands if isinstance(x, Array)), None)
+    if traced is not None:
+        made = _traced(traced._trace, op, operands, results, attributes)
+        return made if results > 1 or op == "split" else made[0]
+    if any(_is_torch(x) for x in operands):
+        from . import torch_operators as meaning
+    else:
+        from . import numpy_operators as meaning
+    return getattr(meaning, op)(*operands, **attributes)
+
+
+def _traced(trace, op, operands, results, attributes):
+    arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
+    promotes = op not in ("gather", "scatter", "slice_scatter", "where")
+    if promotes and len({x._dtype for x in arrays}) > 1:
+        common = dtypes.promoted([x._dtype for x in arrays])
+        arrays = [x if x._dtype == common else cast(x, common) for x in arrays]
+    scalars = [x for x in operands if is_scalar(x)]
+    form = {k: v for k, v in attributes.items() if v is not None}
+    if scalars:
+        form["scalar"] = _number(scalars[0])
+    for key in ("value",):
+        if key in form:
+            form[key] = _number(form[key])
+    return trace.append(op, arrays, form, results)
+
+
+def _number(x):
+    x = x.item() if hasattr(x, "item") else x
+    return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
+
+
+def _dim(x, dim: int) -> int:
+    if not -x.ndim <= dim < x.ndim:
+        raise Error(f"dim: expected {-x.ndim} to {x.ndim - 1} for shape {tuple(x.shape)}, found {dim}")
+    return dim % x.ndim
+
+
+# ---- Products ----
+
+
+def matmul(x, y, tf32: bool = False):
+    """Products of matrices over the last two dimensions; the others are batches and broadcast. A vector is a row on the left, a
+    column on the right. `tf32` rounds operands of float32 to 10 bits of mantissa first. e4m3 and e5m2 give float32."""
+    if isinstance(x, Array) or isinstance(y, Array):
+        trace = (x if isinstance(x, Array) else y)._trace
+        x, y = (a if isinstance(a, Array) else trace.capture(a) for a in (x, y))
+        left, right = x.ndim == 1, y.ndim == 1
+        x = reshape(x, (1, *x.shape)) if left else x
+        y = reshape(y, (*y.shape, 1)) if right else y
+        z = _call("matmul", (x, y), tf32=tf32 or None)
+        shape = list(z.shape)
+        if right:
+            del shape[-1]
+        if left:
+            del shape[-1 if right else -2]
+        return z if not left and not right else _reshaped(z, shape, "matmul of two vectors")
+    return _call("matmul", (x, y), tf32=tf32)
+
+
+def _reshaped(x, shape, what):
+    if not shape:
+        raise Error(f"{what}: expected a result of at least one dimension, found a number; keep a dimension")
+    return reshape(x, shape)
+
+
+# ---- Elementwise, of one array ----
+
+
+def exp(x):
+    """e to the x."""
+    return _call("exp", (x,))
+
+
+def log(x):
+    """The natural logarithm."""
+    return _call("log", (x,))
+
+
+def square(x):
+    """x times x."""
+    return _call("square", (x,))
+
+
+def sqrt(x):
+    """The square root."""
+    return _call("sqrt", (x,))
+
+
+def rsqrt(x):
+    """1 / sqrt(x)."""
+    return _call("rsqrt", (x,))
+
+
+def neg(x):
+    """-x."""
+    return _call("neg", (x,))
+
+
+def abs(x):  # noqa: A001 (the operator's name)
+    """The magnitude."""
+    return _call("abs", (x,))
+
+
+def sin(x):
+    """The sine of x radians."""
+    return _call("sin", (x,))
+
+
+def cos(x):
+    """The cosine of x radians."""
+    return _call("cos", (x,))
+
+
+def tanh(x):
+    """The hyperbolic tangent."""
+    return _call("tanh", (x,))
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x))."""
+    return _call("sigmoid", (x,))
+
+
+def silu(x):
+    """x / (1 + exp(-x))."""
+    return _call("silu", (x,))
+
+
+def relu(x):
+    """max(x, 0)."""
+    return _call("relu", (x,))
+
+
+def gelu(x, approximate: str = "none"):
+    """x/2 (1 + erf(x / sqrt 2)); with `approximate="tanh"` x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
+    if approximate not in ("none", "tanh"):
+        raise Error(f"gelu: expected approximate to be none or tanh, found {approximate}")
+    return _call("gelu" if approximate == "none" else "gelu_tanh", (x,))
+
+
+def clamp(x, lo: float, hi: float):
+    """min(max(x, lo), hi)."""
+    return _call("clamp", (x,), lo=_number(lo), hi=_number(hi))
+
+
+def cast(x, dtype, saturate: bool = False):
+    """x in another dtype, rounded to nearest; with `saturate` what is past its end becomes its last number."""
+    name = dtypes.name_of(dtype)
+    if isinstance(x, Array):
+        return x if name == x._dtype else _call("cast", (x,), dtype=name, saturate=saturate or None)
+    return _call("cast", (x,), dtype=name, saturate=saturate)
+
+
+# ---- Elementwise, of two arrays or of an array and a number; they broadcast as NumPy's do ----
+
+
+def _pair(op, x, y, swapped=None):
+    """`swapped`: what the operator is of (y, x) where x is a number, which only a last operand may be."""
+    if isinstance(y, Array) and is_scalar(x):
+        return swapped(y, x)
+    if op == "mul" and isinstance(x, Array) and is_scalar(y):
+        return _call("mul_scalar", (x, y))
+    return _call(op, (x, y))
+
+
+def add(x, y):
+    """x + y."""
+    return _pair("add", x, y, add)
+
+
+def sub(x, y):
+    """x - y."""
+    return _pair("sub", x, y, lambda a, s: add(neg(a), s))
+
+
+def mul(x, y):
+    """x times y."""
+    return _pair("mul", x, y, mul)
+
+
+def div(x, y):
+    """x / y."""
+    return _pair("div", x, y, lambda a, s: pow(a, -1) if s == 1 else mul(pow(a, -1), s))
+
+
+def pow(x, y):  # noqa: A001
+    """x to the y. A number to the power of an array is exp(y ln x), for positive numbers."""
+    if isinstance(x, Array) and is_scalar(y) and y == 2:
+        return square(x)
+    return _pair("pow", x, y, _exponential)
+
+
+def _exponential(a, s):
+    if s <= 0:
+        raise Error(f"pow: expected a positive number to the power of an array, found {s}")
+    return exp(mul(a, math.log(s)))
+
+
+def maximum(x, y):
+    """The larger; NaN if either is."""
+    return _pair("maximum", x, y, maximum)
+
+
+def minimum(x, y):
+    """The smaller; NaN if either is."""
+    return _pair("minimum", x, y, minimum)
+
+
+def eq(x, y):
+    """1 where x = y, else 0, in the operands' dtype, as all comparisons are."""
+    return _pair("eq", x, y, eq)
+
+
+def ne(x, y):
+    """1 where x differs from y or one is NaN."""
+    return _pair("ne", x, y, ne)
+
+
+def lt(x, y):
+    """1 where x < y."""
+    return _pair("lt", x, y, gt)
+
+
+def le(x, y):
+    """1 where x <= y."""
+    return _pair("le", x, y, ge)
+
+
+def gt(x, y):
+    """1 where x > y."""
+    return _pair("gt", x, y, lt)
+
+
+def ge(x, y):
+    """1 where x >= y."""
+    return _pair("ge", x, y, le)
+
+
+def where(condition, x, y):
+    """x where the condition is not 0, else y, of which either may be a number."""
+    if not any(isinstance(a, Array) for a in (condition, x, y)):
+        return _call("where", (condition, x, y))
+    trace = next(a._trace for a in (condition, x, y) if isinstance(a, Array))
+    condition, x, y = (a if isinstance(a, Array) or is_scalar(a) else trace.capture(a) for a in (condition, x, y))
+    if is_scalar(condition):
+        raise Error(f"where: expected an array for its condition, found {condition}")
+    if is_scalar(x) and is_scalar(y):
+        chosen = ne(condition, 0)
+        return _call("where", (chosen, mul(chosen, x), y))
+    if is_scalar(x):
+        return where(eq(condition, 0), y, x)
+    common = dtypes.promoted([a._dtype for a in (x, y) if isinstance(a, Array)])
+    x, y = (cast(a, common) if isinstance(a, Array) else a for a in (x, y))
+    if condition._dtype != common:
+        condition = cast(ne(condition, 0), common)  # 1 and 0 are in every dtype
+    return _call("where", (condition, x, y))
+
+
+# ---- Along dimensions ----
+
+
+def _along(op, x, dim, keepdim):
+    if not isinstance(x, Array):
+        return _call(op, (x,), dim=dim, keepdim=keepdim)
+    dims = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = sorted({_dim(x, d) for d in dims}, reverse=True)
+    if len(dims) == x.ndim and not keepdim:
+        raise Error(f"{op}: expected a result of at least one dimension, found a number; keepdim=True keeps them as 1")
+    for d in dims:
+        x = _call(op, (x,), dim=d, keepdim=keepdim or None)
+    return x
+
+
+def sum(x, dim=None, keepdim: bool = False):  # noqa: A001
+    """The sum along one dimension, several, or all (None); `keepdim` keeps them as 1."""
+    return _along("sum", x, dim, keepdim)
+
+
+def mean(x, dim=None, keepdim: bool = False):
+    """The mean along dimensions."""
+    return _along("mean", x, dim, keepdim)
+
+
+def amax(x, dim=None, keepdim: bool = False):
+    """The maximum along dimensions; NaN wins."""
+    return _along("amax", x, dim, keepdim)
+
+
+def amin(x, dim=None, keepdim: bool = False):
+    """The minimum along dimensions; NaN wins."""
+    return _along("amin", x, dim, keepdim)
+
+
+def logsumexp(x, dim: int, keepdim: bool = False):
+    """ln of the sum of exp along one dimension."""
+    return _call("logsumexp", (x,), dim=_dim(x, dim), keepdim=keepdim)
+
+
+def softmax(x, dim: int = -1):
+    """exp(x - max) / sum of them, along one dimension."""
+    return _call("softmax", (x,), dim=_dim(x, dim))
+
+
+def safe_softmax(x, dim: int = -1):
+    """softmax that is 0 where a row is -inf alone."""
+    return _call("safe_softmax", (x,), dim=_dim(x, dim))
+
+
+def log_softmax(x, dim: int = -1):
+    """x - max - ln of the sum of exp(x - max), along one dimension."""
+    return _call("log_softmax", (x,), dim=_dim(x, dim))
+
+
+def rms_norm(x, weight=None, eps: float = 0.0):
+    """x / sqrt(mean of squares over the last dimension + eps), times the weight, of shape (last dimension)."""
+    return _call("rms_norm", (x,) if weight is None else (x, weight), eps=eps)
+
+
+def layer_norm(x, weight=None, bias=None, eps: float = 0.0):
+    """c / sqrt(mean of c^2 + eps), c = x - mean over the last dimension; times the weight, plus the bias."""
+    if weight is None and bias is not None:
+        raise Error("layer_norm: expected a weight beside the bias, found none")
+    return _call("layer_norm", tuple(a for a in (x, weight, bias) if a is not None), eps=eps)
+
+
+# ---- Views and joins ----
+
+
+def permute(x, dims):
+    """Dimension dims[d] of x comes at d."""
+    return _call("permute", (x,), dims=[_dim(x, d) for d in dims])
+
+
+def reshape(x, shape):
+    """The same elements in row-major order; one extent may be -1, which is what is left."""
+    shape = [shape] if isinstance(shape, int) else list(shape)
+    if shape.count(-1) == 1:
+        rest = math.prod(n for n in shape if n != -1)
+        size = math.prod(x.shape)
+        if rest == 0 or size % rest:
+            raise Error(f"reshape: expected a shape of {size} elements, as {tuple(x.shape)} has, found {tuple(shape)}")
+        shape[shape.index(-1)] = size // rest
+    return _call("reshape", (x,), shape=shape)
+
+
+def expand(x, shape):
+    """Broadcast to a shape; -1 keeps an extent."""
+    ahead = len(shape) - len(x.shape)
+    shape = [x.shape[i - ahead] if n == -1 and i >= ahead else n for i, n in enumerate(shape)]
+    return _call("expand", (x,), shape=shape)
+
+
+def slice(x, dim: int, start: int, end: int):  # noqa: A001
+    """Elements start up to, not including, end along a dimension."""
+    return _call("slice", (x,), dim=_dim(x, dim), start=start, end=end)
+
+
+def concat(arrays, dim: int = 0):
+    """Arrays one behind the other along a dimension."""
+    arrays = list(arrays)
+    first = next((a for a in arrays if isinstance(a, Array)), arrays[0])
+    return arrays[0] if len(arrays) == 1 else _call("concat", arrays, dim=_dim(first, dim))
+
+
+def split(x, sizes, dim: int = 0):
+    """Parts of these sizes along a dimension; a number is the size of each, the last one's may be less."""
+    dim = _dim(x, dim)
+    if isinstance(sizes, int):
+        extent = x.shape[dim]
+        sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
+    return _call("split", (x,), results=len(sizes), dim=dim, sizes=list(sizes))
+
+
+def mask(x, *, tril=None, triu=None, length=None, value: float = -math.inf, dims=(-2, -1)):
+    """x where j - i <= tril, j - i >= triu and j < length, as far as they are given, else `value`; i and j are the coordinates
+    along `dims`. tril=0 is a causal mask."""
+    return _call("mask", (x,), tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
+
+
+def rotary(x, cos, sin):
+    """Each pair of the last dimension turns, (a, b) to (a cos - b sin, b cos + a sin); pairs lie in its two halves."""
+    return _call("rotary", (x, cos, sin))
+
+
+def rotary_interleaved(x, cos, sin):
+    """The same of pairs that lie side by side."""
+    return _call("rotary_interleaved", (x, cos, sin))
+
+
+# ---- Rows by number ----
+
+
+def gather(x, numbers):
+    """Row numbers[i, ...] of x in place of each number, which are int32."""
+    return _call("gather", (x, numbers))
+
+
+def scatter(x, numbers, updates):
+    """x, but its row numbers[i, ...] is updates[i, ...]; each number at most once."""
+    return _call("scatter", (x, numbers, updates))
+
+
+def slice_scatter(x, part, dim: int, start):
+    """x, but along a dimension it is the part from `start` on, a number or an int32 array of shape (1)."""
+    dim = _dim(x, dim)
+    if isinstance(x, Array) and is_scalar(start):
+        return _call("slice_scatter", (x, part), dim=dim, start=int(start))
+    if isinstance(x, Array):
+        return _call("slice_scatter", (x, part, start), dim=dim)
+    return _call("slice_scatter", (x, part), dim=dim, start=start)
+
+
+def in_place(y, x):
+    """Says that y, made of x by scatter or slice_scatter, takes the memory of x, an argument: a cache that is changed where it
+    lies. Returns y. Of NumPy and torch arrays, x becomes y and is returned."""
+    if not isinstance(y, Array):
+        x[...] = y
+        return x
+    for op in y._trace.operators:
+        for i, output in enumerate(op["outputs"]):
+            if output == y._name:
+                op["outputs"][i] = {"name": output, "memory": x._name}
+    return y
+
+
+OPERATORS = (
+    "matmul exp log square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum eq"
+    " ne lt le gt ge where sum mean amax amin logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
+    " slice concat split mask rotary rotary_interleaved gather scatter slice_scatter in_place"
+).split()

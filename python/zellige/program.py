@@ -1,0 +1,252 @@
+"""Programs: what `compile` gives, callable on arrays."""
+
+import inspect
+import json
+import os
+from dataclasses import dataclass
+
+from . import _native, exchange
+from ._native import Error
+from .tracing import Array, Trace
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """What a program takes or gives."""
+
+    name: str
+    dtype: str
+    shape: tuple
+    strides: tuple  # in elements
+    bytes: int  # from the first element to the last
+    alignment: int  # of the memory, in bytes
+    memory: int | None  # of an output: which input's memory it takes
+    constant: bool  # of an input: no earlier work on the stream writes it
+
+
+# ---- Arguments: arrays in tuples, lists and dicts ----
+
+
+def _leaves(tree, name: str) -> list:
+    """(name, array) of each leaf, in order."""
+    if isinstance(tree, (tuple, list)):
+        return [leaf for i, part in enumerate(tree) for leaf in _leaves(part, f"{name}.{i}")]
+    if isinstance(tree, dict):
+        return [leaf for key, part in tree.items() for leaf in _leaves(part, f"{name}.{key}")]
+    return [(name, tree)]
+
+
+def _like(tree, leaves):
+    """A tree of the same form with other leaves, taken from an iterator."""
+    if isinstance(tree, dict):
+        return {key: _like(part, leaves) for key, part in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_like(part, leaves) for part in tree) if type(tree) in (tuple, list) else type(tree)(*(_like(p, leaves) for p in tree))
+    return next(leaves)
+
+
+class Program:
+    """A compiled program. Called with arrays as its examples were, it gives arrays as its function does.
+
+    NumPy's arrays and others of the host run on the emulator, until it has ended; arrays of a GPU on their framework's current
+    stream, without a copy and without waiting. Every argument is compared with what the program takes: dtype, shape, strides,
+    device and alignment; what differs is an `Error` with both values.
+
+    inputs, outputs: TensorInfo of each, in order.
+    source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/manifest.md's, as a dict.
+    plan: what each pass decided, in words.  price: microseconds that it is expected to take.
+    graph: what the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory beside the tensors.
+    """
+
+    def __init__(self, native: _native.Program, name: str, results=None, arguments=None, captured=(), signature=None):
+        self._native, self.name = native, name
+        self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
+        self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
+        self._arguments = arguments  # of each input: the leaf it is; None: in order
+        self._captured = dict(captured)  # by input: the array
+        self._results = results  # (form, what each leaf is: an output's number, or a leaf of the arguments)
+        self._signature = signature
+        # Whether its arguments are its inputs, one for one, and its outputs memory of their own.
+        self._plain = (
+            bool(self.inputs)
+            and not self._captured
+            and list(self._order()) == list(range(len(self.inputs)))
+            and (signature is None or signature[1] == list(signature[0].parameters)[: len(self.inputs)])
+            and all(o.memory is None for o in self.outputs)
+        )
+
+    def __repr__(self) -> str:
+        def shown(tensors):
+            return ", ".join(f"{t.name} {t.dtype} {t.shape}" for t in tensors)
+
+        return f"<zellige.Program {self.name} for {self.target}: {shown(self.inputs)} -> {shown(self.outputs)}>"
+
+    source = property(lambda self: self._native.text("source"))
+    standalone = property(lambda self: self._native.text("standalone"))
+    manifest = property(lambda self: json.loads(self._native.text("manifest")))
+    plan = property(lambda self: self._native.text("plan"))
+    graph = property(lambda self: json.loads(self._native.text("graph")))
+    target = property(lambda self: self._native.text("target"))
+    price = property(lambda self: self._native.price())
+    workspace = property(lambda self: self._native.workspace())
+
+    def explain(self) -> str:
+        """The plan and the price of each kernel, in words."""
+        return self._native.text("plan") + self._native.text("price")
+
+    def __call__(self, *args, out=None, stream=None, **kwargs):
+        """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: a CUDA stream's address in
+        place of the current one."""
+        if self._plain and not kwargs and len(args) == len(self.inputs) and isinstance(out, list) and len(out) == len(self.outputs):
+            table = exchange.exchange_table(type(args[0]))
+            if table is not None and getattr(args[0], "is_cuda", False):
+                self._native.call_objects(table, args, out, stream)
+                return self._given_back(args, out)
+        leaves = self._bound(args, kwargs)
+        given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
+        inputs = exchange.Tensors(given)
+        outs = self._outs(out, given)
+        outputs = exchange.Tensors(outs)
+        kind, number = inputs.device()
+        if kind == exchange.CUDA and stream is None:
+            stream = exchange.current_stream(given[0], number)
+        self._native.call(inputs.c, inputs.count, outputs.c, outputs.count, stream)
+        return self._given_back(leaves, outs)
+
+    def _given_back(self, leaves, outs):
+        if self._results is None:
+            return outs[0] if len(outs) == 1 else tuple(outs)
+        form, which = self._results
+        return _like(form, iter([leaves[~i] if i < 0 else outs[i] for i in which]))
+
+    def _order(self):
+        return range(len(self.inputs)) if self._arguments is None else self._arguments
+
+    def _bound(self, args, kwargs) -> list:
+        """The leaves of the arguments, in order."""
+        if self._signature is None:
+            names = [i.name for i in self.inputs]
+            unknown = [k for k in kwargs if k not in names]
+            if unknown:
+                raise Error(f"program {self.name}: has no input {unknown[0]}; its inputs are {', '.join(names)}")
+            args = [*args, *(kwargs[n] for n in names[len(args) :] if n in kwargs)]
+            if len(args) != len(names):
+                raise Error(f"program {self.name}: expected {len(names)} inputs ({', '.join(names)}), found {len(args)}")
+            return list(args)
+        signature, names = self._signature
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as why:
+            raise Error(f"program {self.name}: {why}") from None
+        found = [leaf for name, value in bound.arguments.items() for leaf in _leaves(value, name)]
+        if [name for name, _ in found] != names:
+            raise Error(f"program {self.name}: expected arguments {', '.join(names)}, found {', '.join(n for n, _ in found)}")
+        return [array for _, array in found]
+
+    def _outs(self, out, given) -> list:
+        own = [o for o in self.outputs if o.memory is None]
+        outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
+        if out is None:
+            if own and not given:
+                raise Error(f"program {self.name}: takes no inputs whose framework could allocate; pass out=")
+            outs = [exchange.empty_like(given[0], o) for o in own]
+        elif len(outs) != len(own):
+            raise Error(f"program {self.name}: expected {len(own)} arrays in out, found {len(outs)}")
+        for array, o in zip(outs, own):
+            if exchange.is_numpy(array) and not array.flags.writeable:
+                raise Error(f"program {self.name}, output {o.name}: expected memory that can be written, found a read-only array")
+        rest = iter(outs)
+        return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
+
+
+def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
+    """A Program of a function in plain array code, or of a graph.
+
+    function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
+        path of a file that holds it (docs/graph.md), and then without examples.
+    examples: for each parameter an array as it will be called with, or a TensorSpec; tuples, lists and dicts of them are parameters,
+        too. Shapes, dtypes and strides are taken from them, values are not looked at.
+    target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.
+    on: "auto" runs where the arguments lie; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU, every access
+        checked; "reference" computes in float64 what the graph means, without kernels.
+    tune: on a GPU, so many tilings are measured and the fastest is taken.
+    constant: names of parameters that no earlier work on the stream writes, such as weights.
+    tiling: "given", "chosen" or a manifest's text; None: the target's way.
+    fuse: False has a kernel for each operator that needs one; True fuses them where that costs less.
+    workers: threads of the emulator; 0: one a core.
+
+    Raises Error for what the function, the graph, the options or the machine is at fault for.
+    """
+    if on not in _native.ON:
+        raise Error(f"on: expected one of {', '.join(_native.ON)}, found {on}")
+    options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "fuse": fuse, "workers": workers}
+    constant = [constant] if isinstance(constant, str) else list(constant)
+    if not callable(function):
+        if examples:
+            raise Error(f"compile: a graph states its inputs; expected no examples, found {len(examples)}")
+        graph = _graph(function)
+        return Program(_native.Program(graph, constants=constant, **options), graph.form().get("name", "graph"))
+    return _traced(function, examples, constant, options)
+
+
+def _graph(form) -> _native.Graph:
+    if isinstance(form, dict):
+        return _native.Graph(form)
+    text = os.fspath(form)
+    if text.lstrip()[:1] in ("{", "["):
+        return _native.Graph(text)
+    try:
+        with open(text, encoding="utf-8") as file:
+            return _native.Graph(file.read(), os.path.splitext(os.path.basename(text))[0])
+    except OSError as why:
+        raise Error(f"{text}: cannot be read: {why.strerror}") from None
+
+
+def _traced(function, examples, constant, options) -> Program:
+    from . import numpy_face  # noqa: F401 (gives arrays their operators)
+
+    name = getattr(function, "__name__", type(function).__name__).strip("<>")
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*examples)
+    except TypeError as why:
+        raise Error(f"compile {name}: {why}") from None
+    for c in constant:
+        if c not in bound.arguments:
+            raise Error(f"compile {name}: has no parameter {c} to be constant; its parameters are {', '.join(bound.arguments)}")
+
+    trace = Trace(name)
+    leaves, arrays = [], []
+    for parameter, value in bound.arguments.items():
+        for leaf, example in _leaves(value, parameter):
+            try:
+                spec = exchange.spec_of(example)
+            except Error as why:
+                raise Error(f"compile {name}, argument {leaf}: {why}") from None
+            leaves.append(leaf)
+            arrays.append(trace.input(leaf, spec.dtype, spec.shape, spec.strides, parameter in constant))
+    given = iter(arrays)
+    for parameter, value in bound.arguments.items():
+        bound.arguments[parameter] = _like(value, given)
+
+    result = function(*bound.args, **bound.kwargs)
+    outputs, names, which = [], [], []
+    for leaf, y in _leaves(result, "Y"):
+        if not isinstance(y, Array):
+            raise Error(f"compile {name}: expected {name} to return arrays, found {type(y).__name__}")
+        passed = next((i for i, a in enumerate(arrays) if a is y), None)
+        known = next((i for i, o in enumerate(outputs) if o is y), None)
+        if passed is None and known is None:
+            known = len(outputs)
+            outputs.append(y)
+            names.append(trace.fresh(leaf.replace("Y.", "") if isinstance(result, dict) else leaf.replace(".", "")))
+        which.append(~passed if passed is not None else known)
+    if not outputs:
+        raise Error(f"compile {name}: expected {name} to compute something, found that it returns its arguments")
+
+    form, read = trace.form(outputs, names)
+    native = _native.Program(_native.Graph(form, name), constants=[], **options)
+    by_name = {a._name: i for i, a in enumerate(arrays)}
+    captured = {read.index(n): array for n, array, _ in trace.captured if n in read}
+    order = [by_name.get(n) for n in read]
+    return Program(native, name, (result, which), order, captured, (signature, leaves))

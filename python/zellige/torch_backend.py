@@ -1,0 +1,206 @@
+"""torch.compile(model, backend="zellige").
+
+What torch traced is decomposed into ATen's core operators and cut into the largest convex parts of those that are known here; each
+part becomes a program, and all else stays as it is. A graph that needs gradients, or whose sizes are not fixed, is left alone.
+`reports` tells of every graph what was taken and what was not, and why.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch._decomp import core_aten_decompositions
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from . import _native, aten
+from ._native import Error
+from .program import Program
+from .tracing import Trace
+
+_KEPT = [torch.ops.aten.silu.default]  # known here as one operator
+
+
+@dataclass
+class Report:
+    """Of one graph."""
+
+    operators: int = 0
+    taken: int = 0
+    parts: list = field(default_factory=list)  # the programs
+    left: dict = field(default_factory=dict)  # by operator: why it was left
+
+    def __str__(self) -> str:
+        lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
+        lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
+        lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
+        return "\n".join(lines)
+
+
+reports: list[Report] = []
+
+
+def _input(trace, name, value, constant=False):
+    if any(not isinstance(n, int) for n in value.shape):
+        raise Error(f"expected fixed sizes, found {tuple(value.shape)}")
+    return trace.input(name, aten.dtype_of(value), value.shape, value.stride(), constant)
+
+
+class _Known(OperatorSupportBase):
+    """Whether a node by itself can be traced, found by tracing it."""
+
+    def __init__(self, report):
+        self.report = report
+        self.known = {}  # by node: what it gives, of a trace of its own
+
+    def is_node_supported(self, submodules, node) -> bool:
+        if node.op != "call_function":
+            return False
+        if node not in self.known:
+            self.known[node] = self._tried(node)
+        return self.known[node]
+
+    def _tried(self, node) -> bool:
+        trace = Trace("node")
+        try:
+            arrays = {}
+            for n in node.all_input_nodes:
+                value = n.meta.get("val")
+                if isinstance(value, (list, tuple)):  # a split's parts
+                    if not (n.op == "call_function" and self.is_node_supported(None, n)):
+                        raise Error("its operand is left")
+                    arrays[n] = [_input(trace, f"{n.name}_{i}", v) for i, v in enumerate(value)]
+                elif isinstance(value, torch.Tensor):
+                    # Strides are a matter of the part's inputs.
+                    arrays[n] = trace.input(n.name, aten.dtype_of(value), value.shape, None)
+                else:
+                    raise Error(f"expected tensors of fixed sizes, found {value}")
+            aten.evaluate(node, arrays)
+        except (Error, IndexError, TypeError) as why:  # the latter two: results and arguments that are not known here
+            self.report.left.setdefault(str(node.target), str(why))
+            return False
+        return True
+
+
+class Part(torch.nn.Module):
+    """A part of a graph as a program. Its operators are kept beside it."""
+
+    def __init__(self, name, module, constants):
+        super().__init__()
+        trace, arrays, self.order = Trace(name), {}, []
+        outputs = ()
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                arrays[node] = _input(trace, node.name, node.meta["val"], node.name in constants)
+                self.order.append(arrays[node]._name)
+            elif node.op == "output":
+                outputs = node.args[0]
+            else:
+                arrays[node] = aten.evaluate(node, arrays)
+        self.single = not isinstance(outputs, (tuple, list))
+        nodes = [outputs] if self.single else list(outputs)
+        made, self.which = [], []  # of each result: which output it is, or which argument (complemented)
+        for n in nodes:
+            name_ = arrays[n]._name
+            if name_ in self.order:
+                self.which.append(~self.order.index(name_))
+                continue
+            known = [m for m in made if arrays[m]._name == name_]
+            if not known:
+                made.append(n)
+            self.which.append(made.index((known or [n])[0]))
+        names = [trace.fresh(f"Y{i}") for i in range(len(made))]
+        if not made:
+            raise Error("computes nothing")
+        form, read = trace.form([arrays[n] for n in made], names, [n.meta["val"].stride() for n in made])
+        native = _native.Program(
+            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True
+        )
+        self.program = Program(native, name)
+        self.read = [self.order.index(n) for n in read]
+        self.inputs = [(i, info) for i, info in zip(self.read, self.program.inputs)]
+
+    def forward(self, *args):
+        given = [_laid_out(args[i], info) for i, info in self.inputs]
+        like = given[0]
+        outs = [torch.empty_strided(o.shape, o.strides, dtype=args_dtype(o), device=like.device) for o in self.program.outputs]
+        self.program(*given, out=outs)
+        results = [args[~i].clone() if i < 0 else outs[i] for i in self.which]
+        return results[0] if self.single else tuple(results)
+
+
+def args_dtype(info):
+    from . import dtypes
+
+    return dtypes.torch_dtype(info.dtype)
+
+
+def _laid_out(x, info):
+    """A tensor in the strides and the alignment that the program was compiled for; a copy where it lies otherwise."""
+    if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
+        return x
+    return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)
+
+
+def _compiled(graph_module, constants, report):
+    """The graph with its parts in their places."""
+    known = _Known(report)
+    nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
+    report.operators = len(nodes)
+    partitioner = CapabilityBasedPartitioner(graph_module, known, allows_single_node_partition=True)
+    partitions = [p for p in partitioner.propose_partitions() if any(n.target not in aten.VIEWS for n in p.nodes)]
+    fused = partitioner.fuse_partitions(partitions)
+    for node in list(fused.graph.nodes):
+        if node.op != "call_module":
+            continue
+        module = fused.get_submodule(node.target)
+        inside = [n for n in module.graph.nodes if n.op == "placeholder"]
+        weights = {i.name for i, outer in zip(inside, node.args) if outer.name in constants}
+        try:
+            part = Part(node.target, module, weights)
+        except Error as why:
+            report.left[node.target] = str(why)
+            continue
+        fused.set_submodule(node.target, part)
+        report.parts.append(part.program)
+        report.taken += sum(n.op == "call_function" for n in module.graph.nodes)
+    fused.recompile()
+    return fused
+
+
+_ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
+
+
+def _keep_attention(graph_module):
+    """torch's attention as one operator, which would be taken apart before it is seen here."""
+
+    def stated(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        return dropout_p, (q, k, v, attn_mask, is_causal, scale, enable_gqa)
+
+    for node in graph_module.graph.nodes:
+        if node.op == "call_function" and node.target in _ATTENTION:
+            dropout, arguments = stated(*node.args, **node.kwargs)
+            if dropout == 0:
+                node.target, node.args, node.kwargs = torch.ops.zellige.attention.default, arguments, {}
+    graph_module.recompile()
+
+
+def backend(graph_module, example_inputs):
+    """The entry point of torch.compile."""
+    report = Report()
+    reports.append(report)
+    if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
+        report.left["the graph"] = "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
+        return graph_module
+    own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
+    weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
+
+    _keep_attention(graph_module)
+
+    def compiler(module, inputs):
+        placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        constants = {n.name for i, n in enumerate(placeholders) if i in weights}
+        return _compiled(module, constants, report)
+
+    decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
+    return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)

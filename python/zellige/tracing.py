@@ -1,0 +1,156 @@
+"""Arrays without values: what a function does with them is written down as a graph.
+
+Shapes and dtypes are those that the library infers, operator by operator, so that a mistake is raised by the line that makes it.
+"""
+
+import math
+import numbers
+import re
+
+from . import _native, dtypes
+from ._native import Error
+
+
+class Trace:
+    """The operators so far."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.inputs, self.operators = [], []  # as the JSON form has them
+        self.captured = []  # (input's name, array): what the function had from elsewhere
+        self._taken = set()
+
+    def fresh(self, name: str) -> str:
+        """The name, or one like it that no tensor has yet."""
+        name = re.sub(r"[^!#-\[\]-~]", "_", name)[:180] or "t"
+        candidate, number = name, 1
+        while candidate in self._taken:
+            candidate, number = f"{name}_{number}", number + 1
+        self._taken.add(candidate)
+        return candidate
+
+    def input(self, name, dtype, shape, strides, constant=False) -> "Array":
+        name = self.fresh(name)
+        form = {"name": name, "dtype": dtype, "shape": list(shape)}
+        if strides is not None:
+            form["strides"] = list(strides)
+        if constant:
+            form["constant"] = True
+        # Judged by the library at once, with an operator that takes any.
+        cast = {"op": "cast", "inputs": [name], "outputs": [f"{name}_"], "dtype": "f32"}
+        _native.Graph({"zellige_graph": 1, "name": self.name, "inputs": [form], "operators": [cast], "outputs": [f"{name}_"]})
+        self.inputs.append(form)
+        return Array(self, name, dtype, tuple(shape))
+
+    def capture(self, array) -> "Array":
+        """An input for an array that the function uses without having it as a parameter."""
+        from . import exchange
+
+        for name, known, traced in self.captured:
+            if known is array:
+                return traced
+        spec = exchange.spec_of(array)
+        traced = self.input(f"captured_{len(self.captured)}", spec.dtype, spec.shape, spec.strides, constant=True)
+        self.captured.append((traced._name, array, traced))
+        return traced
+
+    def append(self, op: str, operands, attributes, results: int = 1):
+        """One operator; its results as arrays."""
+        distinct = {a._name: a for a in operands}
+        for a in operands:
+            if a._trace is not self:
+                raise Error(f"{op}: expected arrays of one trace, found one of {a._trace.name} in {self.name}")
+        names = [self.fresh(f"t{len(self.operators)}" if results == 1 else f"t{len(self.operators)}_{i}") for i in range(results)]
+        form = {"op": op, "inputs": [a._name for a in operands], "outputs": list(names)} | attributes
+        inputs = [{"name": a._name, "dtype": a._dtype, "shape": list(a.shape)} for a in distinct.values()]
+        try:
+            graph = _native.Graph({"zellige_graph": 1, "name": "g", "inputs": inputs, "operators": [form], "outputs": names})
+        except Error as why:
+            raise type(why)(re.sub(r"^graph g, operator 0 \((\w+)\): ", r"\1: ", str(why))) from None
+        self.operators.append(form)
+        return [Array(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
+
+    def form(self, outputs, names, strides=None) -> tuple:
+        """(the graph's JSON form with outputs under these names, row-major unless strides are given, the names of the inputs that it
+        reads)."""
+        renamed = dict(zip((o._name for o in outputs), names))
+        needed, kept = {o._name for o in outputs}, []
+        strides = {o._name: list(s) for o, s in zip(outputs, strides or [_row_major(o.shape) for o in outputs])}
+        for op in reversed(self.operators):
+            made = [_name(o) for o in op["outputs"]]
+            memories = [o["memory"] for o in op["outputs"] if isinstance(o, dict)]
+            if needed.isdisjoint(made):
+                continue
+            needed.update(op["inputs"], memories)
+            results = [
+                o if isinstance(o, dict) and o["name"] not in renamed
+                else {"name": renamed[o["name"]], "memory": o["memory"]} if isinstance(o, dict)
+                else {"name": renamed[o], "strides": strides[o]} if o in renamed
+                else o
+                for o in op["outputs"]
+            ]
+            kept.append(op | {"outputs": results, "inputs": [renamed.get(i, i) for i in op["inputs"]]})
+        inputs = [i for i in self.inputs if i["name"] in needed]
+        form = {"zellige_graph": 1, "name": self.name, "inputs": inputs, "operators": kept[::-1], "outputs": list(names)}
+        return form, [i["name"] for i in inputs]
+
+
+def _name(output) -> str:
+    return output["name"] if isinstance(output, dict) else output
+
+
+def _row_major(shape) -> list:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return strides[::-1]
+
+
+def is_scalar(x) -> bool:
+    """A number, or an array of no dimensions that holds one."""
+    return isinstance(x, numbers.Real) or (getattr(x, "shape", None) == () and hasattr(x, "item") and not isinstance(x, Array))
+
+
+class Array:
+    """An array of a trace: it has a shape and a dtype, and answers NumPy's operators, functions and methods."""
+
+    __slots__ = ("_trace", "_name", "_dtype", "shape")
+    __hash__ = object.__hash__
+
+    def __init__(self, trace: Trace, name: str, dtype: str, shape: tuple):
+        self._trace, self._name, self._dtype, self.shape = trace, name, dtype, tuple(shape)
+
+    @property
+    def dtype(self):
+        return dtypes.numpy_dtype(self._dtype)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: {self._dtype} {self.shape} of {self._trace.name}>"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(self.shape[0]))
+
+    def _no_value(self, *_):
+        raise Error(f"{self._trace.name}: {self._name} is traced, so that its values are not known; shapes and dtypes are")
+
+    __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = __array__ = _no_value
+
+    def __setitem__(self, *_):
+        raise Error(
+            f"{self._trace.name}: {self._name} is traced and does not change; zellige.scatter and zellige.slice_scatter give"
+            " what it would become"
+        )
+
+    # Methods are added by numpy_face.py, which knows the operators.

@@ -1,0 +1,57 @@
+#include "api/compile.hpp"
+
+#include "fuse/fuse.hpp"
+#include "graph/constant.hpp"
+#include "graph/error.hpp"
+#include "run/run.hpp"
+#include "target/target.hpp"
+
+namespace zellige::api {
+namespace {
+
+plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
+  plan::Wishes w;
+  if (tiling == "given") return w;
+  if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
+    w.tiles = plan::Tiles::chosen;
+  else if (!tiling.empty())
+    w.tiles = plan::Tiles::stated, w.tiling = retile::parse_tiling(tiling, "tiling");
+  return w;
+}
+
+}  // namespace
+
+const Gpu& gpu() {
+  static const Gpu found = [] {
+    Gpu g;
+    try {
+      g.target = run::gpu_target();
+    } catch (const Error& e) {
+      g.why_not = e.what();
+    }
+    return g;
+  }();
+  return found;
+}
+
+emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
+  if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
+  const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.tune > 0));
+  const std::string here = asks_gpu ? gpu().target : "";
+  const target::Target& target = target::find(!o.target.empty() ? o.target : !here.empty() ? here : "sm_80");
+  if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
+  if (o.tune > 0 && here.empty())
+    fail("tune: only a GPU's time means anything; {}",
+         o.on == On::any ? gpu().why_not : "this runs on the host");
+  graph::declare_constant(graph, o.constants);
+  if (!o.as_given) graph = fuse::optimize(graph, target).graph;
+  plan::Wishes asked = wishes(o.tiling, target);
+  if (o.tune > 0) {
+    const run::Options measured{
+        .on = run::Engine::gpu, .target = std::string(target.name), .wishes = asked, .tune = o.tune};
+    asked.tiling = run::tuned(graph, measured, cache), asked.tiles = plan::Tiles::stated;
+  }
+  return emit::transpile(graph, target, asked);
+}
+
+}  // namespace zellige::api

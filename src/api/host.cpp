@@ -1,0 +1,73 @@
+#include "api/host.hpp"
+
+#include <cstring>
+
+#include "graph/error.hpp"
+#include "graph/reference.hpp"
+#include "run/emulated.hpp"
+#include "run/given.hpp"
+#include "run/storage.hpp"
+
+namespace zellige::api {
+namespace {
+
+using run::Bytes;
+
+Bytes copied(const emit::TensorPlace& t, const void* from) {
+  Bytes bytes(static_cast<std::size_t>(t.bytes));
+  std::memcpy(bytes.data(), from, bytes.size());
+  return bytes;
+}
+
+/// Kernels take the nearest row there is; here a number that names none is the caller's mistake.
+void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
+  const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
+  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+    const emit::TensorPlace& t = m.tensors[i];
+    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].bound == 0) continue;
+    run::check_numbers(numbers[static_cast<std::size_t>(t.position)], {t.shape, run::unpack(t, storage[i])},
+                       fmt::format("program {}, input {}:", m.name, t.name));
+  }
+}
+
+/// Elements alone: what lies between them is the caller's.
+void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
+  run::each_element(t, [&](std::size_t at, std::size_t n) {
+    std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n);
+  });
+}
+
+}  // namespace
+
+void run_emulated(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory,
+                  const run::Cache& cache, int workers) {
+  const emit::Manifest& m = p.manifest;
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == emit::Role::input
+                          ? copied(t, memory.inputs[static_cast<std::size_t>(t.position)])
+                          : run::poisoned(t));
+  check_rows(m, g, storage);
+  const run::EmulatedRun done = run::run_emulated(p, storage, cache, workers);
+  if (!done.findings.empty())
+    fault("program {}: the emulator found: {}{}", m.name, done.findings[0].message,
+          done.findings.size() > 1 ? fmt::format(" (and {} findings more)", done.findings.size() - 1) : "");
+  if (!done.complete) fault("program {}: the emulator gave the launch up", m.name);
+  for (std::size_t i = 0; i < m.tensors.size(); ++i)
+    if (const emit::TensorPlace& t = m.tensors[i]; t.role == emit::Role::output)
+      give(t, storage[i], memory.outputs[static_cast<std::size_t>(t.position)]);
+}
+
+void run_reference(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory) {
+  const emit::Manifest& m = p.manifest;
+  std::vector<graph::Array> inputs(g.inputs.size());
+  for (const emit::TensorPlace& t : m.tensors)
+    if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::input)
+      inputs[at] = {t.shape, run::unpack(t, copied(t, memory.inputs[at]))};
+  const std::vector<graph::Array> outputs = graph::run_reference(g, inputs);
+  for (const emit::TensorPlace& t : m.tensors)
+    if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::output)
+      give(t, run::pack(t, outputs[at].values), memory.outputs[at]);
+}
+
+}  // namespace zellige::api

@@ -1,0 +1,63 @@
+#include "api/program.hpp"
+
+#include "api/host.hpp"
+#include "graph/error.hpp"
+#include "run/storage.hpp"
+
+namespace zellige::api {
+
+Program::Program(const graph::KernelGraph& graph, const Options& options)
+    : graph_(graph),
+      options_(options),
+      cache_(run::Cache::standard()),
+      emitted_(compile(graph, options, cache_)),
+      signature_(emitted_.manifest) {
+  run::check(emitted_.manifest);
+  if (options_.on == On::gpu) launcher();
+}
+
+Launcher& Program::launcher() {
+  std::call_once(compiled_, [&] {
+    const emit::Manifest& m = emitted_.manifest;
+    launcher_ = std::make_unique<Launcher>(m, run::compile_cubin(emitted_.source, m.target, cache_));
+  });
+  return *launcher_;
+}
+
+void Program::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {
+  const emit::Manifest& m = emitted_.manifest;
+  if (options_.on == On::emulator || options_.on == On::reference)
+    fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
+         options_.on == On::emulator ? "emulator" : "reference");
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) check_alignment(m, input(i), inputs[i]);
+  for (std::size_t i = 0; i < signature_.outputs.size(); ++i) check_alignment(m, output(i), outputs[i]);
+  launcher().launch(inputs, outputs, workspace, stream);
+}
+
+void Program::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
+                   void* stream) {
+  const emit::Manifest& m = emitted_.manifest;
+  const Where where = check_arguments(m, signature_, inputs, outputs);
+  if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
+    fail("program {}: was made for the {}, expected tensors on the host, found them on cuda:{}", m.name,
+         options_.on == On::emulator ? "emulator" : "reference", where.device);
+  if (!where.on_gpu && options_.on == On::gpu)
+    fail("program {}: was made for the GPU, expected tensors on it, found them on the host", m.name);
+  if (!where.on_gpu && stream)
+    fail("program {}: its tensors lie on the host, where there is no stream", m.name);
+
+  if (where.on_gpu) {
+    std::vector<void*> in, out;
+    for (const zellige_tensor& t : inputs) in.push_back(address(t));
+    for (const zellige_tensor& t : outputs) out.push_back(address(t));
+    const CurrentDevice current(where.device);
+    return launcher().launch(in.data(), out.data(), nullptr, stream);
+  }
+  HostMemory memory;
+  for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
+  for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
+  if (options_.on == On::reference) return run_reference(emitted_, graph_, memory);
+  run_emulated(emitted_, graph_, memory, cache_, options_.workers);
+}
+
+}  // namespace zellige::api

@@ -1,0 +1,40 @@
+// A graph's program, ready to be called on memory of the host or of a GPU. May be called from several threads at once.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "api/arguments.hpp"
+#include "api/compile.hpp"
+#include "api/launcher.hpp"
+
+namespace zellige::api {
+
+class Program {
+ public:
+  Program(const graph::KernelGraph&, const Options&);
+
+  const emit::Program& emitted() const { return emitted_; }
+  const emit::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
+  const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
+  const Signature& signature() const { return signature_; }
+
+  void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream);
+  void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
+
+ private:
+  const emit::TensorPlace& place(int i) const {
+    return emitted_.manifest.tensors[static_cast<std::size_t>(i)];
+  }
+  Launcher& launcher();
+
+  const graph::KernelGraph graph_;  // as it was given
+  const Options options_;
+  const run::Cache cache_;
+  const emit::Program emitted_;
+  const Signature signature_;
+  std::once_flag compiled_;
+  std::unique_ptr<Launcher> launcher_;
+};
+
+}  // namespace zellige::api

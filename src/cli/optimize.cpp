@@ -1,0 +1,69 @@
+// zellige optimize: a graph of plain operators becomes one of few kernels, as a file, and a page that says why.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/choose.hpp"
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "fuse/fuse.hpp"
+#include "graph/constant.hpp"
+#include "graph/json.hpp"
+#include "run/outputs.hpp"
+#include "target/target.hpp"
+
+namespace zellige::cli {
+namespace {
+
+struct Arguments {
+  std::string file, output, target = "sm_90a";
+  int index = 0;
+  std::vector<std::string> constants;
+  bool force = false;
+};
+
+/// "3 of 5", "12.3 us": what changed, then what was said on the way.
+void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
+  double price = 0, floor = 0;
+  for (const fuse::FusedKernel& k : o.kernels) price += k.price_us, floor += k.floor_us;
+  fmt::print("{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before,
+             o.kernels.size(), o.kernels.size() == 1 ? "" : "s", price, floor);
+  for (const std::string& note : o.notes) fmt::print("  {}\n", note);
+}
+
+int optimize(const Arguments& a) {
+  const target::Target& target = target::find(a.target);
+  run::Outputs outputs({a.file}, a.force);
+  graph::Loaded chosen = choose(a.file, a.index);
+  if (!chosen.error.empty()) throw Error(chosen.error);
+  graph::declare_constant(chosen.graph, a.constants);
+  const fuse::Optimized o = fuse::optimize(chosen.graph, target);
+  if (!a.output.empty()) {
+    outputs.put(a.output, graph::to_json(o.graph) + "\n");
+    outputs.commit();
+  }
+  if (a.output != "-") print(chosen.graph.name, chosen.graph.ops.size(), o);
+  return success;
+}
+
+}  // namespace
+
+Entry add_optimize(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("optimize", "Fuse a graph's plain operators into few kernels, and say why");
+  command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
+  command->add_option("--index", a->index, "Which graph of the file")
+      ->check(integer(0, most_index))
+      ->capture_default_str();
+  command->add_option("-o,--output", a->output, "Write the graph that comes out to this file, as JSON")
+      ->type_name(output_file);
+  command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+  add_constants(command, a->constants);
+  command->add_flag("--force", a->force, force_help);
+  return {command, [a] { return optimize(*a); }};
+}
+
+}  // namespace zellige::cli

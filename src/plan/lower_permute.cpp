@@ -1,0 +1,121 @@
+#include "plan/lower_permute.hpp"
+
+#include <algorithm>
+
+#include "plan/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+class Permuting {
+ public:
+  Permuting(Program& whole, BlockProgram& p, const std::vector<int>& dims, const target::Target& target)
+      : whole_(whole), p_(p), dims_(dims), target_(target) {}
+
+  int run(int value) {
+    if (unmoved(value)) return value;
+    if (const auto found = made_.find(value); found != made_.end()) return found->second;
+    Node n = p_.nodes[value];
+    n.shape = permuted(n.shape);
+    if (n.kind == NodeKind::permute) {
+      n.order = permuted(n.order);
+      return made_[value] = p_.add(std::move(n));
+    }
+    if (stored(value)) {
+      Node read;
+      read.kind = NodeKind::permute;
+      read.in = {value}, read.shape = n.shape, read.dtype = n.dtype, read.order = dims_;
+      read.section = n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
+      return made_[value] = p_.add(std::move(read));
+    }
+    if (!n.splits.empty()) n.splits = permuted(n.splits);
+    if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
+    if (n.kind == NodeKind::matmul) {
+      if (swaps()) std::swap(n.in[0], n.in[1]);  // of the operands, each permuted
+    } else {
+      n.dim = to(n.dim), n.key = to(n.key);
+    }
+    for (int& in : n.in) in = run(in);
+    return made_[value] = p_.add(std::move(n));
+  }
+
+ private:
+  bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
+  /// A product computes its rows for its columns and the other way round as well, but none of them for a batch.
+  bool multiplies() const {
+    const std::size_t row = dims_.size() - 2;
+    return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
+  }
+
+  /// Is it read at other coordinates from where it is stored: a reduction, which always is, and what no other product gives?
+  bool stored(int value) const {
+    const Node& n = p_.nodes[value];
+    switch (n.kind) {
+      case NodeKind::reduce:
+      case NodeKind::running_max:
+      case NodeKind::running_diff:
+        return true;
+      case NodeKind::matmul:
+        return !multiplies();
+      case NodeKind::accumulate:
+        return std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+      default:
+        return false;
+    }
+  }
+  bool meets_stored(int value) const {
+    if (unmoved(value)) return false;
+    const Node& n = p_.nodes[value];
+    return stored(value) || std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+  }
+
+  /// Whether nothing but dimensions of 1 changes its place.
+  bool unmoved(int value) const {
+    const Shape& s = p_.nodes[value].shape;
+    for (std::size_t d = 0; d < dims_.size(); ++d)
+      if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[static_cast<std::size_t>(dims_[d])] != 1))
+        return false;
+    return true;
+  }
+
+  template <class T>
+  std::vector<T> permuted(const std::vector<T>& x) const {
+    std::vector<T> y;
+    for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
+    return y;
+  }
+  int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
+
+  Program& whole_;
+  BlockProgram& p_;
+  const std::vector<int>& dims_;
+  const target::Target& target_;
+  std::map<int, int> made_;  // by node: it, permuted
+};
+
+}  // namespace
+
+int lower_permute(Program& whole, BlockProgram& p, int value, const std::vector<int>& dims,
+                  const target::Target& target) {
+  return Permuting(whole, p, dims, target).run(value);
+}
+
+void drop_unread(BlockProgram& p) {
+  std::vector<bool> needed(p.nodes.size(), false);
+  for (std::size_t i = p.nodes.size(); i-- > 0;) {
+    needed[i] = needed[i] || p.nodes[i].kind == NodeKind::store;
+    if (needed[i])
+      for (int in : p.nodes[i].in) needed[static_cast<std::size_t>(in)] = true;
+  }
+  std::vector<int> now(p.nodes.size(), -1);
+  std::vector<Node> left;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    now[i] = static_cast<int>(left.size());
+    left.push_back(std::move(p.nodes[i]));
+    for (int& in : left.back().in) in = now[static_cast<std::size_t>(in)];
+  }
+  p.nodes = std::move(left);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,218 @@
+// The C ABI and its C++ face, as a user's program has them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <zellige/program.hpp>
+
+namespace {
+
+using zellige::Graph;
+using zellige::Program;
+using zellige::ProgramError;
+
+const char* const scaled = R"({"zellige_graph": 1, "name": "scaled",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
+  "outputs": ["Y"]})";
+const char* const cached = R"({"zellige_graph": 1, "name": "cached",
+  "inputs": [{"name": "K", "dtype": "f32", "shape": [4, 8]}, {"name": "N", "dtype": "int32", "shape": [1]},
+             {"name": "U", "dtype": "f32", "shape": [1, 8]}],
+  "operators": [{"op": "scatter", "inputs": ["K", "N", "U"], "outputs": [{"name": "K1", "memory": "K"}]}],
+  "outputs": ["K1"]})";
+
+std::string why(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const ProgramError& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+/// A row-major tensor of float32 on the host.
+struct Floats {
+  alignas(64) float values[32];
+  std::int64_t shape[2] = {4, 8}, strides[2] = {8, 1};
+  zellige_tensor tensor() {
+    zellige_tensor t{};
+    t.data = values, t.device_type = 1, t.rank = 2;
+    t.dtype_code = 2, t.dtype_bits = 32, t.dtype_lanes = 1;
+    t.shape = shape, t.strides = strides;
+    return t;
+  }
+};
+
+struct Case {
+  Program program{Graph::from_json(scaled), {ZELLIGE_ON_REFERENCE}};
+  Floats x, y;
+  std::string refused(const std::function<void(zellige_tensor& x, zellige_tensor& y)>& change) {
+    zellige_tensor in = x.tensor(), out = y.tensor();
+    change(in, out);
+    return why([&] { program.call({in}, {out}); });
+  }
+};
+
+TEST(Api, ComputesByTheReferenceAndOnTheEmulator) {
+  for (const zellige_on on : {ZELLIGE_ON_REFERENCE, ZELLIGE_ON_EMULATOR, ZELLIGE_ON_AUTO}) {
+    Program program(Graph::from_json(scaled), {on, "sm_80"});
+    Floats x, y;
+    for (int i = 0; i < 32; ++i) x.values[i] = static_cast<float>(i) - 7.5f, y.values[i] = NAN;
+    program.call({x.tensor()}, {y.tensor()});
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(y.values[i], 3 * x.values[i]) << i << " on " << on;
+  }
+}
+
+TEST(Api, ThreadsCallOneProgram) {
+  Program program(Graph::from_json(scaled), {ZELLIGE_ON_EMULATOR, "sm_80"});
+  Floats x[3], y[3];
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    for (int i = 0; i < 32; ++i) x[t].values[i] = static_cast<float>(100 * t + i);
+    threads.emplace_back([&, t] { program.call({x[t].tensor()}, {y[t].tensor()}); });
+  }
+  for (std::thread& t : threads) t.join();
+  for (int t = 0; t < 3; ++t)
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(y[t].values[i], 3 * x[t].values[i]);
+}
+
+TEST(Api, ACacheIsChangedWhereItLies) {
+  for (const zellige_on on : {ZELLIGE_ON_REFERENCE, ZELLIGE_ON_EMULATOR}) {
+    Program program(Graph::from_json(cached), {on, "sm_80"});
+    EXPECT_EQ(program.outputs()[0].memory, 0);
+    Floats k, u;
+    u.shape[0] = 1;
+    alignas(16) std::int32_t row[4] = {2};
+    const std::int64_t one[1] = {1};
+    zellige_tensor n{row, 1, 0, 1, 0, 32, 1, one, nullptr, 0};
+    for (int i = 0; i < 32; ++i) k.values[i] = static_cast<float>(i), u.values[i] = -1;
+    program.call({k.tensor(), n, u.tensor()}, {k.tensor()});
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(k.values[i], i / 8 == 2 ? -1 : i);
+    row[0] = 4;
+    if (on == ZELLIGE_ON_EMULATOR)
+      EXPECT_EQ(why([&] {
+                  program.call({k.tensor(), n, u.tensor()}, {k.tensor()});
+                }),
+                "program cached, input N: holds numbers of rows from 0 to 3, found 4 at (0)");
+    row[0] = 2;
+    Floats other;
+    EXPECT_EQ(why([&] {
+                program.call({k.tensor(), n, u.tensor()}, {other.tensor()});
+              }),
+              "program cached, output K1: expected the memory of input K, which it changes in place, found "
+              "other memory");
+  }
+}
+
+TEST(Api, WhatDiffersIsOneSentence) {
+  Case c;
+  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 16; }),
+            "program scaled, input X: expected f32, found f16");
+  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 64; }),
+            "program scaled, input X: expected f32, found f64");
+  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_code = 9, x.dtype_bits = 8; }),
+            "program scaled, input X: expected f32, found a dtype of DLPack's code 9, 8 bits");
+  const std::int64_t shape[] = {8, 4}, across[] = {1, 4};
+  EXPECT_EQ(c.refused([&](auto& x, auto&) { x.shape = shape; }),
+            "program scaled, input X: expected shape (4, 8), found (8, 4)");
+  EXPECT_EQ(c.refused([&](auto& x, auto&) { x.rank = 1; }),
+            "program scaled, input X: expected shape (4, 8), found (4)");
+  EXPECT_EQ(c.refused([&](auto&, auto& y) { y.strides = across; }),
+            "program scaled, output Y: expected strides (8, 1), found (1, 4)");
+  EXPECT_EQ(
+      c.refused([&](auto& x, auto&) { x.byte_offset = 4; }),
+      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 4 past one");
+  EXPECT_EQ(c.refused([&](auto& x, auto&) { x.data = nullptr; }),
+            "program scaled, input X: expected an address, found NULL");
+  EXPECT_EQ(c.refused([&](auto&, auto& y) { y.device_type = 2, y.device_id = 1; }),
+            "program scaled, output Y: expected it on the host, where input X lies, found it on cuda:1");
+  EXPECT_EQ(c.refused([&](auto& x, auto& y) { x.device_type = y.device_type = 2; }),
+            "program scaled: was made for the reference, expected tensors on the host, found them on cuda:0");
+  EXPECT_EQ(c.refused([&](auto& x, auto& y) { x.device_type = y.device_type = 10; }),
+            "program scaled, input X: expected it on the host or on a CUDA device, found it on a device of "
+            "DLPack's type 10");
+  EXPECT_EQ(c.refused([&](auto& x, auto& y) { y.data = static_cast<float*>(x.data) + 8; }),
+            "program scaled, output Y: expected memory of its own, found some of input X");
+  EXPECT_EQ(why([&] { c.program.call({}, {c.y.tensor()}); }), "program scaled: expected 1 input, found 0");
+  EXPECT_EQ(why([&] { c.program.call({c.x.tensor()}, {c.y.tensor()}, &c); }),
+            "program scaled: its tensors lie on the host, where there is no stream");
+  EXPECT_EQ(why([&] { c.program.launch({c.x.values}, {c.y.values}, nullptr); }),
+            "program scaled: was made for the reference, which takes no addresses of a GPU");
+  EXPECT_EQ(why([&] { c.program.launch({}, {c.y.values}, nullptr); }),
+            "launch: expected 1 inputs and 1 outputs, found 0 and 1");
+}
+
+TEST(Api, WhatCannotBeMadeIsOneSentence) {
+  EXPECT_EQ(
+      why([] { Graph::from_json("{}", "empty"); }),
+      "empty: expected a graph (an object with \"zellige_graph\") or a list of graphs, found an object");
+  EXPECT_EQ(why([] { Graph::from_file("no/such.json"); }), "no/such.json: cannot be read");
+  const Graph g = Graph::from_json(scaled);
+  EXPECT_EQ(why([&] {
+              Program(g, {ZELLIGE_ON_AUTO, "sm_7"});
+            }),
+            "target sm_7: unknown; known targets are sm_80, sm_86, sm_89, sm_90a");
+  EXPECT_EQ(why([&] {
+              Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {"Z"}});
+            }),
+            "graph scaled has no input Z, which --constant names; known inputs are X; did you mean X?");
+  EXPECT_EQ(why([&] {
+              Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {}, 4});
+            }),
+            "tune: only a GPU's time means anything; this runs on the host");
+  EXPECT_EQ(why([&] {
+              Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {}, -1});
+            }),
+            "tune: expected 0 or how many tilings to measure, found -1");
+  zellige_graph* none = nullptr;
+  EXPECT_EQ(zellige_graph_from_json("[", nullptr, &none), ZELLIGE_REFUSED);
+  EXPECT_EQ(none, nullptr);
+}
+
+TEST(Api, TellsOfItself) {
+  const Program p(Graph::from_json(scaled), {ZELLIGE_ON_EMULATOR, "sm_90a", "", {"X"}});
+  const zellige_tensor_info x = p.inputs()[0], y = p.outputs()[0];
+  EXPECT_STREQ(x.name, "X");
+  EXPECT_STREQ(x.dtype, "f32");
+  EXPECT_EQ(std::vector<std::int64_t>(x.shape, x.shape + x.rank), (std::vector<std::int64_t>{4, 8}));
+  EXPECT_EQ(x.bytes, 128);
+  EXPECT_EQ(x.alignment, 16);
+  EXPECT_EQ(x.memory, -1);
+  EXPECT_EQ(x.constant, 1);
+  EXPECT_EQ(std::vector<std::int64_t>(y.strides, y.strides + y.rank), (std::vector<std::int64_t>{8, 1}));
+  EXPECT_NE(p.text(ZELLIGE_SOURCE).find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_EQ(p.text(ZELLIGE_STANDALONE).find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_NE(p.text(ZELLIGE_MANIFEST).find("\"target\": \"sm_90a\""), std::string::npos);
+  EXPECT_NE(p.text(ZELLIGE_PLAN).find("workspace 0 bytes"), std::string::npos);
+  EXPECT_NE(p.text(ZELLIGE_PRICE).find("price of"), std::string::npos);
+  EXPECT_EQ(p.text(ZELLIGE_TARGET), "sm_90a");
+  EXPECT_GT(p.price(), 0);
+  EXPECT_EQ(p.workspace(), 0);
+  EXPECT_EQ(zellige_api_version(), ZELLIGE_API_VERSION);
+}
+
+TEST(Api, AStructureMayBeOfAnEarlierHeader) {
+  const Graph g = Graph::from_json(scaled);
+  zellige_options early{};
+  early.size = offsetof(zellige_options, tune);  // knows `on` alone
+  early.on = ZELLIGE_ON_REFERENCE;
+  early.tune = -1;  // not read
+  zellige_program* made = nullptr;
+  ASSERT_EQ(zellige_program_new(g.handle(), &early, &made), ZELLIGE_OK) << zellige_last_error();
+  zellige_program_free(made);
+}
+
+TEST(Api, EvaluatesLayouts) {
+  char* text = nullptr;
+  ASSERT_EQ(zellige_layout("composition((_4,_8):(_8,_1), _16:_2)", &text), ZELLIGE_OK);
+  EXPECT_EQ(zellige::detail::taken(text), "(_2,_8):(_16,_1)");
+  EXPECT_EQ(zellige_layout("coalesced(4:1)", &text), ZELLIGE_REFUSED);
+  EXPECT_STREQ(zellige_last_error(),
+               "coalesced is no operation; zellige layout --list shows them; did you mean coalesce?");
+  ASSERT_EQ(zellige_layout_svg("(4,8):(8,1)", 16, &text), ZELLIGE_OK);
+  EXPECT_EQ(zellige::detail::taken(text).substr(0, 4), "<svg");
+}
+
+}  // namespace

@@ -1,0 +1,135 @@
+"""torch.compile(backend="zellige"), on the CPU through the emulator, at small sizes."""
+
+import pytest
+import zellige  # noqa: F401
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+nn, F = torch.nn, torch.nn.functional
+
+
+@pytest.fixture
+def compiled():
+    """Runs a model as it is and compiled: (the greatest difference, what is told of its graphs)."""
+    from zellige import torch_backend
+
+    def run(model, *inputs, times=1):
+        torch._dynamo.reset()
+        torch_backend.reports.clear()
+        fast = torch.compile(model, backend=torch_backend.backend)
+        with torch.no_grad():
+            for _ in range(times):
+                found, expected = fast(*inputs), model(*inputs)
+        assert found.shape == expected.shape and found.dtype == expected.dtype
+        return (found - expected).abs().max().item(), torch_backend.reports
+
+    return run
+
+
+class Mlp(nn.Module):
+    def __init__(self, dim=32):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(dim), nn.Linear(dim, 2 * dim), nn.Linear(2 * dim, dim)
+
+    def forward(self, x):
+        return x + self.down(F.gelu(self.up(self.norm(x))))
+
+
+class Llama(nn.Module):
+    """A layer: RMSNorm, grouped heads with rotary embedding, SwiGLU."""
+
+    def __init__(self, dim=32, heads=4, kv=2):
+        super().__init__()
+        self.heads, self.kv, self.size = heads, kv, dim // heads
+        self.qkv = nn.Linear(dim, (heads + 2 * kv) * self.size, bias=False)
+        self.out, self.gate, self.up = (nn.Linear(dim, dim, bias=False) for _ in range(3))
+        self.down = nn.Linear(dim, dim, bias=False)
+        self.first, self.second = nn.RMSNorm(dim, eps=1e-5), nn.RMSNorm(dim, eps=1e-5)
+
+    @staticmethod
+    def turned(x, cos, sin):
+        a, b = x.chunk(2, -1)
+        return x * cos + torch.cat((-b, a), -1) * sin
+
+    def forward(self, x, cos, sin):
+        b, t, d = x.shape
+        qkv = self.qkv(self.first(x)).view(b, t, -1, self.size).transpose(1, 2)
+        q, k, v = qkv.split([self.heads, self.kv, self.kv], 1)
+        q, k = self.turned(q, cos, sin), self.turned(k, cos, sin)
+        a = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        x = x + self.out(a.transpose(1, 2).reshape(b, t, d))
+        h = self.second(x)
+        return x + self.down(F.silu(self.gate(h)) * self.up(h))
+
+
+def llama(dtype):
+    torch.manual_seed(0)
+    angles = torch.rand(8, 8) * 6
+    return Llama().to(dtype).eval(), [torch.randn(2, 8, 32).to(dtype), angles.cos().to(dtype), angles.sin().to(dtype)]
+
+
+@pytest.mark.parametrize("dtype, bound", [(torch.float32, 2e-6), (torch.bfloat16, 4e-2)])
+def test_a_layer_is_taken_whole(compiled, dtype, bound):
+    model, inputs = llama(dtype)
+    error, reports = compiled(model, *inputs)
+    assert error <= bound
+    assert len(reports) == 1 and len(reports[0].parts) == 1
+    assert reports[0].taken == reports[0].operators > 30 and not reports[0].left, str(reports[0])
+    weights = [i for i in reports[0].parts[0].inputs if i.constant]
+    assert len(weights) == len(list(model.parameters()))
+
+
+def test_a_second_call_uses_the_same_program(compiled):
+    error, reports = compiled(Mlp().eval(), torch.randn(4, 32), times=2)
+    assert error <= 2e-6 and len(reports) == 1
+    assert str(reports[0]).startswith("8 of 8 operators in 1 part(s)\n  part fused_0: ")
+
+
+def test_what_is_not_known_stays_torchs(compiled):
+    class Cut(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(16, 16), nn.Linear(16, 16)
+
+        def forward(self, x):
+            h = torch.cumsum(F.silu(self.a(x)), -1)
+            return torch.softmax(self.b(h), -1)
+
+    error, reports = compiled(Cut().eval(), torch.randn(4, 16))
+    assert error <= 2e-6
+    assert len(reports[0].parts) == 2 and reports[0].taken == reports[0].operators - 1
+    assert reports[0].left == {"aten.cumsum.default": "is not known"}
+
+
+def test_a_cache_is_updated(compiled):
+    class Cached(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("cache", torch.zeros(4, 8))
+
+        def forward(self, x):
+            self.cache[1:3] = torch.tanh(x)
+            return self.cache * 2
+
+    x = torch.randn(2, 8)
+    error, _ = compiled(Cached().eval(), x)
+    assert error <= 2e-6
+
+
+def test_inputs_that_lie_otherwise_are_copied(compiled):
+    x = torch.randn(33 * 32 + 1)[1:].view(33, 32)[:4]
+    assert x.data_ptr() % 16 != 0
+    error, reports = compiled(Mlp().eval(), x)
+    assert error <= 2e-6 and len(reports[0].parts) == 1
+
+
+def test_graphs_that_need_gradients_are_left():
+    from zellige import torch_backend
+
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    model, x = Mlp(), torch.randn(4, 32)
+    torch.compile(model, backend=torch_backend.backend)(x).sum().backward()
+    assert model.up.weight.grad is not None
+    assert str(torch_backend.reports[0]).endswith(
+        "left: the graph: needs gradients; run it under torch.no_grad() or torch.inference_mode()"
+    )

@@ -1,0 +1,154 @@
+// matmul with a bias, of vectors and of batches that broadcast on the emulator, as kernels of their own and inside blocks; and
+// reductions and norms over several dimensions.
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::BlockBuilder;
+using graph::DType;
+using graph::Shape;
+using graph::Tensor;
+using graph::Tile;
+
+struct Param {
+  DType dtype;
+  const char* target;
+};
+
+class Matmuls : public testing::TestWithParam<Param> {
+ protected:
+  static graph::Array random(const Shape& shape, DType dtype, std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    graph::Array a = graph::make_array(shape);
+    for (double& v : a.values) v = graph::round_to(dtype, uniform(engine));
+    return a;
+  }
+  DType product() const {
+    const bool narrow = GetParam().dtype == DType::e4m3 || GetParam().dtype == DType::e5m2;
+    return narrow ? DType::f32 : GetParam().dtype;
+  }
+  void expect_right(const graph::KernelGraph& g) const {
+    std::vector<graph::Array> in;
+    for (int t : g.inputs) {
+      const graph::KernelTensor& x = g.tensors[static_cast<std::size_t>(t)];
+      in.push_back(random(x.shape, x.dtype, 10 + static_cast<std::uint64_t>(t)));
+    }
+    const DType y = g.tensors[static_cast<std::size_t>(g.outputs[0])].dtype;
+    const double step = y == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(y).mantissa);
+    expect_as_reference(g, in, step, step * 2, GetParam().target);
+  }
+};
+
+TEST_P(Matmuls, WithBias) {
+  struct Case {
+    Shape a, b, bias;
+  };
+  const std::vector<Case> cases = {
+      {{37, 51}, {51, 29}, {29}},
+      {{37, 51}, {51, 29}, {37, 1}},
+      {{64, 64}, {64, 72}, {64, 72}},
+      {{130, 136}, {136, 264}, {264}},
+      {{3, 1, 17, 20}, {5, 20, 9}, {5, 1, 9}},
+      {{1, 200}, {200, 33}, {1}},
+      {{40, 33}, {33}, {40}},
+      {{33}, {33, 40}, {40}},
+      {{3, 40, 33}, {33}, {3, 1}},
+      {{33}, {3, 33, 40}, {3, 1}},
+      {{77}, {77}, {1}},
+  };
+  graph::Builder b("bias");
+  for (const Case& c : cases) {
+    const std::size_t n = static_cast<std::size_t>(&c - cases.data());
+    const Tensor A = b.input(fmt::format("A{}", n), c.a, GetParam().dtype),
+                 B = b.input(fmt::format("B{}", n), c.b, GetParam().dtype),
+                 C = b.input(fmt::format("C{}", n), c.bias, product());
+    b.output(matmul(A, B, C), fmt::format("biased{}", n));
+    b.output(matmul(A, B), fmt::format("plain{}", n));
+  }
+  expect_right(b.build());
+}
+
+// Operands that are views, and what is made of the result.
+TEST_P(Matmuls, WithBiasThroughViews) {
+  graph::Builder b("views");
+  const Tensor A = b.input("A", {24, 40}, GetParam().dtype, {1, 24}),
+               B = b.input("B", {30, 40}, GetParam().dtype), C = b.input("C", {2, 30}, product());
+  const Tensor bias = slice(C, 0, 1, 2);
+  b.output(matmul(A, permute(B, {1, 0}), bias), "transposed");
+  b.output(relu(matmul(A, reshape(slice(B, 0, 3, 4), {40}))), "row_of_a_matrix");
+  b.output(matmul(reshape(slice(B, 0, 3, 4), {40}), permute(B, {1, 0}), reshape(bias, {30})), "row_of_it");
+  expect_right(b.build());
+}
+
+TEST_P(Matmuls, WithBiasInBlocks) {
+  graph::Builder b("blocks");
+  const Tensor A = b.input("A", {48, 96}, GetParam().dtype), B = b.input("B", {96, 40}, GetParam().dtype),
+               C = b.input("C", {40}, product()), D = b.input("D", {48, 40}, product());
+  b.output(
+      b.custom({.grid = {3}, .block = {64}},
+               [&](BlockBuilder& t) { t.store(matmul(t.load(A, {.x = 0}), t.load(B), t.load(C)), {.x = 0}); })
+          .at(0),
+      "once");
+  b.output(b.custom({.grid = {3, 5}, .block = {64}, .loop = 3},
+                    [&](BlockBuilder& t) {
+                      const Tile a = t.load(A, {.x = 0, .loop = 1}), w = t.load(B, {.y = 1, .loop = 0});
+                      t.store(accum(matmul(a, w, t.load(C, {.y = 0}))), {.x = 0, .y = 1});
+                    })
+               .at(0),
+           "each_iteration");
+  b.output(b.custom({.grid = {1, 2}, .block = {128}, .loop = 2},
+                    [&](BlockBuilder& t) {
+                      const Tile a = t.load(A, {.loop = 1}), w = t.load(B, {.loop = 0});
+                      t.store(silu(accum(matmul(a, w)) + t.load(D)), {.y = 0});
+                    })
+               .at(0),
+           "behind_the_loop");
+  expect_right(b.build());
+}
+
+TEST_P(Matmuls, SumsAndNormsOverSeveralDimensions) {
+  graph::Builder b("several");
+  const Tensor X = b.input("X", {3, 7, 5, 20}, product()), W = b.input("W", {5, 20}, product());
+  for (const Shape& dims : {Shape{0, 2}, {1, 3}, {2, 3}, {0, 1, 2, 3}}) {
+    const std::string name = fmt::format("{}", fmt::join(dims, "_"));
+    b.output(sum(X, dims), "sum_" + name);
+    b.output(mean(X, dims, true), "mean_" + name);
+    b.output(amax(X, dims), "amax_" + name);
+    b.output(amin(X, dims), "amin_" + name);
+    b.output(logsumexp(X, dims), "logsumexp_" + name);
+    const auto made = b.custom({.grid = {1}, .block = {64}}, [&](BlockBuilder& t) {
+      const Tile x = t.load(X);
+      t.store(sum(x, dims, true));
+      t.store(amin(x, dims, true));
+    });
+    b.output(made[0], "block_sum_" + name);
+    b.output(made[1], "block_amin_" + name);
+  }
+  b.output(layer_norm(X, W, W, 1e-5), "layer");
+  b.output(rms_norm(X, Shape{7, 5, 20}, 1e-5), "rms");
+  b.output(b.custom({.grid = {7}, .block = {64}},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X, {.x = 1}), w = t.load(W);
+                      t.store(layer_norm(x, w, w, 1e-5), {.x = 1});
+                    })
+               .at(0),
+           "block_layer");
+  expect_right(b.build());
+}
+
+INSTANTIATE_TEST_SUITE_P(DTypes, Matmuls,
+                         testing::Values(Param{DType::f16, "sm_80"}, Param{DType::f16, "sm_90a"},
+                                         Param{DType::bf16, "sm_90a"}, Param{DType::f32, "sm_80"},
+                                         Param{DType::e4m3, "sm_80"}, Param{DType::e5m2, "sm_90a"}),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", graph::name(info.param.dtype), info.param.target);
+                         });
+
+}  // namespace
+}  // namespace zellige::run
