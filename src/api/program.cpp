@@ -19,8 +19,7 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
 Launcher& Program::launcher() {
   std::call_once(compiled_, [&] {
     const emit::Manifest& m = emitted_.manifest;
-    launcher_ =
-        std::make_unique<Launcher>(m, run::compile_cubin(emitted_.source, m.target, cache_));
+    launcher_ = std::make_unique<Launcher>(m, run::compile_cubin(emitted_.source, m.target, cache_));
   });
   return *launcher_;
 }
