@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "fuse/held.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 
@@ -26,12 +25,48 @@ class Emission {
   }
 
   Body run() {
-    for (const Step& s : steps_.steps) {
-      for (int v : s.inputs) load(v);
-      const Held h = held_[s.output] = lower(s);
-      if (h.tile >= 0 && h.itself()) name(h.tile, s.output);
-    }
+    for (const Step& s : steps_.steps) step(s);
     for (int v : steps_.outputs) store(v);
+    return std::move(body_);
+  }
+
+  /// The same with the loop's axis cut among blocks: up to the sums, which another kernel takes up. `whole` has run without.
+  Body run_part(Emission& whole) {
+    std::vector<int> wanted(steps_.outputs), needed;
+    std::set<int> seen, maxima;
+    while (!wanted.empty()) {  // what comes after the loop
+      const int v = wanted.back();
+      wanted.pop_back();
+      if (!seen.insert(v).second || !whole.held_[v].waits()) continue;
+      if (const auto sum = whole.factors_.find(v); sum != whole.factors_.end()) {
+        needed.push_back(v);
+        for (const Factor& f : sum->second) wanted.push_back(f.value);
+      } else if (whole.held_[v].kind == Kind::maximum) {
+        needed.push_back(v), maxima.insert(v);
+      } else {
+        const Step& s = maker(v);
+        wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
+      }
+    }
+    std::set<int> inside;  // and what inside of it these are made of
+    while (!needed.empty()) {
+      const int v = needed.back();
+      needed.pop_back();
+      if (steps_.values[v].loaded || !inside.insert(v).second) continue;
+      const Step& s = maker(v);
+      for (int x : s.inputs)
+        if (!whole.held_[x].waits() || whole.held_[x].kind == Kind::maximum) needed.push_back(x);
+    }
+    for (const Step& s : steps_.steps)
+      if (inside.count(s.output) > 0)
+        step(s);
+      else
+        held_[s.output].after = whole.held_[s.output].after;
+    for (int v : maxima) {
+      bounded(v);
+      body_.maxima[v] = partial_of(running_of(held_[v]));
+    }
+    for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p));
     return std::move(body_);
   }
 
@@ -41,6 +76,15 @@ class Emission {
     int maximum, fallen;  // now, and the one before less it
     int like;             // a value of as many dimensions as the tile
   };
+
+  void step(const Step& s) {
+    for (int v : s.inputs) load(v);
+    const Held h = held_[s.output] = lower(s);
+    if (h.tile >= 0 && h.itself()) name(h.tile, s.output);
+  }
+  const Step& maker(int v) const {
+    return *std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; });
+  }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
   /// The extent of a dimension counted from the last.
@@ -116,14 +160,61 @@ class Emission {
     body_.block.ops.push_back(op);
   }
 
+  /// Each part's, with a dimension in front along which blocks leave them side by side.
+  void store_partial(int at) {
+    const Partial& p = body_.partials[at];
+    Shape shape{1};
+    for (std::size_t d = 0; d < p.shape.size(); ++d) {
+      std::int64_t extent = p.shape[d];
+      for (const Cut& c : tiles_.grid)
+        if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
+      shape.push_back(extent);
+    }
+    BlockOp op;
+    op.kind = OpKind::output;
+    op.inputs = {emit(OpKind::expand, {partial_tiles_[at]}, {.sizes = shape})};
+    op.map = map_of(p.value);
+    for (int g = 0; g < 3; ++g) {
+      if (op.map[g] >= 0) ++op.map[g];
+      if (g == tiles_.split)
+        op.map[g] = 0;
+      else if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
+        fail("a part of {} lacks the dimension that blocks share", called(p.value));
+    }
+    op.kernel_tensor = at;
+    body_.block.ops.push_back(op);
+  }
+  int add_partial(Partial p, int tile) {
+    body_.partials.push_back(std::move(p));
+    partial_tiles_.push_back(tile);
+    return static_cast<int>(body_.partials.size()) - 1;
+  }
+  /// Of a running maximum, as it is when the part ends.
+  int partial_of(int running) {
+    const Running& r = runnings_[running];
+    for (std::size_t p = 0; p < body_.partials.size(); ++p)
+      if (body_.partials[p].dim >= 0 && partial_runnings_[p] == running) return static_cast<int>(p);
+    Shape kept = shape(r.like);
+    kept[r.dim] = 1;
+    const int end = cast(emit(OpKind::accum_max, {r.maximum}), steps_.values[r.like].dtype, DType::f32);
+    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept}, end);
+    partial_runnings_[at] = running;
+    return at;
+  }
+
+  /// An accumulated maximum starts at the lowest finite number: the same only where nothing is below.
+  void bounded(int v) const {
+    if (!std::ranges::any_of(held_[v].monotone, [](const Step& s) {
+          return s.kind == OpKind::clamp || s.kind == OpKind::maximum;
+        }))
+      fail("the maximum {} would be that of finite numbers", called(v));
+  }
+
   /// The tile of what does not wait for anything: a maximum's end is taken here.
   int known(int v) {
     Held& h = held_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
-    // An accumulated maximum starts at the lowest finite number: the same only where nothing is below.
-    if (!std::ranges::any_of(
-            h.monotone, [](const Step& s) { return s.kind == OpKind::clamp || s.kind == OpKind::maximum; }))
-      fail("the maximum {} would be that of finite numbers", called(v));
+    bounded(v);
     h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {inner(h)}, {.dim = h.dim, .keepdim = true})});
     return h.tile;
   }
@@ -297,6 +388,13 @@ class Emission {
                {x.tile, rescale_of(x)});
     else
       t = emit(sum, {x.tile});
+    factors_[s.output] = x.factors;
+    if (tiles_.split >= 0) {
+      Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
+      if (x.kind == Kind::scaled) p.below = partial_of(x.running);
+      body_.sums[s.output] = add_partial(std::move(p), cast(t, dtype, DType::f32));
+      return {.after = true};
+    }
     for (const Factor& f : x.factors) {
       const DType other = steps_.values[f.value].dtype;
       const int by = cast(known(f.value), other, dtype == other ? dtype : DType::f32);
@@ -315,12 +413,21 @@ class Emission {
   std::vector<Held> held_;
   std::vector<Running> runnings_;
   std::set<std::string> names_{""};
+  std::map<int, std::vector<Factor>> factors_;  // by value that is summed over the loop
+  std::vector<int> partial_tiles_;
+  std::map<int, int> partial_runnings_;
 };
 
 }  // namespace
 
 Body body_of(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
-  return Emission(g, steps, axes, tiles).run();
+  if (tiles.split < 0) return Emission(g, steps, axes, tiles).run();
+  Tiles unsplit = tiles;
+  unsplit.grid[tiles.split] = {};
+  unsplit.split = -1;
+  Emission whole(g, steps, axes, unsplit);
+  whole.run();
+  return Emission(g, steps, axes, tiles).run_part(whole);
 }
 
 }  // namespace zellige::fuse

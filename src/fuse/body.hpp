@@ -11,9 +11,11 @@
 //   monotone   f(max x) = max f(x): a running maximum may be clamped before it is taken.
 #pragma once
 #include <array>
+#include <map>
 #include <string>
 
 #include "fuse/axes.hpp"
+#include "fuse/held.hpp"
 
 namespace zellige::fuse {
 
@@ -28,12 +30,28 @@ struct Tiles {
   int loop_axis = -1;
   std::int64_t loop = 1;
   int threads = 128;
+  int split =
+      -1;  // which cut is of the loop's axis: each block sums a part of it, and another kernel the parts
+};
+
+/// What each part of a split loop leaves of a value: its sum, in float32, or a running maximum.
+struct Partial {
+  int value = -1;  // of the steps; of a maximum, what it is taken of
+  int dim = -1;    // of a maximum, which dimension; -1: a sum
+  int below =
+      -1;  // of a sum that is held over exp(coefficient * (last maximum - maximum)): which partial that is
+  double coefficient = 0;
+  std::vector<Factor> factors{};  // that the sum still waits for
+  Shape shape{};                  // of the value whole
 };
 
 struct Body {
   graph::BlockGraph block;
-  std::vector<int> loads;   // tensors of the graph
-  std::vector<int> stores;  // values of the steps
+  std::vector<int> loads;         // tensors of the graph
+  std::vector<int> stores;        // values of the steps; none where the loop is split
+  std::vector<Partial> partials;  // what is stored where it is
+  std::map<int, int> maxima;      // by value that is one: which partial; where it is split
+  std::map<int, int> sums;        // by value: which partial
 };
 
 /// Throws Error that says which step reads what is not there yet.

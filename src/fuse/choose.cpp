@@ -197,13 +197,15 @@ class Choosing {
   }
 
   void plan(Candidate& c) {
-    constexpr std::size_t tried = 12;
+    constexpr std::size_t tried = 32;
     std::string why;
     std::size_t best = 0;
     c.group.us = never;
-    for (std::size_t k = 0; k < c.group.kernels.size() && k < tried; ++k)
+    for (std::size_t k = 0; k < std::min(tried, c.group.kernels.size()); ++k) {
+      if (hopeful * c.group.kernels[k].us > c.group.us) break;  // nor what follows
       if (const auto us = planned_us(g_, c.group.kernels[k], target_, why); us && *us < c.group.us)
         c.group.us = *us, best = k;
+    }
     if (c.group.us == never) {
       refused_[c.ops] = why;
       return;

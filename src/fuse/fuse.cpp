@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "fuse/choose.hpp"
+#include "fuse/assemble.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
@@ -15,73 +15,6 @@ namespace {
 
 using graph::KernelGraph;
 using graph::KernelOp;
-
-/// The graph with the chosen groups in place of their operators.
-class Assembly {
- public:
-  explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
-    out_.name = g.name;
-    for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
-    for (int t : g.inputs) out_.inputs.push_back(tensor(t));
-  }
-
-  void plain(int op) {
-    KernelOp copy = g_.ops[op];
-    for (int& t : copy.inputs) t = at_[t];
-    for (int& t : copy.outputs) t = tensor(t);
-    out_.ops.push_back(std::move(copy));
-  }
-
-  void fused(const Kernel& k) {
-    KernelOp op;
-    op.kind = graph::OpKind::custom;
-    op.block = k.block;
-    for (int t : k.loads) op.inputs.push_back(at_[t]);
-    std::vector<KernelOp> views;
-    for (std::size_t i = 0; i < k.stores.size(); ++i) {
-      const graph::KernelTensor& whole = g_.tensors[k.stores[i]];
-      if (k.stored[i] == whole.shape) {
-        op.outputs.push_back(tensor(k.stores[i]));
-        continue;
-      }
-      const int kept = add({whole.dtype, k.stored[i], {}, fresh(whole.name + "_kept")});
-      op.outputs.push_back(kept);
-      KernelOp& view = views.emplace_back();
-      view.kind = graph::OpKind::reshape;
-      view.attributes.sizes = whole.shape;
-      view.inputs = {kept}, view.outputs = {tensor(k.stores[i])};
-    }
-    out_.ops.push_back(std::move(op));
-    for (KernelOp& v : views) out_.ops.push_back(std::move(v));
-  }
-
-  int next() const { return static_cast<int>(out_.ops.size()); }
-
-  KernelGraph take() {
-    for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
-    return graph::infer(std::move(out_));
-  }
-
- private:
-  int add(graph::KernelTensor t) {
-    out_.tensors.push_back(std::move(t));
-    return static_cast<int>(out_.tensors.size()) - 1;
-  }
-  int tensor(int t) {
-    graph::KernelTensor copy = g_.tensors[t];
-    if (copy.memory >= 0) copy.memory = at_[copy.memory];
-    return at_[t] = add(std::move(copy));
-  }
-  std::string fresh(std::string name) {
-    while (!names_.insert(name).second) name += '_';
-    return name;
-  }
-
-  const KernelGraph& g_;
-  KernelGraph out_;
-  std::vector<int> at_;
-  std::set<std::string> names_;
-};
 
 std::string called(const KernelGraph& g, int op) {
   const KernelOp& o = g.ops[op];
@@ -106,22 +39,21 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   return "kernel";
 }
 
-Optimized assemble(const KernelGraph& g, const Choice& choice, const target::Target& target) {
-  Assembly whole(g);
+Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
-  for (const Group& group : choice.groups) {
-    const bool fused = !group.kernels.empty();
-    if (fused || !graph::is_view(g.ops[group.ops[0]].kind)) {
-      FusedKernel& k = o.kernels.emplace_back();
-      k.name = name_of(g, group.ops);
-      for (int i : group.ops) k.operators.push_back(called(g, i));
-      k.op = whole.next();
-      k.price_us = group.us;
-      k.floor_us = floor_us(g, group.ops, target);
-    }
-    fused ? whole.fused(group.kernels[0]) : whole.plain(group.ops[0]);
+  const Assembled whole = assemble(g, choice.groups);
+  o.graph = whole.graph;
+  for (std::size_t i = 0; i < choice.groups.size(); ++i) {
+    const Group& group = choice.groups[i];
+    if (group.kernels.empty() && graph::is_view(g.ops[group.ops[0]].kind)) continue;
+    FusedKernel& k = o.kernels.emplace_back();
+    k.name = name_of(g, group.ops);
+    for (int op : group.ops) k.operators.push_back(called(g, op));
+    k.op = whole.first[i];
+    k.parts = group.kernels.empty() ? 1 : static_cast<int>(group.kernels[0].parts.size());
+    k.price_us = group.us;
+    k.floor_us = floor_us(g, group.ops, target);
   }
-  o.graph = whole.take();
   return o;
 }
 
@@ -177,7 +109,7 @@ KernelGraph with_copies(KernelGraph g) {
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
   const KernelGraph g = with_copies(given);
   Choice choice = choose(g, target);
-  Optimized o = assemble(g, choice, target);
+  Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   for (std::string why; !plans(o.graph, target, why);) {
     // Layouts are resolved over all kernels: what plans alone may not plan together.
@@ -187,10 +119,11 @@ Optimized optimize(const KernelGraph& given, const target::Target& target) {
     if (last == choice.groups.size()) fail("{}", why);
     notes.push_back(fmt::format("{} is taken apart again: {}", name_of(g, choice.groups[last].ops), why));
     choice = without(choice, last);
-    o = assemble(g, choice, target);
+    o = optimized(g, choice, target);
   }
   for (const FusedKernel& k : o.kernels) {
-    std::string text = fmt::format("{}: {:.1f} us, at least {:.1f}:", k.name, k.price_us, k.floor_us);
+    std::string text = fmt::format("{}: {:.1f} us{}, at least {:.1f}:", k.name, k.price_us,
+                                   k.parts > 1 ? " in two kernels" : "", k.floor_us);
     for (const std::string& op : k.operators)
       text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
     o.notes.push_back(std::move(text));

@@ -20,7 +20,8 @@ namespace zellige::fuse {
 struct FusedKernel {
   std::string name;                    // of what it does: "rms_norm_matmul"
   std::vector<std::string> operators;  // of the given graph, in order: "t2 = mul"
-  int op = -1;                         // index into the ops of the graph that comes out
+  int op = -1;                         // index into the ops of the graph that comes out; of the first
+  int parts = 1;                       // custom operators one after the other: 2 where blocks split a loop
   double price_us = 0;                 // of the plan; the first kernel pays for the launch of all
   double floor_us = 0;                 // what its bytes or its products take at least
 };

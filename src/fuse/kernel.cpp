@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "fuse/merge.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
@@ -39,21 +40,28 @@ KernelTensor outside(const KernelGraph& g, int tensor) {
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
-  graph::KernelOp op;
-  op.kind = OpKind::custom;
-  op.block = k.block;
-  for (int t : k.loads) {
-    op.inputs.push_back(static_cast<int>(a.tensors.size()));
-    a.tensors.push_back(outside(g, t));
+  std::map<int, int> at;
+  const auto add = [&](int t, KernelTensor tensor) {
+    a.tensors.push_back(std::move(tensor));
+    return at[t] = static_cast<int>(a.tensors.size()) - 1;
+  };
+  for (const Part& part : k.parts) {
+    graph::KernelOp op;
+    op.kind = OpKind::custom;
+    op.block = part.block;
+    for (int t : part.loads) {
+      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
+      op.inputs.push_back(at[t]);
+    }
+    for (std::size_t i = 0; i < part.stores.size(); ++i) {
+      const int t = part.stores[i];
+      const bool inner = t >= static_cast<int>(g.tensors.size());
+      const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
+      op.outputs.push_back(add(t, {whole.dtype, part.stored[i], {}, whole.name}));
+      if (!inner) a.outputs.push_back(op.outputs.back());
+    }
+    a.ops.push_back(std::move(op));
   }
-  a.inputs = op.inputs;
-  for (std::size_t i = 0; i < k.stores.size(); ++i) {
-    const KernelTensor& t = g.tensors[k.stores[i]];
-    op.outputs.push_back(static_cast<int>(a.tensors.size()));
-    a.tensors.push_back({t.dtype, k.stored[i], {}, t.name});
-  }
-  a.outputs = op.outputs;
-  a.ops.push_back(std::move(op));
   return a;
 }
 
@@ -63,39 +71,106 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 }  // namespace
 
+namespace {
+
+/// All kernels of one group, by one reading of what comes from outside.
+class Making {
+ public:
+  Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
+      : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
+
+  std::vector<Kernel> run(std::string& why) {
+    for (int loop_axis : loop_axes(steps_, axes_)) {
+      try {
+        for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
+          found_.push_back(finished({ops_, {part(g_, steps_, body_of(g_, steps_, axes_, t))}}));
+          for (const Tiles& s : splits(t, target_)) {
+            try {
+              in_two(s);
+            } catch (const Fault&) {
+              throw;
+            } catch (const Error&) {  // some part would be written by several blocks
+            }
+          }
+        }
+      } catch (const Fault&) {
+        throw;
+      } catch (const Error& e) {
+        if (why.empty() || loop_axis >= 0) why = e.what();
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static Part part(const KernelGraph& g, const Steps& steps, Body body) {
+    Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), {}, {}};
+    for (int v : body.stores) {
+      p.stores.push_back(steps.values[v].tensor);
+      p.stored.push_back(steps.values[v].shape);
+    }
+    return p;
+  }
+
+  Kernel finished(Kernel k) const {
+    const KernelGraph a = graph::infer(alone(g_, k));
+    k.us = -target_.costs.launch;
+    for (std::size_t i = 0; i < k.parts.size(); ++i) {
+      k.parts[i].block = a.ops[i].block;
+      k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
+    }
+    k.us += target_.costs.launch;
+    return k;
+  }
+
+  void in_two(const Tiles& t) {
+    Body first = body_of(g_, steps_, axes_, t);
+    KernelGraph g = g_;
+    Kernel k{ops_, {}};
+    std::vector<int> tensors;
+    for (const Partial& p : first.partials) {
+      Shape shape = p.shape;
+      shape.insert(shape.begin(), t.grid[t.split].blocks);
+      const int of = steps_.values[p.value].tensor;
+      std::string name = of >= 0 ? g.tensors[of].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
+      name += p.dim >= 0 ? "_parts_max" : "_parts";
+      while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
+        name += '_';
+      tensors.push_back(static_cast<int>(g.tensors.size()));
+      k.between.push_back({graph::DType::f32, shape, {}, name});
+      g.tensors.push_back(k.between.back());
+    }
+    const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
+    k.parts.push_back(part(g, steps_, std::move(first)));
+    k.parts[0].stores = tensors;
+    for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
+    const Axes axes = axes_of(second);
+    std::vector<Kernel> ways;
+    for (const Tiles& after : tilings(second, axes, -1, target_)) {
+      Kernel way = k;
+      way.parts.push_back(part(g, second, body_of(g, second, axes, after)));
+      ways.push_back(finished(std::move(way)));
+    }
+    if (!ways.empty()) found_.push_back(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));
+  }
+
+  const KernelGraph& g_;
+  const std::vector<int>& ops_;
+  const target::Target& target_;
+  Steps steps_;
+  Axes axes_;
+  std::vector<Kernel> found_;
+};
+
+}  // namespace
+
 std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops,
                                const target::Target& target, std::string& why) {
   std::vector<Kernel> found;
   why.clear();
   for (const Readers readers : {Readers::together, Readers::apart}) {
     try {
-      const Steps steps = steps_of(g, ops, readers);
-      const Axes axes = axes_of(steps);
-      for (int loop_axis : loop_axes(steps, axes)) {
-        try {
-          for (const Tiles& t : tilings(steps, axes, loop_axis, target)) {
-            Body body = body_of(g, steps, axes, t);
-            Kernel k{ops,
-                     std::make_shared<graph::BlockGraph>(std::move(body.block)),
-                     std::move(body.loads),
-                     {},
-                     {},
-                     0};
-            for (int v : body.stores) {
-              k.stores.push_back(steps.values[v].tensor);
-              k.stored.push_back(steps.values[v].shape);
-            }
-            const KernelGraph a = graph::infer(alone(g, k));
-            k.block = a.ops[0].block;
-            k.us = plan::estimate(a, 0, target) - target.costs.launch + target.costs.next;
-            found.push_back(std::move(k));
-          }
-        } catch (const Fault&) {
-          throw;
-        } catch (const Error& e) {
-          if (why.empty() || loop_axis >= 0) why = e.what();
-        }
-      }
+      found = Making(g, ops, readers, target).run(why);
     } catch (const Fault&) {
       throw;
     } catch (const Error& e) {

@@ -1,8 +1,8 @@
 // A group as a custom operator, alone in a graph: what it is estimated and planned by.
 //
-//   std::optional<Kernel> k = kernel_of(graph, {2, 3, 4}, target, &why);
-//   k->us                                  // by estimate, until somebody plans it
-//   k->op, k->loads, k->stores             // its block graph, and tensors of the graph
+//   std::vector<Kernel> ks = kernels_of(graph, {2, 3, 4}, target, why);
+//   ks[0].us                               // by estimate, until somebody plans it
+//   ks[0].parts[0].block                   // its block graph
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,12 +14,18 @@
 
 namespace zellige::fuse {
 
-struct Kernel {
-  std::vector<int> ops;  // of the graph, in order
+/// One launch.
+struct Part {
   std::shared_ptr<const graph::BlockGraph> block;
-  std::vector<int> loads, stores;    // tensors of the graph
+  std::vector<int> loads, stores;    // tensors of the graph, and behind them those in between
   std::vector<graph::Shape> stored;  // their shapes with every dimension that a sum left out
-  double us = 0;                     // without a first launch
+};
+
+struct Kernel {
+  std::vector<int> ops;                        // of the graph, in order
+  std::vector<Part> parts;                     // one, or two where a loop is split among blocks
+  std::vector<graph::KernelTensor> between{};  // what the first leaves for the second
+  double us = 0;                               // without a program's first launch
 };
 
 /// Its tilings by estimate, the least first; none, with the reason, where no rule makes one block graph of the operators.

@@ -66,6 +66,25 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   return result;
 }
 
+/// Rows, columns, and what a loop brings at once, of products; threads.
+constexpr std::array<std::array<int, 4>, 17> products{{{128, 256, 64, 256},
+                                                       {128, 192, 64, 256},
+                                                       {128, 128, 64, 256},
+                                                       {128, 128, 128, 256},
+                                                       {128, 64, 64, 256},
+                                                       {64, 256, 64, 128},
+                                                       {64, 128, 64, 128},
+                                                       {64, 64, 64, 128},
+                                                       {64, 64, 128, 128},
+                                                       {64, 32, 128, 128},
+                                                       {64, 64, 32, 128},
+                                                       {32, 128, 64, 128},
+                                                       {32, 64, 128, 128},
+                                                       {16, 128, 128, 128},
+                                                       {16, 64, 128, 128},
+                                                       {16, 32, 256, 128},
+                                                       {16, 256, 64, 128}}};
+
 class Tilings {
  public:
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target)
@@ -75,20 +94,7 @@ class Tilings {
 
   std::vector<Tiles> run() {
     if (products_)
-      for (const auto& [m, n, k, threads] : {std::tuple{128, 256, 64, 256},
-                                             {128, 192, 64, 256},
-                                             {128, 128, 64, 256},
-                                             {128, 128, 128, 256},
-                                             {128, 64, 64, 256},
-                                             {64, 256, 64, 128},
-                                             {64, 128, 64, 128},
-                                             {64, 64, 64, 128},
-                                             {64, 64, 128, 128},
-                                             {64, 32, 128, 128},
-                                             {16, 128, 128, 128},
-                                             {16, 64, 128, 128},
-                                             {16, 32, 256, 128}})
-        add({m, n}, k, threads);
+      for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
     return std::move(result_);
@@ -202,6 +208,29 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
 
 std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
   return Tilings(s, a, loop_axis, target).run();
+}
+
+std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
+  constexpr std::int64_t most = 64;
+  std::vector<Tiles> result;
+  if (t.loop_axis < 0 || t.loop < 2) return result;
+  std::int64_t blocks = 1;
+  int free = -1;
+  for (int g = 2; g >= 0; --g) {
+    blocks *= t.grid[g].blocks;
+    if (t.grid[g].blocks == 1) free = g;
+  }
+  if (free < 0 || 2 * blocks > target.multiprocessors) return result;
+  for (std::int64_t s = 2; s <= std::min(most, t.loop) && result.size() < 2; ++s) {
+    if (t.loop % s != 0 || (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(most, t.loop)))
+      continue;
+    Tiles split = t;
+    split.grid[free] = {{t.loop_axis}, s};
+    split.split = free;
+    split.loop = t.loop / s;
+    result.push_back(std::move(split));
+  }
+  return result;
 }
 
 }  // namespace zellige::fuse

@@ -11,4 +11,7 @@ std::vector<int> loop_axes(const Steps&, const Axes&);
 /// Tilings that are worth a price, for one axis of the loop. Empty: nothing that blocks could share, and too large for one.
 std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const target::Target&);
 
+/// The same with the loop split among blocks, where there are too few of them.
+std::vector<Tiles> splits(const Tiles&, const target::Target&);
+
 }  // namespace zellige::fuse

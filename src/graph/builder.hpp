@@ -301,9 +301,10 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
 }
 // clang-format on
 
-// Rows by their numbers, at the kernel level.
-inline Tensor gather(Tensor x, Tensor numbers) {
-  return append<KernelLevel>(OpKind::gather, {x, numbers})[0];
+// Rows by their numbers; what writes them is of the kernel level.
+template <class L>
+Handle<L> gather(Handle<L> x, Handle<L> numbers) {
+  return append<L>(OpKind::gather, {x, numbers})[0];
 }
 inline Tensor scatter(Tensor x, Tensor numbers, Tensor updates) {
   return append<KernelLevel>(OpKind::scatter, {x, numbers, updates})[0];

@@ -21,6 +21,7 @@ bool anywhere(OpKind kind) {
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
+    case OpKind::gather:
     case OpKind::permute:
     case OpKind::reshape:
     case OpKind::expand:

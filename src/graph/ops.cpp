@@ -35,7 +35,7 @@ constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::rotary_interleaved, "rotary_interleaved", rotary, 3, 1, true, true, ""},
     {OpKind::concat, "concat", join, -1, 1, true, true, "concat_#"},
     {OpKind::split, "split", join, 1, -1, true, true, "split_#"},
-    {OpKind::gather, "gather", rows, 2, 1, true, false, ""},
+    {OpKind::gather, "gather", rows, 2, 1, true, true, ""},
     {OpKind::scatter, "scatter", rows, 3, 1, true, false, ""},
     {OpKind::slice_scatter, "slice_scatter", rows, 3, 1, true, false, "", 1},
     {OpKind::permute, "permute", view, 1, 1, true, true, ""},

@@ -119,18 +119,24 @@ void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& 
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
-void draw_lengths_of(const KernelOp& custom, const std::vector<std::set<int>>& from,
-                     std::vector<Numbers>& drawn) {
+/// Of the tiles that a block loads.
+void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
+                   std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;
   for (const BlockOp& op : b.ops) {
-    if (op.kind != OpKind::mask || op.inputs.size() < 2) continue;
+    if ((op.kind != OpKind::mask && op.kind != OpKind::gather) || op.inputs.size() < 2) continue;
     Shape whole = b.tensors[op.inputs[0]].shape;
     for (int axis = 0; axis < 3; ++axis)
       if (op.map[axis] >= 0) whole[op.map[axis]] *= b.grid[axis];
     if (op.loop_dim >= 0) whole[op.loop_dim] *= b.loop;
     for (const BlockOp& load : b.ops)
-      if (load.kind == OpKind::input && load.outputs[0] == op.inputs[1])
-        draw_lengths(op.attributes, whole, from[custom.inputs[load.kernel_tensor]], drawn);
+      if (load.kind == OpKind::input && load.outputs[0] == op.inputs[1]) {
+        const std::set<int>& inputs = from[custom.inputs[load.kernel_tensor]];
+        if (op.kind == OpKind::gather)
+          draw_below(whole[0], false, true, inputs, drawn);
+        else
+          draw_lengths(op.attributes, whole, inputs, drawn);
+      }
   }
 }
 
@@ -145,7 +151,7 @@ std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
     if (f == OpFamily::view || f == OpFamily::join)
       for (int t : op.outputs)
         for (int operand : op.inputs) from[t].insert(from[operand].begin(), from[operand].end());
-    if (op.kind == OpKind::custom) draw_lengths_of(op, from, drawn);
+    if (op.kind == OpKind::custom) draw_of_block(op, from, drawn);
     const auto at = static_cast<std::size_t>(number_operand(op.kind));
     if (at >= op.inputs.size()) continue;
     if (op.kind == OpKind::mask) {

@@ -4,6 +4,8 @@
 
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "plan/fragments.hpp"
+#include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -82,6 +84,12 @@ class Estimate {
     }
     const auto mt = static_cast<double>(ceil_div(m, row->m)), nt = static_cast<double>(ceil_div(n, row->n)),
                kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
+    if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
+      k_.tensor_cycles += times(op) * static_cast<double>(m / group->m * ceil_div(k, group->k)) *
+                          group->cycles / target_.costs.sustained;
+      k_.parted = true;
+      return;
+    }
     const double across = std::clamp(nt / 2, 1.0, warps_);
     k_.tensor_cycles += each * mt * nt * kt * row->cycles / 4;
     const double wavefronts = each * kt * (4 * mt * across + 2 * nt * std::clamp(warps_ / across, 1.0, mt));
@@ -90,6 +98,27 @@ class Estimate {
     k_.barriers += 1;
     if (block_.tensors[op.outputs[0]].after_loop || block_.loop > 1)
       once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
+  }
+
+  /// The instruction of a product that `warpgroups` will take as far as its shape goes; nullptr: a warp's.
+  const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
+                                   std::int64_t batch) const {
+    const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
+      return o.kind == OpKind::accum && o.inputs[0] == op.outputs[0];
+    });
+    const auto loaded = [&](int tensor) {
+      return std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
+        return o.kind == OpKind::input && o.loop_dim >= 0 && o.outputs[0] == tensor;
+      });
+    };
+    const DType dtype = block_.tensors[op.inputs[0]].dtype;
+    const std::string_view a = graph::name(dtype);
+    const Instruction* group = target::find_warpgroup_mma(target_, a, a, "f32", n);
+    if (!group || !summed || block_.loop < 2 || batch != 1 || op.inputs[0] == op.inputs[1]) return nullptr;
+    if (!loaded(op.inputs[0]) || !loaded(op.inputs[1]) || k * graph::bytes(dtype) != span_bytes)
+      return nullptr;
+    const auto warps = static_cast<std::int64_t>(warps_);
+    return warps % warps_of(*group) == 0 && m * warps_of(*group) == group->m * warps ? group : nullptr;
   }
 
   void resident() {

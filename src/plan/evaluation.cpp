@@ -273,6 +273,14 @@ class Nest {
       if (n.dim == q.inner) q.shift += n.start;
       q.own = false;
       result = value(n.in[0], q);
+    } else if (n.kind == NodeKind::permute) {
+      Point q = p;
+      for (std::size_t d = 0; d < n.order.size(); ++d) {
+        const auto of = static_cast<std::size_t>(n.order[d]);
+        q.at[of] = p.at[d], q.limit[of] = p.limit[d];
+      }
+      q.inner = n.order[static_cast<std::size_t>(p.inner)], q.own = false;
+      result = value(n.in[0], q);
     } else if (n.kind == NodeKind::concat) {
       result = concat(n, p);
     } else if (n.kind == NodeKind::rotate) {

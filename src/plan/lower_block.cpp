@@ -36,7 +36,7 @@ class BlockLowering {
 
   BlockProgram run() {
     for (const graph::BlockOp& op : block_.ops) lower(op);
-    if (permuted_) drop_unread(program_);
+    if (read_otherwise_) drop_unread(program_);
     carry_matmuls();
     return std::move(program_);
   }
@@ -147,7 +147,7 @@ class BlockLowering {
     if (order_[tile].empty()) return value_[tile];
     const int before = value_[tile];
     value_[tile] = lower_permute(whole_, program_, before, order_[tile], target_);
-    permuted_ = permuted_ || value_[tile] != before;
+    read_otherwise_ = read_otherwise_ || value_[tile] != before;
     order_[tile].clear();
     return value_[tile];
   }
@@ -319,12 +319,41 @@ class BlockLowering {
         program_.nodes[id].splits = splits(shape, whole, axes, along);
         return id;
       }
+      case OpKind::gather:
+        return gather(op, in, shape, section);
       case OpKind::slice:
       case OpKind::expand:
         return lower_operator(program_, op.kind, a, in, section, shape);
       default:
         return lower_operator(program_, op.kind, a, in, section);
     }
+  }
+
+  /// Rows by number of what is loaded: they are read where they lie.
+  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+    const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
+    const bool loads =
+        node(in[0]).kind == NodeKind::load && node(in[1]).kind == NodeKind::load && node(in[0]).in.empty();
+    if (!loads || numbers.shape.size() != 1)
+      fail(
+          "{}: inside a block gather reads rows of what is loaded by one dimension of numbers that are "
+          "loaded, found {} {} "
+          "and {} {}: gather outside",
+          program_.name, table.name, to_string(table.shape), numbers.name, to_string(numbers.shape));
+    const std::size_t dim = rank_ - table.shape.size();
+    Node number = node(in[1]), rows = node(in[0]);
+    Shape one(rank_, 1);
+    one[dim] = whole_.shape(number.tensor).back();
+    std::swap(number.splits[dim], number.splits.back());
+    number.tensor = seen_as(whole_, number.tensor, one, target_);
+    one[dim] = numbers.shape[0];
+    number.shape = one, number.section = section;
+    rows.in = {program_.add(std::move(number))};
+    rows.dim = static_cast<int>(dim), rows.to = 1;
+    rows.shape = shape, rows.section = section;
+    const int loaded = program_.add(std::move(rows));
+    read_otherwise_ = true;
+    return map(OpKind::mul_scalar, {loaded}, shape, section);
   }
 
   int carried_sum(int x, int dim, std::int64_t to) {
@@ -360,7 +389,7 @@ class BlockLowering {
   std::vector<int> value_;
   std::vector<std::vector<int>>
       order_;  // of a tile that is its value permuted: the value's dimension at each; empty: as it is
-  bool permuted_ = false;
+  bool read_otherwise_ = false;  // what is loaded: by another order, or by numbers
   std::size_t rank_ = 1;
   bool flat_;  // the grid passes what CUDA takes along y or z: its blocks are numbered along x
   BlockProgram program_;

@@ -16,17 +16,22 @@ class Permuting {
     if (unmoved(value)) return value;
     if (const auto found = made_.find(value); found != made_.end()) return found->second;
     Node n = p_.nodes[value];
-    const Shape before = n.shape;
     n.shape = permuted(n.shape);
+    if (n.kind == NodeKind::permute) {
+      n.order = permuted(n.order);
+      return made_[value] = p_.add(std::move(n));
+    }
+    if (stored(value)) {
+      Node read;
+      read.kind = NodeKind::permute;
+      read.in = {value}, read.shape = n.shape, read.dtype = n.dtype, read.order = dims_;
+      read.section = n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
+      return made_[value] = p_.add(std::move(read));
+    }
     if (!n.splits.empty()) n.splits = permuted(n.splits);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {
-      const int row = static_cast<int>(dims_.size()) - 2;
-      const bool swapped = dims_[row] == row + 1 && dims_[row + 1] == row;
-      if (!swapped && (dims_[row] != row || dims_[row + 1] != row + 1))
-        fail("{}: {} {}, permuted to {}: a product's rows and columns stay its last two dimensions", p_.name,
-             n.name.empty() ? "a product" : n.name, to_string(before), to_string(n.shape));
-      if (swapped) std::swap(n.in[0], n.in[1]);  // of the operands, each permuted
+      if (swaps()) std::swap(n.in[0], n.in[1]);  // of the operands, each permuted
     } else {
       n.dim = to(n.dim), n.key = to(n.key);
     }
@@ -35,6 +40,35 @@ class Permuting {
   }
 
  private:
+  bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
+  /// A product computes its rows for its columns and the other way round as well, but none of them for a batch.
+  bool multiplies() const {
+    const std::size_t row = dims_.size() - 2;
+    return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
+  }
+
+  /// Is it read at other coordinates from where it is stored: a reduction, which always is, and what no other product gives?
+  bool stored(int value) const {
+    const Node& n = p_.nodes[value];
+    switch (n.kind) {
+      case NodeKind::reduce:
+      case NodeKind::running_max:
+      case NodeKind::running_diff:
+        return true;
+      case NodeKind::matmul:
+        return !multiplies();
+      case NodeKind::accumulate:
+        return std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+      default:
+        return false;
+    }
+  }
+  bool meets_stored(int value) const {
+    if (unmoved(value)) return false;
+    const Node& n = p_.nodes[value];
+    return stored(value) || std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+  }
+
   /// Whether nothing but dimensions of 1 changes its place.
   bool unmoved(int value) const {
     const Shape& s = p_.nodes[value].shape;

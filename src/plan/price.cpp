@@ -54,7 +54,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.launch = first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
-  k.l2 = std::max(k.l2_bytes / costs.l2 * 1e-3, busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
+  k.l2 = std::max(k.l2_bytes / (k.parted ? costs.l2_bulk : costs.l2) * 1e-3,
+                  busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
   k.shared = busy * k.wavefronts * cycle;
   k.tensor = busy * k.tensor_cycles * cycle;
   k.issue = busy * k.slots / 4 * cycle;
@@ -65,7 +66,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
   // Work of one iteration hides under loads of another, of the same block or of its neighbour.
   const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
-  const double apart = costs.rest + (1 - costs.rest) / std::max(1.0, under_way);
+  const double rest = k.parted ? costs.rest_parted : costs.rest;
+  const double apart = rest + (1 - rest) / std::max(1.0, under_way);
   k.us = k.launch + k.first + slowest + apart * (total - slowest);
 }
 namespace {
@@ -85,7 +87,8 @@ class Pricing {
   void run(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
-    threads_ = plan_.schedule.parted() ? plan_.schedule.threads : p.threads();
+    k.parted = plan_.schedule.parted();
+    threads_ = k.parted ? plan_.schedule.threads : p.threads();
     resident();
     memory(made_here);
     counted();
@@ -185,17 +188,16 @@ class Pricing {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
                               static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
-      if (!m.row)
-        k.slots += products / 32;
-      else if (m.by_warpgroup())
-        k.tensor_cycles += static_cast<double>(ceil_div(m.k, m.row->k) *
-                                               (m.warps.count() / warps_of(*m.row)) * m.row->cycles) *
-                           trips_of(n);
+      if (!m.row) k.slots += products / 32;
     }
-    double mma_cycles = 0;
+    double warp_cycles = 0, group_cycles = 0;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.row && !m.by_warpgroup()) mma_cycles = std::max<double>(mma_cycles, m.row->cycles);
-    k.tensor_cycles += each(Counter::mma) * mma_cycles / 4;  // four pipes
+      if (m.row)
+        (m.by_warpgroup() ? group_cycles : warp_cycles) =
+            std::max<double>(m.by_warpgroup() ? group_cycles : warp_cycles, m.row->cycles);
+    // A warp's instruction keeps one of the four pipes busy, a warpgroup's all of them.
+    k.tensor_cycles =
+        each(Counter::mma) * warp_cycles / 4 + each(Counter::wgmma) * group_cycles / target_.costs.sustained;
     for (const Node& n : plan_.program.nodes) {
       const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32;
       if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
@@ -211,7 +213,7 @@ class Pricing {
 
   /// Iterations of the loop, and how many are under way together.
   void latencies() {
-    k.trips = static_cast<double>(plan_.program.loop);
+    k.trips = static_cast<double>(plan_.program.loop * plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
     for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)

@@ -26,6 +26,8 @@ std::string_view name(NodeKind kind) {
       return "concat";
     case NodeKind::rotate:
       return "rotate";
+    case NodeKind::permute:
+      return "permute";
     case NodeKind::store:
       return "store";
   }

@@ -34,7 +34,8 @@ enum class NodeKind : std::uint8_t {
   slice,         // x[.., start + i, ..] along `dim`
   concat,        // along `dim`
   rotate,        // pairs side by side along `dim`, by their cosines and sines: in[1], in[2]
-  store,         // to a kernel-level tensor
+  permute,  // dimension order[d] of its operand, which is evaluated nowhere else than where it is stored, at d
+  store,    // to a kernel-level tensor
 };
 std::string_view name(NodeKind);
 /// What a value of a node's dtype is kept in: float32, or int32 of integers.
@@ -42,7 +43,7 @@ constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::
 /// Evaluated where it is read, and stored nowhere.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
-         kind == NodeKind::rotate;
+         kind == NodeKind::rotate || kind == NodeKind::permute;
 }
 
 enum class Section : std::uint8_t { before, inside, after };  // of the loop
@@ -75,6 +76,7 @@ struct Node {
   int dim = 0;                        // reduce, slice, concat; load, store: along which the number says where
   std::int64_t to = 1;     // reduce; load, store with a number: how many elements it is the first of
   std::int64_t start = 0;  // slice
+  std::vector<int> order;  // permute
   graph::Kept kept;        // map mask: `dim` is i's, `key` j's; `scalar` stands elsewhere
   int key = 0;
   bool carried = false;       // reduce and matmul: summed over the loop's iterations too

@@ -44,10 +44,10 @@ class Sharing {
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
       for (std::size_t k = 0; k < n.in.size(); ++k) {
-        const std::int64_t shift = n.kind == NodeKind::slice    ? n.start
-                                   : n.kind == NodeKind::concat ? -from
-                                   : n.kind == NodeKind::rotate ? 1
-                                                                : 0;
+        const std::int64_t shift = n.kind == NodeKind::slice                                   ? n.start
+                                   : n.kind == NodeKind::concat                                ? -from
+                                   : n.kind == NodeKind::rotate || n.kind == NodeKind::permute ? 1
+                                                                                               : 0;
         if (n.kind == NodeKind::concat) from += p_.nodes[n.in[k]].shape[n.dim];
         for (const Coordinate& c : at[i]) {
           Coordinate there = c;

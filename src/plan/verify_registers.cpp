@@ -149,6 +149,7 @@ class Registers {
       case NodeKind::slice:
       case NodeKind::concat:
       case NodeKind::rotate:
+      case NodeKind::permute:
         for (int in : n.in) read(t, in, false);
         return;
       default:

@@ -186,7 +186,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
     graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {
-    if (in.size() > 1) fail("{}: `equal` has no meaning for lengths that are computed", graph::name(kind));
+    if (in.size() > 1) fail("{}: lengths of a tensor have no meaning over the reals", graph::name(kind));
     graph::apply_mask(attributes, y.shape, x.at.data(), a.constant(attributes.value), y.at.data());
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;

@@ -14,12 +14,15 @@ struct Costs {
   double clock = 1.755;           // GHz, as it stays under load
   double dram = 4100, l2 = 6300;  // GB/s
   std::int64_t l2_bytes = 50 << 20;
-  double l2_cycle = 90;              // bytes a cycle into one multiprocessor
+  double l2_bulk = 11000;   // GB/s, by copies that the tensor memory accelerator makes
+  double l2_cycle = 90;     // bytes a cycle into one multiprocessor
+  double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
   double load = 1270;                // cycles from a load's issue until its data are used, barrier included
   double step = 3.4;                 // cycles of a warp's instruction that waits for the one before
   double barrier = 145;              // cycles
   double rest = 0.18;                // the share of everything but the slowest that does not overlap with it
+  double rest_parted = 0.05;         // likewise, where copies have warps of their own
   bool measured = false;             // on a GPU of the target; else what it is taken for
 };
 

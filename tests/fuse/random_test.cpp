@@ -1,13 +1,18 @@
 // Random graphs of plain operators: what comes out is valid, computes the same, and plans.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
+#include "fuse/groups.hpp"
+#include "fuse/steps.hpp"
 #include "graph/json.hpp"
 #include "graph/validate.hpp"
 #include "plan/plan.hpp"
 #include "random/generate.hpp"
+#include "random/rng.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 
@@ -18,6 +23,82 @@ namespace {
 int number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::atoi(text) : otherwise;
+}
+
+/// A connected group without a way out and back in, of up to so many operators.
+std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, random_graphs::Rng& rng,
+                              std::size_t most) {
+  std::vector<int> starts;
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (fusable(g, static_cast<int>(i))) starts.push_back(static_cast<int>(i));
+  if (starts.empty()) return {};
+  Set s(g.ops.size());
+  s.add(rng.pick(starts));
+  while (s.count() < most) {
+    std::vector<Set> larger;
+    for (int x : neighbours(g, s, order)) {
+      larger.push_back(s);
+      larger.back().add(x);
+      if (!is_convex(larger.back(), order)) larger.pop_back();
+    }
+    if (larger.empty()) break;
+    s = rng.pick(larger);
+  }
+  return s.list();
+}
+
+/// The kernel, and every other operator by itself.
+graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const Kernel& k) {
+  Set group(g.ops.size()), done(g.ops.size()), before(g.ops.size());
+  for (int i : k.ops) group.add(i);
+  for (int i : k.ops) before.add(order.direct[i]);
+  std::vector<Group> groups;
+  for (bool placed = false; done.count() < g.ops.size();) {
+    for (std::size_t i = 0; i < g.ops.size(); ++i)
+      if (const int op = static_cast<int>(i); !group.has(op) && !done.has(op) && done.has(order.direct[i])) {
+        groups.push_back({{op}, {}, 0});
+        done.add(op);
+      }
+    Set with_group = done;
+    with_group.add(group);
+    if (!placed && with_group.has(before)) {
+      groups.push_back({k.ops, {k}, 0});
+      done = with_group, placed = true;
+    }
+  }
+  return assemble(g, groups).graph;
+}
+
+// Not only those that are chosen: any group, any of its tilings, loops and splits.
+TEST(RandomFusions, EveryKernelComputesTheSame) {
+  int groups = 0, kernels = 0, split = 0, undecided = 0;
+  const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);
+  for (int seed = first; seed < first + count; ++seed) {
+    const graph::KernelGraph g = random_graphs::random_plain(static_cast<std::uint64_t>(seed));
+    const Order order = order_of(g);
+    random_graphs::Rng rng(static_cast<std::uint64_t>(seed) + 5000);
+    const std::vector<int> ops = random_group(g, order, rng, static_cast<std::size_t>(rng.between(2, 5)));
+    if (ops.size() < 2) continue;
+    std::string why;
+    std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+    groups += !found.empty();
+    EXPECT_TRUE(!found.empty() || !why.empty()) << g.name;
+    rng.shuffle(found);
+    std::ranges::stable_sort(found, {}, [](const Kernel& k) { return k.parts.size() == 1; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 2); ++i) {
+      const graph::KernelGraph h = with(g, order, found[i]);
+      EXPECT_NO_THROW(graph::validate(h)) << g.name;
+      ++kernels, split += found[i].parts.size() > 1;
+      const search::Equality e = search::equal(g, h);
+      EXPECT_NE(search::name(e.answer), "different")
+          << search::describe(e, g.name, g.name + " fused") << graph::to_json(g) << graph::to_json(h);
+      undecided += e.answer == search::Answer::undecided;
+      if (e.answer == search::Answer::undecided) std::printf("%s: %s\n", g.name.c_str(), e.why.c_str());
+    }
+  }
+  EXPECT_GE(kernels, count / 2);
+  EXPECT_LE(undecided, kernels / 10);
+  std::printf("%d groups, %d kernels, %d of them split, %d undecided\n", groups, kernels, split, undecided);
 }
 
 TEST(RandomFusions, ComputeTheSame) {

@@ -189,7 +189,23 @@ class Body {
     return derived(v, graph::reshape(v.at, shape));
   }
 
+  /// Rows by number of what is loaded.
+  void rows(const BlockValue& x) {
+    const BlockValue table = load(x.shape(), !x.after);
+    const bool loop = !x.after && rng_.chance(50), across = rng_.chance(40);
+    const std::int64_t row = graph::size(x.shape()) / x.shape()[0];
+    std::int64_t count =
+        rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, most_tile() / row)));
+    if (loop) count *= launch_.loop;
+    if (across) count *= launch_.grid.x;
+    const Tile numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
+    BlockValue v = derived(table, graph::gather(table.at, numbers));
+    v.varies = table.varies || (loop && looped());
+    keep(v);
+  }
+
   void view(BlockValue x) {
+    if (rng_.chance(25)) return rows(x);
     const Shape shape = x.shape();
     if (rng_.chance(25)) {  // products stay as they are: what has been loaded, by way of an operator or none
       std::vector<std::int64_t> dims;
@@ -302,7 +318,7 @@ class Body {
     if (rank_ >= 2 && x.shape().size() == static_cast<std::size_t>(rank_) && rng_.chance(4)) return mask(x);
     if (x.shape().back() % 2 == 0 && rng_.chance(6))
       return keep(rotated(rng_, x, [&](const Shape& table) { return load(table, !after); }));
-    const std::int64_t which = rng_.below(35);
+    const std::int64_t which = rng_.below(36);
     if (which < 10) return keep(unary(rng_, rng_.pick(unary_operators()), x));
     if (which < 17) return keep(combined(rng_, x, [&] { return partner(x, !after); }));
     if (which < 20 && rank_ >= 2) return matmul(x);

@@ -52,6 +52,78 @@ TEST_P(Rows, Gathered) {
   }
 }
 
+// In a block: of a tile that the grid cuts across, by numbers that grid or loop cuts.
+TEST_P(Rows, GatheredInBlocks) {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    graph::Builder b("blocks");
+    const Tensor X = b.input("X", {37, 64}, GetParam()), I = b.input("I", {30}, DType::int32),
+                 T = b.input("T", {9, 3, 40}, GetParam(), {1, 360, 9}), J = b.input("J", {8}, DType::int32);
+    const auto rows = b.custom({.grid = {2, 5}, .block = {64}}, [&](graph::BlockBuilder& t) {
+      t.store(gather(t.load(X, {.x = 1}), t.load(I, {.y = 0})), {.x = 1, .y = 0});
+    });
+    b.output(rows[0], "rows");
+    const auto sums = b.custom({.grid = {2}, .block = {64}, .loop = 5}, [&](graph::BlockBuilder& t) {
+      const graph::Tile x = t.load(X, {.x = 1}), y = gather(x, t.load(I, {.loop = 0}));
+      t.store(accum(y + y), {.x = 1});
+      t.store(x, {.x = 1});
+    });
+    b.output(sums[0], "sums");
+    b.output(sums[1], "beside");
+    const auto planes = b.custom({.grid = {4}, .block = {64}}, [&](graph::BlockBuilder& t) {
+      t.store(permute(gather(t.load(T), t.load(J, {.x = 0})), {2, 0, 1}), {.x = 1});
+      t.store(maximum(permute(gather(t.load(T), t.load(J, {.x = 0})), {1, 0, 2}), 0.0), {.x = 1});
+    });
+    b.output(planes[0], "planes");
+    b.output(planes[1], "computed");
+    const graph::Format f = graph::format(GetParam());
+    const double step = f.integer_bits ? 0 : std::max(std::ldexp(1.0, -f.mantissa), 1e-4);
+    expect_as_reference(b.build(), {random({37, 64}), numbers({30}, 37), random({9, 3, 40}), numbers({8}, 9)},
+                        step, step, target);
+  }
+}
+
+// Pages of a cache: attention over keys and values that numbers name.
+TEST(RowsInAttention, OfPages) {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    graph::Builder b("pages");
+    const Tensor Q = b.input("Q", {16, 32}), K = b.input("K", {50, 32}), V = b.input("V", {50, 32}),
+                 I = b.input("I", {36}, DType::int32);
+    const auto made = b.custom({.block = {128}, .loop = 3}, [&](graph::BlockBuilder& t) {
+      const graph::Tile n = t.load(I, {.loop = 0});
+      const graph::Tile s = matmul(t.load(Q), permute(gather(t.load(K), n), {1, 0})) * 0.125;
+      const auto [m, fell] = graph::reduction_max(s, 1);
+      const graph::Tile p = exp(s - m), r = exp(fell);
+      t.store(accum_rescale(matmul(p, gather(t.load(V), n)), r) / accum_red_sum_rescale(p, r));
+    });
+    b.output(made[0], "paged");
+    b.output(matmul(softmax(matmul(Q, permute(gather(K, I), {1, 0})) * 0.125, 1), gather(V, I)), "plain");
+    std::mt19937 engine(3);
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    const auto random = [&](const Shape& shape) {
+      Array a = graph::make_array(shape);
+      for (double& v : a.values) v = graph::round_to(DType::f16, uniform(engine));
+      return a;
+    };
+    Array numbers = graph::make_array({36});
+    for (std::size_t i = 0; i < 36; ++i) numbers.values[i] = static_cast<double>((i * 7 + 11) % 50);
+    const auto y =
+        emulate_graph(b.build(), {random({16, 32}), random({50, 32}), random({50, 32}), numbers}, target);
+    for (std::size_t i = 0; i < y[0].size(); ++i) ASSERT_NEAR(y[0][i], y[1][i], 4e-3) << target << " " << i;
+  }
+}
+
+TEST(RowsInBlocks, OfWhatIsComputedAreRefused) {
+  graph::Builder b("g");
+  const Tensor X = b.input("X", {8, 4}), I = b.input("I", {8}, DType::int32);
+  b.output(b.custom({.block = {32}}, [&](graph::BlockBuilder& t) {
+    t.store(gather(exp(t.load(X, {}, "x")), t.load(I, {}, "i")));
+  })[0]);
+  EXPECT_EQ(
+      message_of([&] { emit::transpile(b.build(), target::find("sm_80")); }),
+      "g_k0: inside a block gather reads rows of what is loaded by one dimension of numbers that are loaded, "
+      "found s2 (8, 4) and i (8): gather outside");
+}
+
 TEST_P(Rows, Scattered) {
   for (const Shape& table : {Shape{37, 64}, Shape{43, 33}, Shape{101}, Shape{19, 3, 40}}) {
     Shape one = table, two = table;

@@ -23,12 +23,23 @@ int pairs() {
   return text ? std::atoi(text) : 60;
 }
 
+/// Does it cut off fractions? A number next to an integer goes either way, by whatever is rounded before.
+bool cuts_off(const KernelGraph& g) {
+  const auto cuts = [](const auto& op) {
+    return op.kind == OpKind::cast && graph::is_integer(op.attributes.dtype);
+  };
+  return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
+    return cuts(op) || (op.block && std::ranges::any_of(op.block->ops, cuts));
+  });
+}
+
 TEST(RandomPairs, IdentitiesAreAccepted) {
   std::map<std::string, int> rewritten, methods;
   int undecided = 0, seen = 0;
   double slowest = 0;
   for (int seed = 1; seed <= pairs(); ++seed) {
     const KernelGraph a = random_graphs::random_graph(static_cast<std::uint64_t>(seed));
+    if (cuts_off(a)) continue;
     KernelGraph b = a;
     Rng rng(static_cast<std::uint64_t>(seed) + 1000);
     std::vector<std::string> done;

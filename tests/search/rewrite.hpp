@@ -131,6 +131,7 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       w.add(OpKind::mul_scalar, {w.add(OpKind::log, {w.add(OpKind::sqrt, {x})})}, {.scalar = 2}, y);
       break;
     case OpKind::rms_norm: {  // 1/n stands for an extent
+      if (!op.attributes.sizes.empty()) return {};
       const int squares = w.add(OpKind::reduction, {w.add(OpKind::square, {x})}, {.dim = last});
       const int mean =
           w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
@@ -151,9 +152,13 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       break;
     }
     case OpKind::matmul: {  // (2x) z = 3xz - xz, and the other way round
+      if (graph::is_integer(g.tensors[static_cast<std::size_t>(x)].dtype)) return {};  // 2x wraps
       const int thrice = w.add(OpKind::mul_scalar, {w.add(OpKind::matmul, {x, op.inputs[1]})}, {.scalar = 3});
       const int twice = w.add(OpKind::matmul, {w.add(OpKind::mul_scalar, {x}, {.scalar = 2}), op.inputs[1]});
-      w.add(OpKind::sub, {thrice, twice}, {}, y);
+      if (op.inputs.size() > 2)
+        w.add(OpKind::add, {op.inputs[2], w.add(OpKind::sub, {thrice, twice})}, {}, y);
+      else
+        w.add(OpKind::sub, {thrice, twice}, {}, y);
       break;
     }
     default:

@@ -1,0 +1,140 @@
+#include "fuse/assemble.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/infer.hpp"
+#include "graph/view.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+
+class Assembly {
+ public:
+  explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
+    out_.name = g.name;
+    for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
+    for (int t : g.inputs) out_.inputs.push_back(tensor(t));
+  }
+
+  void plain(int op) {
+    KernelOp copy = g_.ops[op];
+    for (int& t : copy.inputs) t = at_[t];
+    for (int& t : copy.outputs) t = tensor(t);
+    out_.ops.push_back(std::move(copy));
+  }
+
+  void fused(const Kernel& k) {
+    std::map<int, int> between;
+    std::vector<KernelOp> views;
+    for (const Part& part : k.parts) {
+      KernelOp op;
+      op.kind = graph::OpKind::custom;
+      op.block = part.block;
+      for (int t : part.loads) op.inputs.push_back(between.count(t) > 0 ? between[t] : at_[t]);
+      for (std::size_t i = 0; i < part.stores.size(); ++i) {
+        const int t = part.stores[i];
+        if (t >= static_cast<int>(g_.tensors.size())) {
+          graph::KernelTensor inner = k.between[t - g_.tensors.size()];
+          inner.name = fresh(inner.name);
+          op.outputs.push_back(between[t] = add(std::move(inner)));
+          continue;
+        }
+        const graph::KernelTensor& whole = g_.tensors[t];
+        if (part.stored[i] == whole.shape) {
+          op.outputs.push_back(tensor(t));
+          continue;
+        }
+        const int kept = add({whole.dtype, part.stored[i], {}, fresh(whole.name + "_kept")});
+        op.outputs.push_back(kept);
+        KernelOp& view = views.emplace_back();
+        view.kind = graph::OpKind::reshape;
+        view.attributes.sizes = whole.shape;
+        view.inputs = {kept}, view.outputs = {tensor(t)};
+      }
+      out_.ops.push_back(std::move(op));
+    }
+    for (KernelOp& v : views) out_.ops.push_back(std::move(v));
+  }
+
+  int next() const { return static_cast<int>(out_.ops.size()); }
+
+  KernelGraph take() {
+    for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
+    out_ = graph::infer(std::move(out_));
+    for (const KernelOp& op : out_.ops)
+      if (op.block)
+        for (int t : op.outputs) lay_out(t);
+    return std::move(out_);
+  }
+
+ private:
+  /// Where views behind a kernel's result come to one that is no layout of it: the strides of which it is one.
+  void lay_out(int tensor) {
+    graph::KernelTensor& made = out_.tensors[tensor];
+    if (!made.strides.empty() || std::ranges::count(out_.outputs, tensor) > 0) return;
+    std::vector<const KernelOp*> chain;
+    graph::Strides strides = graph::row_major(made.shape);
+    for (int at = tensor; !strides.empty(); at = chain.back()->outputs[0]) {
+      const auto view = std::ranges::find_if(out_.ops, [&](const KernelOp& op) {
+        return (op.kind == graph::OpKind::permute || op.kind == graph::OpKind::reshape) && op.inputs[0] == at;
+      });
+      if (view == out_.ops.end()) return;  // all of them are layouts
+      chain.push_back(&*view);
+      const auto seen = graph::viewed(view->kind, view->attributes, out_.tensors[at].shape, strides,
+                                      out_.tensors[view->outputs[0]].shape);
+      strides = seen ? seen->steps : graph::Strides{};
+    }
+    strides = graph::row_major(out_.tensors[chain.back()->outputs[0]].shape);
+    for (; !chain.empty(); chain.pop_back()) {
+      const KernelOp& op = *chain.back();
+      graph::Attributes back;
+      back.sizes.resize(op.attributes.sizes.size());
+      for (std::size_t d = 0; op.kind == graph::OpKind::permute && d < back.sizes.size(); ++d)
+        back.sizes[op.attributes.sizes[d]] = static_cast<std::int64_t>(d);
+      const auto seen = graph::viewed(op.kind, back, out_.tensors[op.outputs[0]].shape, strides,
+                                      out_.tensors[op.inputs[0]].shape);
+      if (!seen) return;
+      strides = seen->steps;
+    }
+    made.strides = strides;
+  }
+
+  int add(graph::KernelTensor t) {
+    out_.tensors.push_back(std::move(t));
+    return static_cast<int>(out_.tensors.size()) - 1;
+  }
+  int tensor(int t) {
+    graph::KernelTensor copy = g_.tensors[t];
+    if (copy.memory >= 0) copy.memory = at_[copy.memory];
+    return at_[t] = add(std::move(copy));
+  }
+  std::string fresh(std::string name) {
+    while (!names_.insert(name).second) name += '_';
+    return name;
+  }
+
+  const KernelGraph& g_;
+  KernelGraph out_;
+  std::vector<int> at_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+Assembled assemble(const KernelGraph& g, const std::vector<Group>& groups) {
+  Assembly whole(g);
+  Assembled result;
+  for (const Group& group : groups) {
+    result.first.push_back(whole.next());
+    group.kernels.empty() ? whole.plain(group.ops[0]) : whole.fused(group.kernels[0]);
+  }
+  result.graph = whole.take();
+  return result;
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,124 @@
+#include "fuse/merge.hpp"
+
+#include <algorithm>
+
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::DType;
+
+class Merge {
+ public:
+  Merge(const Steps& steps, const Body& first, std::int64_t parts, const std::vector<int>& tensors)
+      : steps_(steps), first_(first), made_(steps.values.size(), -1) {
+    for (std::size_t p = 0; p < first.partials.size(); ++p) {
+      Shape shape = first.partials[p].shape;
+      shape.insert(shape.begin(), parts);
+      loaded_.push_back(value({shape, DType::f32, tensors[p], true}));
+    }
+  }
+
+  Steps run() {
+    for (int v : steps_.outputs) result_.outputs.push_back(want(v));
+    return std::move(result_);
+  }
+
+ private:
+  int value(Value v) {
+    result_.values.push_back(std::move(v));
+    return static_cast<int>(result_.values.size()) - 1;
+  }
+  const Shape& shape(int v) const { return result_.values[v].shape; }
+  DType dtype(int v) const { return result_.values[v].dtype; }
+
+  int add(OpKind kind, std::vector<int> in, const Attributes& a, Value out) {
+    const int v = value(std::move(out));
+    result_.steps.push_back({kind, a, std::move(in), v});
+    return v;
+  }
+  int map(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
+    Value out{shape(in[0]), dtype(in[0])};
+    return add(kind, std::move(in), a, std::move(out));
+  }
+  int cast(int v, DType to) {
+    return dtype(v) == to ? v : add(OpKind::cast, {v}, {.dtype = to}, {shape(v), to});
+  }
+  int over_parts(OpKind kind, int v) {
+    Shape s = shape(v);
+    s[0] = 1;
+    return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, DType::f32});
+  }
+
+  int maximum(int partial) {
+    int& m = maxima_.try_emplace(partial, -1).first->second;
+    if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
+    return m;
+  }
+
+  int sum(int partial, int v) {
+    const Partial& p = first_.partials[partial];
+    int s = loaded_[partial];
+    if (p.below >= 0) {
+      int fallen = map(OpKind::sub, {loaded_[p.below], maximum(p.below)});
+      if (p.coefficient != -1) fallen = map(OpKind::mul_scalar, {fallen}, {.scalar = -p.coefficient});
+      s = map(OpKind::mul, {s, map(OpKind::exp, {fallen})});
+    }
+    s = over_parts(OpKind::reduction, s);
+    for (const Factor& f : p.factors)
+      s = map(f.divide ? OpKind::div : OpKind::mul, {s, cast(want(f.value), DType::f32)});
+    return cast(s, steps_.values[v].dtype);
+  }
+
+  int want(int v) {
+    if (made_[v] >= 0) return made_[v];
+    const Value& whole = steps_.values[v];
+    int made = -1;
+    if (const auto s = first_.sums.find(v); s != first_.sums.end()) {
+      made = sum(s->second, v);
+    } else if (const auto m = first_.maxima.find(v); m != first_.maxima.end()) {
+      made = cast(maximum(m->second), whole.dtype);
+    } else if (whole.loaded) {
+      made = value(whole);
+    } else {
+      made = again(*std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; }));
+    }
+    result_.values[made].tensor = whole.tensor;
+    return made_[v] = made;
+  }
+
+  /// A step on what has been put together: dimensions that it names may have moved by one.
+  int again(const Step& s) {
+    std::vector<int> in;
+    bool moved = false;
+    for (int v : s.inputs) {
+      in.push_back(want(v));
+      moved = moved || shape(in.back()).size() > steps_.values[v].shape.size();
+    }
+    Value out = steps_.values[s.output];
+    if (moved) out.shape.insert(out.shape.begin(), 1);
+    Attributes a = s.attributes;
+    if (shape(in[0]).size() > steps_.values[s.inputs[0]].shape.size()) {
+      if (a.dim >= 0) ++a.dim;
+      if (s.kind == OpKind::mask)
+        for (std::int64_t& d : a.sizes) ++d;
+    }
+    return add(s.kind, std::move(in), a, std::move(out));
+  }
+
+  const Steps& steps_;
+  const Body& first_;
+  Steps result_;
+  std::vector<int> loaded_;  // by partial
+  std::vector<int> made_;    // by value of the whole
+  std::map<int, int> maxima_;
+};
+
+}  // namespace
+
+Steps merged(const Steps& steps, const Body& first, std::int64_t parts, const std::vector<int>& tensors) {
+  return Merge(steps, first, parts, tensors).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,183 @@
+// Each rule by itself, in every kernel that it makes: loops, running maxima, factors behind sums, and loops split among blocks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "fuse/assemble.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+#include "graph/validate.hpp"
+#include "run/run.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::OpKind;
+using graph::Shape;
+using graph::Tensor;
+
+struct Rule {
+  const char* name;
+  std::function<Tensor(Builder&)> body;
+  /// What one of its kernels must hold: the operators of its first part, and into how many kernels it is split.
+  std::vector<OpKind> holds;
+  std::size_t parts = 1;
+};
+
+/// Kernels of all operators that are no views.
+std::vector<Kernel> kernels(const KernelGraph& g) {
+  std::vector<int> ops;
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (g.ops[i].kind != OpKind::permute) ops.push_back(static_cast<int>(i));
+  std::string why;
+  std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+  EXPECT_FALSE(found.empty()) << g.name << ": " << why;
+  return found;
+}
+
+KernelGraph fused(const KernelGraph& g, const Kernel& k) {
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (g.ops[i].kind == OpKind::permute) groups.push_back({{static_cast<int>(i)}, {}, 0});
+  groups.push_back({k.ops, {k}, 0});
+  return assemble(g, groups).graph;
+}
+
+bool holds(const Kernel& k, OpKind kind) {
+  return std::ranges::any_of(k.parts[0].block->ops,
+                             [&](const graph::BlockOp& op) { return op.kind == kind; });
+}
+
+Tensor scores(Builder& b) {
+  return matmul(b.input("Q", {2, 16, 32}), permute(b.input("K", {2, 512, 32}), {0, 2, 1})) * 0.25;
+}
+Tensor values(Builder& b) { return b.input("V", {2, 512, 32}); }
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = {
+      {"factor",
+       [](Builder& b) {
+         return matmul(rms_norm(b.input("X", {16, 512}), b.input("g", {512}), 1e-5), b.input("W", {512, 64}));
+       },
+       {OpKind::accum, OpKind::accum_red_sum}},
+      {"factor_right",
+       [](Builder& b) {
+         Tensor w = b.input("W", {512, 64});
+         return matmul(b.input("X", {16, 512}), w / sqrt(sum(square(w), 0, true)));
+       },
+       {OpKind::accum, OpKind::reduction},
+       2},
+      {"two_products",
+       [](Builder& b) {
+         Tensor x = b.input("X", {16, 512});
+         return silu(matmul(x, b.input("G", {512, 64}))) * matmul(x, b.input("U", {512, 64}));
+       },
+       {OpKind::accum, OpKind::matmul},
+       2},
+      {"softmax",
+       [](Builder& b) { return matmul(softmax(scores(b), 2), values(b)); },
+       {OpKind::reduction_max, OpKind::accum_rescale}},
+      {"softmax_split",
+       [](Builder& b) { return matmul(softmax(scores(b), 2), values(b)); },
+       {OpKind::accum_max, OpKind::expand},
+       2},
+      {"safe_softmax",
+       [](Builder& b) { return matmul(safe_softmax(mask(scores(b), {.length = 300}), 2), values(b)); },
+       {OpKind::reduction_max, OpKind::mask},
+       2},
+      {"causal",
+       [](Builder& b) { return matmul(softmax(mask(scores(b), {.tril = 496}), 2), values(b)); },
+       {OpKind::reduction_max, OpKind::mask}},
+      {"other_base",
+       [](Builder& b) {
+         Tensor s = scores(b), e = exp((s - amax(s, 2, true)) * 0.5);
+         return matmul(e, values(b)) / sum(e, 2, true);
+       },
+       {OpKind::reduction_max, OpKind::accum_rescale},
+       2},
+      {"no_maximum",
+       [](Builder& b) {
+         Tensor e = exp(scores(b));
+         return matmul(e, values(b)) / reduction(e, 2);
+       },
+       {OpKind::accum, OpKind::expand},
+       2},
+      {"logsumexp",
+       [](Builder& b) {
+         return logsumexp(matmul(b.input("X", {16, 32}), b.input("W", {32, 1024})), 1);
+       },
+       {OpKind::reduction_max, OpKind::accum_max}},
+      {"logsumexp_split",
+       [](Builder& b) {
+         return logsumexp(matmul(b.input("X", {16, 32}), b.input("W", {32, 1024})), 1, true);
+       },
+       {OpKind::reduction_max, OpKind::accum_max},
+       2},
+      {"columns",
+       [](Builder& b) {
+         Tensor x = b.input("X", {512, 64});
+         return matmul(permute(b.input("A", {512, 16}), {1, 0}), exp(x - amax(x, 0, true)));
+       },
+       {OpKind::reduction_max, OpKind::accum_rescale},
+       2},
+      {"half",
+       [](Builder& b) {
+         return matmul(cast(softmax(cast(scores(b), DType::f32), 2), DType::f16), values(b));
+       },
+       {OpKind::reduction_max, OpKind::cast},
+       2},
+  };
+  return all;
+}
+
+KernelGraph graph_of(const Rule& rule) {
+  Builder b(rule.name);
+  b.output(rule.body(b), "Y");
+  return b.build();
+}
+
+TEST(FuseRules, EveryKernelComputesTheSame) {
+  for (const Rule& rule : rules()) {
+    const KernelGraph g = graph_of(rule);
+    std::vector<Kernel> found = kernels(g);
+    std::erase_if(found, [&](const Kernel& k) {
+      return k.parts.size() != rule.parts ||
+             !std::ranges::all_of(rule.holds, [&](OpKind kind) { return holds(k, kind); });
+    });
+    ASSERT_FALSE(found.empty()) << rule.name;
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 3); ++i) {
+      const KernelGraph h = fused(g, found[i]);
+      EXPECT_NO_THROW(graph::validate(h)) << rule.name;
+      const search::Equality e = search::equal(g, h);
+      EXPECT_EQ(search::name(e.answer), "equal")
+          << search::describe(e, rule.name, "fused") << graph::to_json(h);
+    }
+  }
+}
+
+TEST(FuseRules, RunOnTheEmulator) {
+  for (const Rule& rule : rules()) {
+    if (std::string_view(rule.name) != "safe_softmax" && std::string_view(rule.name) != "logsumexp_split" &&
+        !std::getenv("ZELLIGE_ALL_RULES"))
+      continue;
+    const KernelGraph g = graph_of(rule);
+    for (const Kernel& k : kernels(g)) {
+      if (k.parts.size() != rule.parts) continue;
+      const run::RunResult r =
+          run::run(fused(g, k), {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+      // What the parts hand on is f32, and held to what f32 gives.
+      EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
+          << rule.name << ": " << r.reason;
+      break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zellige::fuse
