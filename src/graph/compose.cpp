@@ -55,7 +55,7 @@ class Steps {
 
 }  // namespace
 
-bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed; }
+bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed || kind == OpKind::amax; }
 
 bool reduces(OpKind kind) {
   return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||

@@ -21,7 +21,7 @@ constexpr OpInfo in_front[] = {
 constexpr OpInfo behind[] = {  // the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
-    {OpKind::amax, "amax", composed, 1, 1, true, true, ""},
+    {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
     {OpKind::sum, "sum", composed, 1, 1, true, true, ""},
     {OpKind::mean, "mean", composed, 1, 1, true, true, ""},
     {OpKind::amin, "amin", composed, 1, 1, true, true, ""},
