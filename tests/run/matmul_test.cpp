@@ -167,6 +167,44 @@ TEST_P(Matmuls, SumsAndNormsOverSeveralDimensions) {
   expect_right(b.build());
 }
 
+// Infinities, NaN, the smallest and the largest numbers, in a bias and among what is summed, as a kernel and in a block.
+TEST_P(Matmuls, SpecialValues) {
+  const DType y = product();
+  const graph::Format f = graph::format(y);
+  const double inf = std::numeric_limits<double>::infinity(), least = std::ldexp(f.least_normal, -f.mantissa);
+  graph::Builder b("special");
+  const Tensor A = b.input("A", {3, 16}, GetParam().dtype), B = b.input("B", {16, 8}, GetParam().dtype),
+               C = b.input("C", {8}, y), X = b.input("X", {4, 3, 8}, y);
+  b.output(matmul(A, B, C), "biased");
+  b.output(amax(X, Shape{1, 2}), "amax");
+  b.output(amin(X, Shape{1, 2}), "amin");
+  b.output(sum(X, Shape{1, 2}), "sum");
+  b.output(logsumexp(X, Shape{1, 2}), "logsumexp");
+  const auto made = b.custom({.block = {32}}, [&](BlockBuilder& t) {
+    const Tile x = t.load(X);
+    t.store(matmul(t.load(A), t.load(B), t.load(C)));
+    t.store(permute(amax(x, 2), {1, 0}));
+    t.store(sum(x, Shape{1, 2}));
+  });
+  for (std::size_t i = 0; i < made.size(); ++i) b.output(made[i], fmt::format("block{}", i));
+  graph::Array a = graph::make_array({3, 16}), w = random({16, 8}, GetParam().dtype, 1),
+               x = random({4, 3, 8}, y, 2);
+  a.values[16] = 1, a.values[40] = -2;  // the first row of the product is 0: the bias alone
+  const graph::Array bias{{8}, {inf, -inf, NAN, least, -least, f.greatest, 0, 1}};
+  x.values[5] = NAN, x.values[30] = inf, x.values[50] = -inf;
+  for (std::size_t i = 72; i < 96; ++i) x.values[i] = -inf;  // a line of it alone
+  const graph::KernelGraph g = b.build();
+  const std::vector<graph::Array> reference = graph::run_reference(g, {a, w, bias, x});
+  EXPECT_EQ(reference[0].values[3], least);
+  EXPECT_EQ(reference[0].values[5], f.greatest);
+  EXPECT_TRUE(std::isnan(reference[0].values[2]) && std::isnan(reference[1].values[0]));
+  EXPECT_EQ(reference[1].values[1], inf);
+  EXPECT_EQ(reference[2].values[2], -inf);
+  EXPECT_EQ(reference[4].values[3], -inf);
+  const double step = y == DType::f32 ? 2e-5 : std::ldexp(1.0, -f.mantissa);
+  expect_as_reference(g, {a, w, bias, x}, step, least, GetParam().target);
+}
+
 INSTANTIATE_TEST_SUITE_P(DTypes, Matmuls,
                          testing::Values(Param{DType::f16, "sm_80"}, Param{DType::f16, "sm_90a"},
                                          Param{DType::bf16, "sm_90a"}, Param{DType::f32, "sm_80"},
