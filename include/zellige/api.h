@@ -143,8 +143,9 @@ ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, con
  * stream it takes where `stream` is NULL. The caller holds the interpreter's lock; where an object cannot be read, Python's exception is
  * set. */
 ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* program, const void* exchange,
-                                                           void* const* inputs, int input_count, void* const* outputs,
-                                                           int output_count, void* stream);
+                                                           void* const* inputs, int input_count,
+                                                           void* const* outputs, int output_count,
+                                                           void* stream);
 
 /* The same on addresses of the current context's device, of which only the alignment is looked at. `workspace` is aligned to 256;
  * NULL: the program's own, one for each stream. May be captured in a CUDA graph. */

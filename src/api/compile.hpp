@@ -18,8 +18,9 @@ struct Options {
   std::string target;  // "": the GPU's, else sm_80
   std::string tiling;  // given, chosen, a manifest's text; "": chosen where prices are measured
   std::vector<std::string> constants;
-  int workers = 0;        // of the emulator; 0: one a core
-  bool as_given = false;  // a kernel for each operator that needs one, as the graph has them; else what fuses is fused
+  int workers = 0;  // of the emulator; 0: one a core
+  bool as_given =
+      false;  // a kernel for each operator that needs one, as the graph has them; else what fuses is fused
 };
 
 /// Throws Error where the graph, the options or the machine is at fault. `graph` is validated.

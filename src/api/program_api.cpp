@@ -128,14 +128,17 @@ zellige_status zellige_program_call(zellige_program* p, const zellige_tensor* in
                                     const zellige_tensor* outputs, int output_count, void* stream) {
   return guarded([&] { p->program.call(span(inputs, input_count), span(outputs, output_count), stream); });
 }
-zellige_status zellige_program_call_objects(zellige_program* p, const void* exchange, void* const* inputs, int input_count,
-                                            void* const* outputs, int output_count, void* stream) {
+zellige_status zellige_program_call_objects(zellige_program* p, const void* exchange, void* const* inputs,
+                                            int input_count, void* const* outputs, int output_count,
+                                            void* stream) {
   return guarded([&] {
     const Exchange& x = *static_cast<const Exchange*>(exchange);
     if (x.major != 1) fail("DLPack: expected version 1 of the exchange table, found {}", x.major);
-    const std::vector<zellige_tensor> in = viewed(x, inputs, input_count), out = viewed(x, outputs, output_count);
+    const std::vector<zellige_tensor> in = viewed(x, inputs, input_count),
+                                      out = viewed(x, outputs, output_count);
     constexpr int cuda = 2;
-    if (!stream && !in.empty() && in[0].device_type == cuda && x.current_stream(cuda, in[0].device_id, &stream) != 0)
+    if (!stream && !in.empty() && in[0].device_type == cuda &&
+        x.current_stream(cuda, in[0].device_id, &stream) != 0)
       fail("the current stream is not known");
     p->program.call(in, out, stream);
   });

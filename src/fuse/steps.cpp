@@ -51,9 +51,9 @@ class Expansion {
     std::vector<Shape> shapes;
     for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
     const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
-    if (!graph::is_composed(op.kind) || is_rotary(op.kind)) {
-      Attributes a = op.attributes;
-      a.keepdim = true;
+    Attributes a = op.attributes;
+    a.keepdim = true;
+    if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_greatest(op.kind, a)) {
       const Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
       made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
       result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
@@ -93,8 +93,14 @@ class Expansion {
 
 }  // namespace
 
+bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
+
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
+  // Products of some rows alone, and masks by numbers.
+  if ((op.kind == OpKind::matmul && op.inputs.size() > 2) ||
+      (op.kind == OpKind::mask && op.inputs.size() > 1))
+    return false;
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   switch (graph::family(op.kind)) {
