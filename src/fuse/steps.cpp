@@ -50,6 +50,7 @@ class Expansion {
     std::vector<int> in;
     std::vector<Shape> shapes;
     for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
+    if (op.kind == OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
     const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     Attributes a = op.attributes;
     a.keepdim = true;
@@ -71,6 +72,15 @@ class Expansion {
       result_.steps.push_back(std::move(step));
     }
     made_[op.outputs[0]] = values.back();
+  }
+
+  /// A product with a bias.
+  void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
+    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
+    const int product = value({result.shape, result.dtype});
+    result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
+    made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
+    result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
   void leave(const std::vector<int>& ops) {
@@ -97,10 +107,12 @@ bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpK
 
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
-  // Products of some rows alone, and masks by numbers.
-  if ((op.kind == OpKind::matmul && op.inputs.size() > 2) ||
-      (op.kind == OpKind::mask && op.inputs.size() > 1))
-    return false;
+  if (op.kind == OpKind::mask && op.inputs.size() > 1) return false;  // by lengths
+  if (op.kind == OpKind::matmul)
+    for (std::size_t side = 0; side < 2; ++side) {
+      const graph::KernelTensor& t = g.tensors[op.inputs[side]];
+      if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // vectors
+    }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   switch (graph::family(op.kind)) {
