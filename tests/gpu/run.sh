@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, on demand: tests/gpu/run.sh ZELLIGE MUGRAPHS OUT [SANITIZERS]
 # 1. every graph on the GPU; 2. the same on the emulator; 3. their arrays compared; 4. compute-sanitizer on the first graph
-# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph.
+# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph; 6. the Python package on torch's tensors.
 set -uo pipefail
 zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -23,5 +23,8 @@ done
 "$zellige" transpile "$here/examples/lora.json" --target sm_90a -o "$work" &&
   nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -I "$here/include" -include "$work"/lora_0.cu "$here/tests/gpu/host_entry.cu" -o "$work/host_entry" -diag-suppress 177 &&
   "$work/host_entry" || failed=1
+build=$(cd "$(dirname "$zellige")" && pwd)
+sh "$here/tests/python/run.sh" "$build" "$build/libzellige.so" -rs | tee "$out/python.txt"
+[ "${PIPESTATUS[0]}" = 0 ] || failed=1
 [ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
 exit $failed

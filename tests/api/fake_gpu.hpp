@@ -1,0 +1,24 @@
+// A driver and NVRTC that do nothing but write down what they are asked for: two GPUs of sm_90 and one
+// of sm_80.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct FakeLaunch {
+  void* context = nullptr;
+  void* stream = nullptr;
+  unsigned grid = 0, block = 0;
+  bool early = false;
+  std::vector<std::uint64_t> arguments;  // the first few; of a tensor map its first word
+};
+
+struct FakeGpu {
+  std::vector<FakeLaunch> launches;
+  int modules_loaded = 0, modules_unloaded = 0, allocations = 0, frees = 0;
+  int allocations_in_capture = 0;     // that were not made under a relaxed mode
+  std::uint64_t capturing = 0;        // the id of the capture that every stream is in; 0: none
+  std::vector<std::string> wrong;     // what a driver would refuse
+  unsigned arguments_per_kernel = 2;  // to be read of a launch
+};
+extern "C" FakeGpu* fake_gpu();

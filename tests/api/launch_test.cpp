@@ -1,0 +1,160 @@
+// What reaches the driver when a program is launched, on a driver that writes it down.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <thread>
+#include <zellige/program.hpp>
+
+#include "fake_gpu.hpp"
+
+namespace {
+
+using zellige::Graph;
+using zellige::Program;
+using zellige::ProgramError;
+
+const char* const scaled = R"({"zellige_graph": 1, "name": "scaled",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
+  "outputs": ["Y"]})";
+const char* const two_kernels = R"({"zellige_graph": 1, "name": "two",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "softmax", "inputs": ["X"], "dim": 0, "outputs": ["T"]},
+                {"op": "softmax", "inputs": ["T"], "dim": 1, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
+  "outputs": ["Y"]})";
+
+template <class F>
+F* driver(const char* name) {
+  static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  return reinterpret_cast<F*>(dlsym(library, name));
+}
+FakeGpu& gpu() { return *driver<FakeGpu*()>("fake_gpu")(); }
+void set_context(void* context) { driver<int(void*)>("cuCtxSetCurrent")(context); }
+void* context() {
+  void* now = nullptr;
+  driver<int(void**)>("cuCtxGetCurrent")(&now);
+  return now;
+}
+void* address(std::uintptr_t at) { return reinterpret_cast<void*>(at); }
+void* const first = address(0x100);
+void* const second = address(0x101);
+
+zellige_tensor on_gpu(std::uintptr_t at, int device) {
+  static const std::int64_t shape[] = {4, 8};
+  return {address(at), 2, device, 2, 2, 32, 1, shape, nullptr, 0};
+}
+std::string why(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const ProgramError& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+class Launch : public testing::Test {
+ protected:
+  void SetUp() override { gpu() = {}, set_context(nullptr); }
+  void TearDown() override { EXPECT_EQ(gpu().wrong, std::vector<std::string>{}); }
+};
+
+TEST_F(Launch, TakesTheGpusOwnTarget) {
+  char *target = nullptr, *why_not = nullptr;
+  ASSERT_EQ(zellige_gpu(&target, &why_not), ZELLIGE_OK);
+  EXPECT_EQ(zellige::detail::taken(target), "sm_90a");
+  EXPECT_EQ(zellige::detail::taken(why_not), "");
+  EXPECT_EQ(Program(Graph::from_json(scaled)).text(ZELLIGE_TARGET), "sm_90a");
+}
+
+TEST_F(Launch, PassesAddressesAndStreamOn) {
+  Program program(Graph::from_json(scaled), {ZELLIGE_ON_GPU});
+  for (int i = 0; i < 3; ++i) program.launch({address(0x1000)}, {address(0x2000)}, address(0x77 + i));
+  ASSERT_EQ(gpu().launches.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const FakeLaunch& l = gpu().launches[i];
+    EXPECT_EQ(l.stream, address(0x77 + i));
+    EXPECT_EQ(l.context, first) << "the standard device's, where the thread has none";
+    EXPECT_EQ(l.arguments, (std::vector<std::uint64_t>{0x1000, 0x2000}));
+    EXPECT_TRUE(l.early);
+  }
+  EXPECT_EQ(gpu().modules_loaded, 1);
+  EXPECT_EQ(gpu().allocations, 0);
+  EXPECT_EQ(
+      why([&] { program.launch({address(0x1008)}, {address(0x2000)}, nullptr); }),
+      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 past one");
+}
+
+TEST_F(Launch, GoesToTheTensorsGpuAndLeavesTheContext) {
+  Program program(Graph::from_json(scaled), {ZELLIGE_ON_AUTO});
+  set_context(first);
+  program.call({on_gpu(0x1000, 1)}, {on_gpu(0x2000, 1)});
+  EXPECT_EQ(context(), first);
+  set_context(nullptr);
+  program.call({on_gpu(0x1000, 1)}, {on_gpu(0x2000, 1)}, address(0x5));
+  EXPECT_EQ(context(), nullptr);
+  ASSERT_EQ(gpu().launches.size(), 2u);
+  EXPECT_EQ(gpu().launches[0].context, second);
+  EXPECT_EQ(gpu().launches[1].context, second);
+  EXPECT_EQ(gpu().launches[1].stream, address(0x5));
+  EXPECT_EQ(gpu().modules_loaded, 1);
+}
+
+TEST_F(Launch, RefusesAGpuThatDoesNotRunItsCode) {
+  Program program(Graph::from_json(scaled), {ZELLIGE_ON_GPU, "sm_90a"});
+  EXPECT_EQ(why([&] { program.call({on_gpu(0x1000, 2)}, {on_gpu(0x2000, 2)}); }),
+            "target sm_90a: its code does not run on the Fake GPU here, which is sm_80; choose --target "
+            "sm_80 or --on emulator");
+  EXPECT_EQ(why([&] { program.call({on_gpu(0x1000, 0)}, {on_gpu(0x2000, 1)}); }),
+            "program scaled, output Y: expected it on cuda:0, where input X lies, found it on cuda:1");
+  EXPECT_EQ(why([&] { program.call({on_gpu(0x1000, 7)}, {on_gpu(0x2000, 7)}); }),
+            "GPU 7: this machine has 3 of them, counted from 0");
+  program.call({on_gpu(0x1000, 0)}, {on_gpu(0x2000, 0)});
+  EXPECT_EQ(gpu().launches.size(), 1u);
+}
+
+TEST_F(Launch, HasAWorkspaceForEachStreamAndEachCapture) {
+  {
+    Program program(Graph::from_json(two_kernels), {.on = ZELLIGE_ON_GPU, .as_given = true});
+    ASSERT_GT(program.workspace(), 0);
+    const auto launch = [&](std::uintptr_t stream, void* workspace = nullptr) {
+      const std::size_t before = gpu().launches.size();
+      program.launch({address(0x1000)}, {address(0x2000)}, address(stream), workspace);
+      EXPECT_EQ(gpu().launches.size(), before + 2);
+      return gpu().launches[before].arguments.back();  // where the first kernel writes
+    };
+    const std::uint64_t a = launch(1), b = launch(2);
+    EXPECT_NE(a, b);
+    EXPECT_EQ(launch(1), a);
+    EXPECT_EQ(launch(1, address(0x4000)), 0x4000u);
+    gpu().capturing = 9;
+    const std::uint64_t captured = launch(1);
+    EXPECT_EQ(launch(1), captured);
+    gpu().capturing = 10;
+    EXPECT_EQ((std::set<std::uint64_t>{a, b, captured, launch(1)}.size()), 4u);
+    EXPECT_EQ(gpu().allocations_in_capture, 0);
+    EXPECT_EQ(gpu().allocations, 4);
+    set_context(second);
+  }
+  EXPECT_EQ(gpu().frees, 4);
+  EXPECT_EQ(gpu().modules_unloaded, 1);
+  EXPECT_EQ(context(), second);
+}
+
+TEST_F(Launch, ThreadsMayLaunchAtOnce) {
+  Program program(Graph::from_json(two_kernels), {.as_given = true});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i)
+        program.call({on_gpu(0x1000, t % 2)}, {on_gpu(0x2000, t % 2)},
+                     address(static_cast<std::uintptr_t>(t + 1)));
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(gpu().launches.size(), 800u);
+  EXPECT_EQ(gpu().modules_loaded, 2);
+  EXPECT_EQ(gpu().allocations, 4);
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+"""What takes a GPU: launches on torch's stream, captured graphs, threads, the time of a call. Run by tests/gpu/run.sh."""
+
+import threading
+import time
+
+import pytest
+import zellige
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+if not torch.cuda.is_available():
+    pytest.skip("torch finds no GPU", allow_module_level=True)
+if zellige.gpu()[1]:
+    pytest.skip(zellige.gpu()[1], allow_module_level=True)
+
+
+def layer(x, w, b):
+    return zellige.softmax(zellige.silu(x @ w + b), -1)
+
+
+def tensors(dtype=torch.float16, device="cuda"):
+    torch.manual_seed(3)
+    return [(torch.randn(s) / s[0] ** 0.5).to(device, dtype) for s in ((128, 256), (256, 64), (64,))]
+
+
+@pytest.mark.parametrize("dtype, bound", [(torch.float16, 2e-3), (torch.bfloat16, 2e-2), (torch.float32, 2e-6)])
+def test_a_layer_on_the_current_stream(dtype, bound):
+    x, w, b = tensors(dtype)
+    program = zellige.compile(layer, x, w, b, on="gpu", constant="w")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(50_000_000)
+        late = x * 2  # only who waits on this stream sees it
+        y = program(late, w, b)
+    side.synchronize()
+    assert y.is_cuda and y.dtype == dtype
+    assert (y - layer(x * 2, w, b)).abs().max() <= bound
+    out = torch.empty_like(y)
+    assert program(late, w, b, out=[out]) is out
+    torch.cuda.synchronize()
+    assert torch.equal(out, y)
+
+
+def two_kernels(x, w, b):
+    """Softmax down the columns of a product, and a product of that: it needs a workspace."""
+    return zellige.softmax(x @ w + b, 0) @ w.T
+
+
+def test_a_captured_graph_is_replayed_on_new_values():
+    x, w, b = tensors()
+    program = zellige.compile(two_kernels, x, w, b, on="gpu")
+    assert program.workspace > 0
+    out = torch.empty(128, 256, device="cuda", dtype=torch.float16)
+    program(x, w, b, out=[out])
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        program(x, w, b, out=[out])
+        again = program(x, w, b)
+    for scale in (2, -1):
+        x.mul_(scale)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert (out - two_kernels(x, w, b)).abs().max() <= 2e-3 and torch.equal(out, again)
+
+
+def test_threads_and_streams_share_a_program():
+    x, w, b = tensors()
+    program = zellige.compile(two_kernels, x, w, b, on="gpu")
+    expected = [two_kernels(x * i, w, b) for i in range(4)]
+    found = [None] * 4
+
+    def work(i):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            mine = x * i
+            for _ in range(50):
+                found[i] = program(mine, w, b)
+            torch.cuda.current_stream().synchronize()
+
+    torch.cuda.synchronize()
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for f, e in zip(found, expected):
+        assert (f - e).abs().max() <= 2e-3
+
+
+def test_every_gpu_has_its_own():
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is one GPU here")
+    program = zellige.compile(two_kernels, *tensors(), on="gpu")
+    for device in ("cuda:1", "cuda:0"):
+        inputs = tensors(device=device)
+        y = program(*inputs)
+        torch.cuda.synchronize(device)
+        assert str(y.device) == device and (y - two_kernels(*inputs)).abs().max() <= 2e-3
+        assert torch.cuda.current_device() == 0
+
+
+def test_what_differs_is_one_sentence(refusal):
+    x, w, b = tensors()
+    program = zellige.compile(layer, x, w, b, on="gpu")
+    sentence = "program layer, input w: expected it on cuda:0, where input x lies, found it on the host"
+    assert refusal(lambda: program(x, w.cpu(), b)) == sentence
+    assert refusal(lambda: program(x.cpu(), w.cpu(), b.cpu())).startswith("program layer: was made for the GPU, expected")
+    shifted = torch.empty(x.numel() + 1, device="cuda", dtype=x.dtype)[1:].view_as(x)
+    sentence = "program layer, input x: expected memory that begins at a multiple of 16 bytes, found 2 past one"
+    assert refusal(lambda: program(shifted, w, b)) == sentence
+    emulated = zellige.compile(layer, x, w, b, on="emulator")
+    sentence = "program layer: was made for the emulator, expected tensors on the host, found them on cuda:0"
+    assert refusal(lambda: emulated(x, w, b)) == sentence
+
+
+def test_tuning_takes_the_fastest_tiling():
+    x, w, b = tensors()
+    program = zellige.compile(layer, x, w, b, tune=3)
+    assert (program(x, w, b) - layer(x, w, b)).abs().max() <= 2e-3
+
+
+def test_the_time_of_a_call(capsys):
+    """Eight arguments, `out`, no kernel of any size: what the host takes, the driver's launch included."""
+
+    def total(a, b, c, d, e, f, g):
+        return a + b + c + d + e + f + g
+
+    inputs = [torch.randn(8, 8, device="cuda") for _ in range(7)]
+    out = [torch.empty(8, 8, device="cuda")]
+    program = zellige.compile(total, *inputs, on="gpu")
+    for _ in range(100):
+        program(*inputs, out=out)
+    torch.cuda.synchronize()
+    rounds = []
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(100):
+            program(*inputs, out=out)
+        rounds.append((time.perf_counter() - start) * 1e4)
+        torch.cuda.synchronize()
+    with capsys.disabled():
+        print(f"\na call of 8 tensors takes the host {min(rounds):.1f} us, the driver's launch included")
+    assert min(rounds) < 30
+
+
+def test_a_layer_by_torch_compile_on_the_gpu():
+    from test_torch_compile import llama
+    from zellige import torch_backend
+
+    model, inputs = llama(torch.bfloat16)
+    model, inputs = model.cuda(), [i.cuda() for i in inputs]
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    with torch.no_grad():
+        found, expected = torch.compile(model, backend=torch_backend.backend)(*inputs), model(*inputs)
+    assert (found - expected).abs().max() <= 4e-2
+    assert torch_backend.reports[0].taken == torch_backend.reports[0].operators
