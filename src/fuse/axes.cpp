@@ -4,8 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "graph/elementwise.hpp"
 #include "graph/error.hpp"
-#include "graph/ops.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -85,31 +85,24 @@ Axes axes_of(const Steps& s) {
   Union u(s);
   for (const Step& step : s.steps) {
     const int out = step.output, x = step.inputs[0];
-    switch (graph::family(step.kind)) {
-      case graph::OpFamily::matmul: {
-        const int y = step.inputs[1];
-        u.aligned(out, x, 2), u.aligned(out, y, 2);
-        u.same(out, u.rank(out) - 2, x, u.rank(x) - 2);
-        u.same(out, u.rank(out) - 1, y, u.rank(y) - 1);
-        u.same(x, u.rank(x) - 1, y, u.rank(y) - 2);
-        u.summed(x, u.rank(x) - 1);
-        break;
-      }
-      case graph::OpFamily::reduction: {
-        const int dim = step.attributes.dim;
-        for (int d = 0; d < u.rank(x); ++d)
-          if (d != dim) u.same(out, d, x, d);
-        u.summed(x, dim);
-        if (step.attributes.to != 1) u.whole(x, dim), u.whole(out, dim);
-        break;
-      }
-      case graph::OpFamily::composed:  // rotary embeddings: all of the last dimension
-      case graph::OpFamily::rotary:
-        u.aligned(out, x);
-        for (int v : step.inputs) u.aligned(out, v, 1), u.whole(v, u.rank(v) - 1);
-        break;
-      default:
-        for (int v : step.inputs) u.aligned(out, v);
+    if (step.kind == OpKind::matmul) {
+      const int y = step.inputs[1];
+      u.aligned(out, x, 2), u.aligned(out, y, 2);
+      u.same(out, u.rank(out) - 2, x, u.rank(x) - 2);
+      u.same(out, u.rank(out) - 1, y, u.rank(y) - 1);
+      u.same(x, u.rank(x) - 1, y, u.rank(y) - 2);
+      u.summed(x, u.rank(x) - 1);
+    } else if (is_reduction(step.kind)) {
+      const int dim = step.attributes.dim;
+      for (int d = 0; d < u.rank(x); ++d)
+        if (d != dim) u.same(out, d, x, d);
+      u.summed(x, dim);
+      if (step.attributes.to != 1) u.whole(x, dim), u.whole(out, dim);
+    } else if (graph::is_elementwise(step.kind) || step.kind == OpKind::mask) {
+      for (int v : step.inputs) u.aligned(out, v);
+    } else {  // rotary embeddings: all of the last dimension
+      u.aligned(out, x);
+      for (int v : step.inputs) u.aligned(out, v, 1), u.whole(v, u.rank(v) - 1);
     }
   }
   return u.axes();

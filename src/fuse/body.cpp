@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "graph/error.hpp"
-#include "graph/ops.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -279,7 +278,7 @@ class Emission {
     const bool product = s.kind == OpKind::matmul;
     const bool along = dim >= 0 &&
                        dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
-                       (product || graph::family(s.kind) == graph::OpFamily::reduction);
+                       (product || is_reduction(s.kind));
     if (along && s.kind == OpKind::amax) refuse(s);
     h.tile = placed(s, std::move(in));
     h.inner = !along;
@@ -291,14 +290,7 @@ class Emission {
     if (std::ranges::any_of(s.inputs, [&](int v) { return held_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return held_[v].varies; });
     if (!inside) return outside(s);
-    switch (graph::family(s.kind)) {
-      case graph::OpFamily::matmul:
-        return product(s);
-      case graph::OpFamily::reduction:
-        return reduced(s);
-      default:
-        return mapped(s);
-    }
+    return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
   /// A step on what does not change with the iteration.

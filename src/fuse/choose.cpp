@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "fuse/groups.hpp"
 #include "fuse/steps.hpp"
@@ -16,6 +17,8 @@ constexpr std::size_t most_groups = 3000, most_ops = 16, widest = 2000;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
+/// The median error of prices (docs/retiling.md).
+constexpr double tie = 0.05;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
 constexpr double each = 0.01;
 
@@ -35,6 +38,9 @@ class Choosing {
     grow();
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
+    while (join(way)) {
+    }
+    way = *in_order(way);
     for (std::size_t c : way) choice_.groups.push_back(candidates_[c].group);
     explain(way);
     return std::move(choice_);
@@ -148,27 +154,58 @@ class Choosing {
       at = r.from;
     }
     std::ranges::reverse(way);
-    return with_free(way);
+    return way;
   }
 
-  /// What nobody can fuse stands as soon as it can.
-  std::vector<std::size_t> with_free(const std::vector<std::size_t>& way) const {
+  /// Each behind what it reads, and what nobody can fuse as soon as it can; none where two would wait for each other.
+  std::optional<std::vector<std::size_t>> in_order(std::vector<std::size_t> way) const {
     std::vector<std::size_t> result;
     Set done(g_.ops.size());
-    const auto advance = [&] {
+    while (true) {
       for (std::size_t i = 0; i < free_.size(); ++i)
         if (free_[i] && !done.has(static_cast<int>(i)) && done.has(order_.direct[i])) {
           done.add(static_cast<int>(i));
           result.push_back(i);
         }
-    };
-    advance();
-    for (std::size_t c : way) {
-      result.push_back(c);
-      done.add(candidates_[c].ops);
-      advance();
+      if (way.empty()) return result;
+      const auto next =
+          std::ranges::find_if(way, [&](std::size_t c) { return done.has(candidates_[c].before); });
+      if (next == way.end()) return std::nullopt;
+      result.push_back(*next);
+      done.add(candidates_[*next].ops);
+      way.erase(next);
     }
-    return result;
+  }
+
+  static std::size_t kernels(const Candidate& c) {
+    return c.group.kernels.empty() ? 1 : c.group.kernels[0].parts.size();
+  }
+
+  /// Prices that differ by less than they err are a tie, and the fewer kernels are taken: joins some groups of the way.
+  bool join(std::vector<std::size_t>& way) {
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      Candidate& one = candidates_[c];
+      if (one.group.ops.size() < 2 || one.group.us == never) continue;
+      double us = 0;
+      std::size_t launches = 0;
+      std::vector<std::size_t> rest;
+      bool whole = true;
+      for (std::size_t w : way)
+        if (!candidates_[w].ops.meets(one.ops)) {
+          rest.push_back(w);
+        } else {
+          whole = whole && w != c && one.ops.has(candidates_[w].ops);
+          us += candidates_[w].group.us, launches += kernels(candidates_[w]);
+        }
+      if (!whole || one.group.us > (1 + tie) * us) continue;
+      if (!one.planned) one.planned = true, plan(one);
+      if (one.group.us > (1 + tie) * us || kernels(one) >= launches) continue;
+      rest.push_back(c);
+      if (!in_order(rest)) continue;
+      way = std::move(rest);
+      return true;
+    }
+    return false;
   }
 
   void narrow(std::map<Set, Reached>& states) {

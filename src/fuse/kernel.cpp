@@ -73,7 +73,7 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 namespace {
 
-/// Estimates are too high by up to that; where a loop does nothing but a product, warpgroups may do it, which they do not know.
+/// Estimates are too high by up to that; where a loop does nothing but products, warpgroups may do them, which they know little of.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
 bool alone_in_loop(const graph::BlockGraph& b) {
@@ -81,7 +81,7 @@ bool alone_in_loop(const graph::BlockGraph& b) {
   for (const graph::BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  return products == 1 && others == 0;
+  return products > 0 && others == 0;
 }
 
 /// All kernels of one group, by one reading of what comes from outside.

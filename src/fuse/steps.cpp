@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
@@ -23,8 +24,11 @@ class Expansion {
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
   Steps run(const std::vector<int>& ops) {
+    for (int i : ops)
+      if (leaves(ops, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
     for (int i : ops) add(i);
-    leave(ops);
+    for (int i : ops)
+      if (left_.count(g_.ops[i].outputs[0]) > 0) result_.outputs.push_back(made_.at(g_.ops[i].outputs[0]));
     return std::move(result_);
   }
 
@@ -38,7 +42,7 @@ class Expansion {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)
         fail("{} has lost a dimension that its readers count", g_.tensors[tensor].name);
-      return made->second;
+      return stored(tensor, made->second);
     }
     const auto [at, is_new] = loaded_.insert({{tensor, readers_ == Readers::apart ? op : -1}, -1});
     if (is_new) at->second = value({g_.tensors[tensor].shape, g_.tensors[tensor].dtype, tensor, true});
@@ -50,10 +54,11 @@ class Expansion {
     std::vector<int> in;
     std::vector<Shape> shapes;
     for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
+    if (op.kind == OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
     const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
-    if (!graph::is_composed(op.kind) || is_rotary(op.kind)) {
-      Attributes a = op.attributes;
-      a.keepdim = true;
+    Attributes a = op.attributes;
+    a.keepdim = true;
+    if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_greatest(op.kind, a)) {
       const Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
       made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
       result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
@@ -73,28 +78,58 @@ class Expansion {
     made_[op.outputs[0]] = values.back();
   }
 
-  void leave(const std::vector<int>& ops) {
-    for (int i : ops) {
-      const int t = g_.ops[i].outputs[0];
-      bool outside = std::ranges::count(g_.outputs, t) > 0;
-      for (std::size_t r = 0; r < g_.ops.size() && !outside; ++r)
-        outside = std::ranges::count(g_.ops[r].inputs, t) > 0 &&
-                  std::ranges::find(ops, static_cast<int>(r)) == ops.end();
-      if (outside) result_.outputs.push_back(made_.at(t));
+  /// A product with a bias.
+  void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
+    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
+    const int product = value({result.shape, result.dtype});
+    result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
+    made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
+    result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
+  }
+
+  /// Does somebody outside read it, or the caller get it?
+  bool leaves(const std::vector<int>& ops, int t) const {
+    if (std::ranges::count(g_.outputs, t) > 0) return true;
+    for (std::size_t r = 0; r < g_.ops.size(); ++r)
+      if (std::ranges::count(g_.ops[r].inputs, t) > 0 &&
+          std::ranges::find(ops, static_cast<int>(r)) == ops.end())
+        return true;
+    return false;
+  }
+
+  /// What is stored is what the group reads of it, too: rounded.
+  int stored(int tensor, int v) {
+    const graph::DType dtype = g_.tensors[tensor].dtype;
+    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
+    const auto [at, is_new] = rounded_.insert({tensor, -1});
+    if (is_new) {
+      at->second = value({g_.tensors[tensor].shape, dtype});
+      result_.steps.push_back({OpKind::cast, {.dtype = dtype}, {v}, at->second});
     }
+    return at->second;
   }
 
   const KernelGraph& g_;
   Readers readers_;
   Steps result_;
+  std::set<int> left_;
+  std::map<int, int> rounded_;                 // by tensor that is stored and read
   std::map<int, int> made_;                    // by tensor
   std::map<std::pair<int, int>, int> loaded_;  // by tensor and, where they are apart, reader
 };
 
 }  // namespace
 
+bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
+
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
+  if (op.kind == OpKind::mask && op.inputs.size() > 1) return false;  // by lengths
+  if (op.kind == OpKind::matmul)
+    for (std::size_t side = 0; side < 2; ++side) {
+      const graph::KernelTensor& t = g.tensors[op.inputs[side]];
+      if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // vectors
+    }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   switch (graph::family(op.kind)) {

@@ -35,6 +35,9 @@ struct Steps {
   std::vector<int> outputs;  // values that somebody outside reads, or the caller gets
 };
 
+/// A sum or a maximum along `dim`, which stays as 1.
+bool is_reduction(OpKind);
+
 /// May the operator be part of a group?
 bool fusable(const graph::KernelGraph&, int op);
 

@@ -8,13 +8,14 @@
 #include "fuse/fuse.hpp"
 #include "graph/json.hpp"
 #include "graph/load.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
 #include "search/programs.hpp"
 
 namespace zellige::fuse {
 namespace {
 
-void expect_as_before(const std::string& name, const graph::KernelGraph& g) {
-  const Optimized o = optimize(g, target::find("sm_90a"));
+void expect_as_before(const std::string& name, const Optimized& o) {
   std::string text;
   for (const std::string& note : o.notes) text += note + "\n";
   const std::string path = fmt::format("{}/tests/fuse/golden/{}.txt", ZELLIGE_SOURCE_DIR, name);
@@ -24,15 +25,21 @@ void expect_as_before(const std::string& name, const graph::KernelGraph& g) {
 }
 
 TEST(FuseGoldens, Programs) {
-  for (const auto& p : search::test::programs()) expect_as_before(p.file, p.graph);
+  for (const auto& p : search::test::programs()) {
+    const Optimized o = optimize(p.graph, target::find("sm_90a"));
+    expect_as_before(p.file, o);
+    const search::Equality e = search::equal(p.graph, o.graph, {.given_sizes = false});
+    EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, p.file, p.file + " fused");
+  }
 }
 
 TEST(FuseGoldens, PartsOfModels) {
   for (const char* name : {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention",
                            "plain_attention_causal", "residual_rms_norm", "rms_qkv_rope", "cross_entropy"}) {
     const auto start = std::chrono::steady_clock::now();
-    expect_as_before(name,
-                     graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0));
+    const graph::KernelGraph g =
+        graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
+    expect_as_before(name, optimize(g, target::find("sm_90a")));
     EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10) << name;
   }
 }

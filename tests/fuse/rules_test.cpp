@@ -73,6 +73,16 @@ const std::vector<Rule>& rules() {
        },
        {OpKind::accum, OpKind::reduction},
        2},
+      {"bias",
+       [](Builder& b) {
+         return relu(matmul(b.input("X", {16, 512}), b.input("W", {512, 64}), b.input("c", {64})));
+       },
+       {OpKind::accum, OpKind::add}},
+      {"maximum_of_all",
+       [](Builder& b) {
+         return exp(amax(matmul(b.input("X", {16, 64}), b.input("W", {64, 64})), {0, 1}, true) * 0.125);
+       },
+       {OpKind::amax}},
       {"two_products",
        [](Builder& b) {
          Tensor x = b.input("X", {16, 512});

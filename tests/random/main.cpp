@@ -11,7 +11,6 @@
 #include <cstring>
 #include <map>
 
-#include "fuse/fuse.hpp"
 #include "generate.hpp"
 #include "graph/json.hpp"
 #include "run/files.hpp"
@@ -33,10 +32,6 @@ struct Arguments {
   int runs() const { return count * static_cast<int>(targets.size()); }
   graph::KernelGraph graph_of(std::uint64_t s) const {
     return plain ? random_graphs::random_plain(s) : random_graphs::random_graph(s);
-  }
-  /// What runs.
-  graph::KernelGraph program_of(std::uint64_t s, const std::string& target) const {
-    return plain ? fuse::optimize(graph_of(s), target::find(target)).graph : graph_of(s);
   }
   std::uint64_t seed_of(int i) const { return chains ? (seed + i) * random_graphs::chain_every : seed + i; }
 };
@@ -129,9 +124,10 @@ int run_all(const Arguments& a) {
     run::run_jobs(
         a.runs(), a.jobs,
         [&](int i) {
-          return run::to_json(
-              run::run(a.program_of(a.seed_of(i / targets), a.targets[i % targets]),
-                       {.on = run::Engine::emulator, .target = a.targets[i % targets], .workers = 1}, cache));
+          return run::to_json(run::run(
+              a.graph_of(a.seed_of(i / targets)),
+              {.on = run::Engine::emulator, .target = a.targets[i % targets], .workers = 1, .fuse = a.plain},
+              cache));
         },
         [&](int i, const run::JobEnd& end) {
           const std::uint64_t seed = a.seed_of(i / targets);
