@@ -103,6 +103,18 @@ def _slice(x, dim=0, start=None, end=None, step=1):
     return x if (start, end) == (0, x.shape[dim]) else op.slice(x, dim, start, end)
 
 
+def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
+    if step != 1:
+        raise Error(f"expected slices of step 1, found {step}")
+    start, end, _ = slice(start, end).indices(x.shape[dim])
+    return part if (start, end) == (0, x.shape[dim]) else op.slice_scatter(x, part, dim, start)
+
+
+def _copied(to, x, non_blocking=False):
+    x = op.cast(x, to._dtype)
+    return x if x.shape == to.shape else op.expand(x, to.shape)
+
+
 def _select(x, dim, index):
     at = index % x.shape[dim]
     return numpy_face._squeeze(op.slice(x, dim, at, at + 1), dim)
@@ -181,6 +193,8 @@ OPERATORS = VIEWS | {
     aten.var.correction: _variance,
     aten.native_layer_norm.default: _layer_norm,
     aten.cat.default: op.concat,
+    aten.slice_scatter.default: _slice_scatter,
+    aten.copy.default: _copied,
     aten._to_copy.default: _to_copy,
     torch.ops.zellige.attention.default: _attention,
 }

@@ -110,9 +110,10 @@ def test_a_cache_is_updated(compiled):
             self.cache[1:3] = torch.tanh(x)
             return self.cache * 2
 
-    x = torch.randn(2, 8)
-    error, _ = compiled(Cached().eval(), x)
-    assert error <= 2e-6
+    model, x = Cached().eval(), torch.randn(2, 8)
+    error, reports = compiled(model, x)
+    assert error <= 2e-6 and torch.equal(model.cache[1:3], torch.tanh(x))
+    assert len(reports[0].parts) == 1
 
 
 def test_inputs_that_lie_otherwise_are_copied(compiled):
@@ -133,3 +134,15 @@ def test_graphs_that_need_gradients_are_left():
     assert str(torch_backend.reports[0]).endswith(
         "left: the graph: needs gradients; run it under torch.no_grad() or torch.inference_mode()"
     )
+
+
+def test_the_example_runs_at_small_size():
+    import pathlib
+    import subprocess
+    import sys
+
+    example = pathlib.Path(__file__).parents[2] / "examples/python/llama.py"
+    size = "--on cpu --no-inductor --dim 64 --layers 2 --keys 16 --calls 1".split()
+    done = subprocess.run([sys.executable, example, *size], capture_output=True, text=True, check=True).stdout
+    assert "tokens/s" in done and " in 1 part(s)" in done
+    assert float(done.split("differs from eager by ")[1].split()[0]) < 2e-2
