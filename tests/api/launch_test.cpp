@@ -62,9 +62,11 @@ class Launch : public testing::Test {
 
 TEST_F(Launch, TakesTheGpusOwnTarget) {
   char *target = nullptr, *why_not = nullptr;
+  set_context(second);
   ASSERT_EQ(zellige_gpu(&target, &why_not), ZELLIGE_OK);
   EXPECT_EQ(zellige::detail::taken(target), "sm_90a");
   EXPECT_EQ(zellige::detail::taken(why_not), "");
+  EXPECT_EQ(context(), second);
   EXPECT_EQ(Program(Graph::from_json(scaled)).text(ZELLIGE_TARGET), "sm_90a");
 }
 
@@ -140,6 +142,14 @@ TEST_F(Launch, HasAWorkspaceForEachStreamAndEachCapture) {
   EXPECT_EQ(gpu().frees, 4);
   EXPECT_EQ(gpu().modules_unloaded, 1);
   EXPECT_EQ(context(), second);
+}
+
+TEST_F(Launch, AProgramMayOutliveTheDriver) {
+  Program program(Graph::from_json(scaled));
+  program.launch({address(0x1000)}, {address(0x2000)}, nullptr);
+  gpu().gone = true;
+  EXPECT_EQ(why([&] { program.launch({address(0x1000)}, {address(0x2000)}, nullptr); }),
+            "GPU, the current context: fake (FAKE)");
 }
 
 TEST_F(Launch, ThreadsMayLaunchAtOnce) {
