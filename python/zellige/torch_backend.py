@@ -5,6 +5,7 @@ part becomes a program, and all else stays as it is. A graph that needs gradient
 `reports` tells of every graph what was taken and what was not, and why.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import torch
@@ -180,9 +181,34 @@ def _keep_attention(graph_module):
     for node in graph_module.graph.nodes:
         if node.op == "call_function" and node.target in _ATTENTION:
             dropout, arguments = stated(*node.args, **node.kwargs)
-            if dropout == 0:
-                node.target, node.args, node.kwargs = torch.ops.zellige.attention.default, arguments, {}
+            if dropout != 0:
+                continue
+            q, k, v, mask, *rest = arguments
+            with graph_module.graph.inserting_before(node):
+                mask = _additive(graph_module.graph, mask, q)
+            node.target, node.args, node.kwargs = torch.ops.zellige.attention.default, (q, k, v, mask, *rest), {}
     graph_module.recompile()
+
+
+def _additive(graph, mask, q):
+    """A mask of bool as what is added; others as they are."""
+    value = mask.meta.get("example_value") if mask is not None else None
+    if value is None or value.dtype != torch.bool:
+        return mask
+    added = graph.call_function(torch.where, (mask, 0.0, -math.inf))
+    return graph.call_method("to", (added, q.meta["example_value"].dtype))
+
+
+def _name_rows_by_int32(module):
+    """Rows of an embedding are named by int64 in torch, and by int32 here."""
+    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
+        rows = node.args[1]
+        if rows.meta["val"].dtype != torch.int64:
+            continue
+        with module.graph.inserting_before(node):
+            narrow = module.graph.call_function(torch.ops.aten._to_copy.default, (rows,), {"dtype": torch.int32})
+        narrow.meta["val"] = rows.meta["val"].to(torch.int32)
+        node.args = (node.args[0], narrow, *node.args[2:])
 
 
 def backend(graph_module, example_inputs):
@@ -199,6 +225,7 @@ def backend(graph_module, example_inputs):
 
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        _name_rows_by_int32(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report)
 
