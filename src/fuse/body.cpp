@@ -1,6 +1,7 @@
 #include "fuse/body.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <set>
 #include <utility>
 
@@ -123,6 +124,14 @@ class Emission {
     return map;
   }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
+  /// Is a part one tile, and the block's loop another's?
+  bool one_tile() const { return tiles_.inner_axis >= 0; }
+  bool is_inner(int v) const { return one_tile() && axes_.has(v, tiles_.inner_axis); }
+  /// What the block's loop cuts; -1 where it makes one trip.
+  int cut_by_loop(int v) const {
+    if (tiles_.loop == 1) return -1;
+    return one_tile() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
+  }
 
   void load(int v) {
     if (held_[v].tile >= 0 || !steps_.values[v].loaded) return;
@@ -130,7 +139,7 @@ class Emission {
     BlockOp op;
     op.kind = OpKind::input;
     op.map = map_of(v);
-    op.loop_dim = tiles_.loop > 1 ? loop_dim(v) : -1;
+    op.loop_dim = cut_by_loop(v);
     const int tensor = steps_.values[v].tensor;
     const auto at = std::ranges::find(body_.loads, tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
@@ -138,11 +147,11 @@ class Emission {
     for (const BlockOp& other : body_.block.ops)  // the same part, for another reader
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
           other.loop_dim == op.loop_dim) {
-        held_[v] = {.tile = other.outputs[0], .varies = varies};
+        held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
         return;
       }
     op.outputs = {tile(called(v) + "_tile")};
-    held_[v] = {.tile = op.outputs[0], .varies = varies};
+    held_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
     body_.block.ops.push_back(op);
   }
 
@@ -196,7 +205,8 @@ class Emission {
       if (body_.partials[p].dim >= 0 && partial_runnings_[p] == running) return static_cast<int>(p);
     Shape kept = shape(r.like);
     kept[r.dim] = 1;
-    const int end = cast(emit(OpKind::accum_max, {r.maximum}), steps_.values[r.like].dtype, DType::f32);
+    const int last = one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
+    const int end = cast(last, steps_.values[r.like].dtype, DType::f32);
     const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept}, end);
     partial_runnings_[at] = running;
     return at;
@@ -215,6 +225,7 @@ class Emission {
     Held& h = held_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
     bounded(v);
+    if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
     h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {inner(h)}, {.dim = h.dim, .keepdim = true})});
     return h.tile;
   }
@@ -236,9 +247,14 @@ class Emission {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
-    const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile();
-    body_.block.ops.back().outputs.push_back(fallen);
-    runnings_.push_back({x, h.dim, maximum, fallen, h.of});
+    if (one_tile()) {  // from where a running maximum starts
+      const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
+      runnings_.push_back({x, h.dim, emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX}), -1, h.of});
+    } else {
+      const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile();
+      body_.block.ops.back().outputs.push_back(fallen);
+      runnings_.push_back({x, h.dim, maximum, fallen, h.of});
+    }
     return static_cast<int>(runnings_.size()) - 1;
   }
 
@@ -250,7 +266,29 @@ class Emission {
     return mapped_once({OpKind::exp, {}, {0}}, h.coefficient == -1 ? fallen : mapped_once(scale, fallen));
   }
 
+  /// A step on what the block's loop brings, where that runs along another axis: sums over it come first.
+  Held within(const Step& s) {
+    Held h;
+    std::vector<int> in;
+    for (int v : s.inputs) {
+      if (!held_[v].itself() || held_[v].waits()) refuse(s);
+      in.push_back(held_[v].tile);
+      h.varies = h.varies || held_[v].varies;
+    }
+    const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
+    const bool product = s.kind == OpKind::matmul;
+    const bool along = dim >= 0 &&
+                       dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
+                       (product || graph::family(s.kind) == graph::OpFamily::reduction);
+    if (along && s.kind == OpKind::amax) refuse(s);
+    h.tile = placed(s, std::move(in));
+    h.inner = !along;
+    if (along) h.tile = emit(OpKind::accum, {h.tile});
+    return h;
+  }
+
   Held lower(const Step& s) {
+    if (std::ranges::any_of(s.inputs, [&](int v) { return held_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return held_[v].varies; });
     if (!inside) return outside(s);
     switch (graph::family(s.kind)) {
@@ -284,7 +322,7 @@ class Emission {
     const int t = emit(s.kind, std::move(in), s.attributes);
     if (s.kind == OpKind::mask) {
       body_.block.ops.back().map = map_of(s.inputs[0]);
-      body_.block.ops.back().loop_dim = tiles_.loop > 1 ? loop_dim(s.inputs[0]) : -1;
+      body_.block.ops.back().loop_dim = cut_by_loop(s.inputs[0]);
     }
     return t;
   }
@@ -382,8 +420,10 @@ class Emission {
 
   /// The sum over the loop, and then what waited for its end.
   Held settled(const Step& s, const Held& x, DType dtype, OpKind sum) {
-    int t = -1;
-    if (x.kind == Kind::scaled)
+    int t = x.tile;
+    if (one_tile()) {
+      if (sum != OpKind::accum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
+    } else if (x.kind == Kind::scaled)
       t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale,
                {x.tile, rescale_of(x)});
     else

@@ -30,8 +30,10 @@ struct Tiles {
   int loop_axis = -1;
   std::int64_t loop = 1;
   int threads = 128;
-  int split =
-      -1;  // which cut is of the loop's axis: each block sums a part of it, and another kernel the parts
+  // Which cut is of the loop's axis: each block sums a part of it, and another kernel the parts. -1: none.
+  int split = -1;
+  // Where the part is one tile: which axis the block's loop runs along, up to what is then summed. -1: loop_axis.
+  int inner_axis = -1;
 };
 
 /// What each part of a split loop leaves of a value: its sum, in float32, or a running maximum.

@@ -16,8 +16,6 @@ constexpr std::size_t most_groups = 3000, most_ops = 16, widest = 2000;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
-/// Estimates are too high by up to that where warpgroups multiply: as much is hoped for until a group is planned.
-constexpr double hopeful = 0.4;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
 constexpr double each = 0.01;
 
@@ -88,7 +86,7 @@ class Choosing {
         return;
       }
       open.push_back(s);
-      const double us = hopeful * kernels.front().us;
+      const double us = std::ranges::min_element(kernels, {}, &Kernel::least)->least;
       candidates_.push_back({s, before(s), {s.list(), std::move(kernels), us}, false});
     };
     for (std::size_t i = 0; i < g_.ops.size(); ++i)
@@ -202,7 +200,7 @@ class Choosing {
     std::size_t best = 0;
     c.group.us = never;
     for (std::size_t k = 0; k < std::min(tried, c.group.kernels.size()); ++k) {
-      if (hopeful * c.group.kernels[k].us > c.group.us) break;  // nor what follows
+      if (c.group.kernels[k].least > c.group.us) continue;
       if (const auto us = planned_us(g_, c.group.kernels[k], target_, why); us && *us < c.group.us)
         c.group.us = *us, best = k;
     }

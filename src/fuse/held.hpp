@@ -24,6 +24,7 @@ struct Held {
   int tile = -1;        // of the block; -1: a maximum whose end nobody has asked for
   bool varies = false;  // from iteration to iteration
   bool after = false;   // known after the loop alone
+  bool inner = false;   // changes with the block's loop, where that runs along another axis than the parts
   std::vector<Factor> factors{};
   int running = -1;  // which running maximum
   double coefficient = 0;

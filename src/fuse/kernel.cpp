@@ -73,6 +73,17 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 namespace {
 
+/// Estimates are too high by up to that; where a loop does nothing but a product, warpgroups may do it, which they do not know.
+constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
+
+bool alone_in_loop(const graph::BlockGraph& b) {
+  int products = 0, others = 0;
+  for (const graph::BlockOp& op : b.ops)
+    if (op.kind != OpKind::input && op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop)
+      ++(op.kind == OpKind::matmul ? products : others);
+  return products == 1 && others == 0;
+}
+
 /// All kernels of one group, by one reading of what comes from outside.
 class Making {
  public:
@@ -81,17 +92,12 @@ class Making {
 
   std::vector<Kernel> run(std::string& why) {
     for (int loop_axis : loop_axes(steps_, axes_)) {
+      if (loop_axis >= 0)
+        for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
           found_.push_back(finished({ops_, {part(g_, steps_, body_of(g_, steps_, axes_, t))}}));
-          for (const Tiles& s : splits(t, target_)) {
-            try {
-              in_two(s);
-            } catch (const Fault&) {
-              throw;
-            } catch (const Error&) {  // some part would be written by several blocks
-            }
-          }
+          for (const Tiles& s : splits(t, target_)) try_in_two(s);
         }
       } catch (const Fault&) {
         throw;
@@ -120,7 +126,17 @@ class Making {
       k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
     }
     k.us += target_.costs.launch;
+    k.least = k.us * (alone_in_loop(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
     return k;
+  }
+
+  void try_in_two(const Tiles& t) {
+    try {
+      in_two(t);
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // some part would be written by several blocks, or read too early
+    }
   }
 
   void in_two(const Tiles& t) {

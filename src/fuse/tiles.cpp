@@ -87,9 +87,16 @@ constexpr std::array<std::array<int, 4>, 17> products{{{128, 256, 64, 256},
 
 class Tilings {
  public:
-  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target)
-      : steps_(s), axes_(a), loop_axis_(loop_axis), target_(target), cuts_(candidates(s, a)) {
+  /// `parted`: an axis that blocks share though it is summed over.
+  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int parted = -1)
+      : steps_(s),
+        axes_(a),
+        loop_axis_(loop_axis),
+        parted_(parted),
+        target_(target),
+        cuts_(candidates(s, a)) {
     for (const Step& step : s.steps) products_ = products_ || is_product(step);
+    if (parted >= 0) cuts_.push_back({{parted}, whole(parted), whole(parted), -1});
   }
 
   std::vector<Tiles> run() {
@@ -156,6 +163,12 @@ class Tilings {
     for (std::size_t i = 0; i < grid.size(); ++i) t.grid[i] = {grid[i].second.axes, grid[i].first};
     t.loop_axis = loop_axis_;
     if (loop_axis_ >= 0) t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
+    if (parted_ >= 0) {
+      for (int g = 0; g < 3; ++g)
+        if (t.grid[g].axes == std::vector{parted_}) t.split = g;
+      if (t.split < 0) return;
+      t.inner_axis = loop_axis_, t.loop_axis = parted_;
+    }
     const auto same = [&](const Tiles& o) {
       bool equal = o.loop == t.loop && o.threads == t.threads;
       for (int g = 0; g < 3; ++g)
@@ -176,7 +189,7 @@ class Tilings {
         double extent = static_cast<double>(whole(axis));
         for (const Cut& c : t.grid)
           if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
-        if (axis == t.loop_axis) extent /= static_cast<double>(t.loop);
+        if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
         size *= extent;
       }
       bytes += size;
@@ -186,7 +199,7 @@ class Tilings {
 
   const Steps& steps_;
   const Axes& axes_;
-  int loop_axis_;
+  int loop_axis_, parted_;
   const target::Target& target_;
   std::vector<Candidate> cuts_;
   bool products_ = false;
@@ -208,6 +221,20 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
 
 std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
   return Tilings(s, a, loop_axis, target).run();
+}
+
+std::vector<Tiles> parted(const Steps& s, const Axes& a, int axis, const target::Target& target) {
+  std::vector<Tiles> result;
+  std::set<int> inner;
+  for (const Step& step : s.steps) {
+    if (!is_product(step)) continue;
+    const int k = a.of[step.inputs[0]].back();
+    if (k == axis) return {};
+    if (k >= 0 && a.has(step.output, axis)) inner.insert(k);
+  }
+  for (int k : inner)
+    for (Tiles& t : Tilings(s, a, k, target, axis).run()) result.push_back(std::move(t));
+  return result;
 }
 
 std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {

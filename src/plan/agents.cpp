@@ -190,7 +190,10 @@ class Builder {
   Schedule consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
-    if (product.row->c.registers > many) {
+    int sums = 0;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.by_warpgroup()) sums += m.row->c.registers;
+    if (sums > many) {
       loads.warps = warps_of(*product.row), loads.registers = spared;
       agent_.registers = most;
     }
@@ -205,7 +208,7 @@ class Builder {
       if (!copies(t) && boxed(t) && stores_ < 0)
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
-    consume(order_.inside.front().front());
+    consume(order_.inside.front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     const auto constants = [&](int t) { return constant(t); };
@@ -231,9 +234,9 @@ class Builder {
     agent_.steps.back().each = plan_.program.loop;
   }
 
-  /// The first product before the loop, so that inside each iteration the one before it is waited for, and its stage given
+  /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
-  void consume(int product) {
+  void consume(const std::vector<int>& products) {
     barrier_ = consumer_barrier;
     depend();
     tiles();
@@ -245,9 +248,11 @@ class Builder {
     if (once) commit(cp_async_);
     const auto multiply = [&](int lag) {
       step(StepKind::acquire).channel = ring;
-      Step& s = run(product);
-      s.kind = StepKind::async_work, s.channel = sums, s.peeled = lag == 0;
-      for (Access& a : s.reads) a.lag = lag;
+      for (int product : products) {
+        Step& s = run(product);
+        s.kind = StepKind::async_work, s.channel = sums, s.peeled = lag == 0;
+        for (Access& a : s.reads) a.lag = lag;
+      }
       commit(sums);
     };
     multiply(0);

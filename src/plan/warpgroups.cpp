@@ -1,6 +1,7 @@
 #include "plan/warpgroups.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "plan/tensor_map.hpp"
 #include "plan/tile_walk.hpp"
@@ -32,25 +33,15 @@ bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c,
   return same;
 }
 
-}  // namespace
-
-std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
+/// One product's choice as a warpgroup's; or why it stays a warp's.
+std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
+                         const std::vector<int>& products, int product, MatmulChoice& choice) {
   const BlockProgram& p = plan.program;
-  int product = -1;
-  for (const auto& [node, m] : plan.matmuls)
-    if (m.row && p.nodes[node].carried) product = product < 0 ? node : -2;
-  if (product == -1) return "no product is summed over the loop";
-  if (product < 0) return "more than one product is summed over the loop";
-  MatmulChoice choice = plan.matmuls.at(product);
   const Node& n = p.nodes[product];
-  for (int i : inside(p))
-    if (i != product && i != n.in[0] && i != n.in[1])
-      return fmt::format("the loop evaluates %{} beside the product", i);
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
   const Instruction* row =
       target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), choice.n);
   if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
-  if (p.loop < 2) return "the loop makes one trip";
   if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
   choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
   if (p.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p.warps())
@@ -61,7 +52,9 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
     const Node& load = p.nodes[id];
     if (load.kind != NodeKind::load || load.section != Section::inside)
       return fmt::format("operand %{} is no tile that the loop loads", id);
-    if (p.consumers(id).size() != 1) return fmt::format("%{} is read by others too", id);
+    for (int reader : p.consumers(id))
+      if (std::ranges::find(products, reader) == products.end())
+        return fmt::format("%{} is read by others too", id);
     const int inner = plan.inner.at(id), last = static_cast<int>(load.shape.size()) - 1;
     if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
     const bool along_k = inner == (side == 0 ? last : last - 1);
@@ -77,7 +70,39 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
   choice.row = row;
   choice.load = nullptr;
   choice.a_from = -1;
-  plan.matmuls[product] = choice;
+  return "";
+}
+
+/// Of a thread's 232: what else it has beside the sums is counted in tens.
+constexpr int most_sums = 192;
+
+}  // namespace
+
+std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
+  const BlockProgram& p = plan.program;
+  std::vector<int> products, used;  // the loop's, and what it evaluates for them
+  for (const auto& [node, m] : plan.matmuls)
+    if (m.row && p.nodes[node].carried) products.push_back(node);
+  if (products.empty()) return "no product is summed over the loop";
+  if (p.loop < 2) return "the loop makes one trip";
+  used = products;
+  for (int product : products)
+    used.insert(used.end(), p.nodes[product].in.begin(), p.nodes[product].in.end());
+  for (int i : inside(p))
+    if (std::ranges::find(used, i) == used.end())
+      return fmt::format("the loop evaluates %{} beside the product{}", i, products.size() > 1 ? "s" : "");
+  std::map<int, MatmulChoice> choices;
+  int sums = 0;
+  for (int product : products) {
+    MatmulChoice& choice = choices[product] = plan.matmuls.at(product);
+    if (std::string why = by_warpgroup(plan, program, target, products, product, choice); !why.empty())
+      return why;
+    sums += choice.row->c.registers;
+  }
+  if (products.size() > 1 && sums > most_sums)
+    return fmt::format("{} products leave {} sums in a thread, which has room for {}", products.size(), sums,
+                       most_sums);
+  for (const auto& [product, choice] : choices) plan.matmuls[product] = choice;
   return "";
 }
 
@@ -85,8 +110,10 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
   constexpr int ranks = 2;
   const TileWalk walk = tile_walk(plan);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
+  bool any = false;
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
+    any = true;
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
@@ -97,9 +124,8 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
     if (!copy.row) return false;
     plan.parts[operand] = last;
-    return true;
   }
-  return false;
+  return any;
 }
 
 }  // namespace zellige::plan

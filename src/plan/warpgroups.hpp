@@ -1,9 +1,9 @@
-// Warpgroups: a kernel whose loop is one product of two loads may multiply on wgmma, from tiles that TMA brings.
+// Warpgroups: a kernel whose loop is products of loads alone may multiply on wgmma, from tiles that TMA brings.
 //
-// The product gets the row of four warps that reads both operands from shared memory, and its warps lie one behind another
+// Each product gets the row of four warps that reads both operands from shared memory, and its warps lie one behind another
 // along M. From there on the passes read the row: group lets the loads travel by tensor map, arrange_buffers lays them
 // out as the row admits, agents makes a producer and a consumer of the kernel.
-// Before: select, resolve_layouts. After: the product's row and warps, where they apply.
+// Before: select, resolve_layouts. After: the products' rows and warps, where they apply.
 #pragma once
 #include <string>
 

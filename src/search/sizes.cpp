@@ -127,7 +127,19 @@ class SizesOfGraph {
         for (std::size_t d = 0; d < y.size(); ++d)
           s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);
         return;
-      case OpKind::reshape:
+      case OpKind::reshape: {  // which adds and takes dimensions of 1 alone means the same at every size
+        std::vector<int> from, to;
+        for (int e : x)
+          if (s_.value(e) != 1) from.push_back(e);
+        for (int e : y)
+          if (s_.value(e) != 1) to.push_back(e);
+        bool ones = from.size() == to.size();
+        for (std::size_t d = 0; ones && d < from.size(); ++d) ones = s_.value(from[d]) == s_.value(to[d]);
+        if (!ones) fail("{} names sizes of its own", graph::name(kind));
+        for (std::size_t d = 0; d < from.size(); ++d) s_.same(from[d], to[d]);
+        at.parts = y;
+        return;
+      }
       case OpKind::expand:
       case OpKind::slice:
       case OpKind::rotary:
@@ -161,9 +173,8 @@ class SizesOfGraph {
         }
         return;
       case OpFamily::composed:  // a norm's weight and bias
-        if (!attributes.sizes.empty()) fail("{} names sizes of its own", graph::name(kind));
-        for (std::size_t i = 1; i < in.size(); ++i)
-          if (s_.value(in[i].back()) == s_.value(x.back())) s_.same(in[i].back(), x.back());
+        for (std::size_t i = 1; i < in.size(); ++i) alike(in[i], x);
+        at.parts.assign(x.end() - static_cast<std::ptrdiff_t>(attributes.sizes.size()), x.end());
         return alike(x, y);
       case OpFamily::accumulator:
         if (in.size() > 1) alike(x, in[1]);  // the factor of a rescale

@@ -19,7 +19,7 @@ struct GraphSizes {
   using Extents = std::vector<int>;
   struct Op {
     int to = -1;             // reduction
-    std::vector<int> parts;  // split
+    std::vector<int> parts;  // split; of a reshape the result's, of a norm over several dimensions theirs
     std::array<int, 3> grid{-1, -1, -1};
     int loop = -1;
     std::vector<Extents> tiles;  // by index into BlockGraph::tensors

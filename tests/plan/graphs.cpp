@@ -199,6 +199,21 @@ KernelGraph hopper_matmul() {
 }
 
 /// The other majors, bfloat16, and sizes that no tile divides.
+/// y = silu(x g) * (x u): two products of one loop, which share x.
+KernelGraph hopper_gate_and_up() {
+  Builder b("hopper_gate_and_up");
+  const Tensor X = b.input("X", {256, 256}), G = b.input("G", {256, 256}), U = b.input("U", {256, 256});
+  b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X, {.y = 0, .loop = 1});
+                      const Tile gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
+                      const Tile up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
+                      t.store(silu(gate) * up, {.x = 1, .y = 0});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
   Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
@@ -233,6 +248,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"late_reader", {agents}, late_reader},
       {"reuse", {lower, agents, memory}, reuse},
       {"hopper_matmul", {select, group, copies, swizzle, agents, memory}, hopper_matmul, "sm_90a"},
+      {"hopper_gate_and_up", {select, agents}, hopper_gate_and_up, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
   };
   return graphs;

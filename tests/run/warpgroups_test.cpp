@@ -66,6 +66,48 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
     }
 }
 
+/// Y = (X G) * (Z U), where Z may be X and U may be G; tiles of 128 rows and `columns` columns.
+graph::KernelGraph two_products(bool same_left, bool same_right, std::int64_t columns = 128) {
+  graph::Builder b("two_products");
+  const auto X = b.input("X", {256, 128}), G = b.input("G", {128, 2 * columns});
+  const auto Z = same_left ? X : b.input("Z", {256, 128}),
+             U = same_right ? G : b.input("U", {128, 2 * columns});
+  b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 2},
+                    [&](graph::BlockBuilder& t) {
+                      const auto x = t.load(X, {.y = 0, .loop = 1}), g = t.load(G, {.x = 1, .loop = 0});
+                      const auto z = same_left ? x : t.load(Z, {.y = 0, .loop = 1});
+                      const auto u = same_right ? g : t.load(U, {.x = 1, .loop = 0});
+                      const auto left = accum(matmul(x, g));
+                      t.store(left * accum(matmul(z, u)), {.x = 1, .y = 0});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
+TEST(Warpgroups, SeveralProductsShareALoop) {
+  for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
+    for (const auto& [left, right] : {std::pair{true, false}, {false, true}, {false, false}}) {
+      const graph::KernelGraph g = two_products(left, right);
+      const plan::Wishes wishes{{way}};
+      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+      int by_warpgroup = 0;
+      for (const auto& [node, m] : plan.kernels[0].matmuls) by_warpgroup += m.by_warpgroup();
+      ASSERT_EQ(by_warpgroup, 2) << plan::print(plan);
+      std::vector<graph::Array> inputs;
+      for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+      expect_as_reference(g, inputs, 1e-3, 1e-3, "sm_90a", wishes);
+    }
+}
+
+TEST(Warpgroups, ProductsWhoseSumsPassTheRegistersStayApart) {
+  const plan::Plan plan = plan::make_plan(two_products(true, false, 256), target::find("sm_90a"));
+  const std::string notes = plan::print(plan);
+  EXPECT_NE(
+      notes.find("products on warpgroups: 2 products leave 256 sums in a thread, which has room for 192\n"),
+      notes.npos)
+      << notes;
+}
+
 // The last tiles hang over in every dimension, and there are more tiles than blocks that stay.
 TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   const Case c{520, 1032, 200, true, true, DType::bf16};
