@@ -2,23 +2,17 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <set>
 #include <thread>
-#include <zellige/program.hpp>
 
 #include "fake_gpu.hpp"
+#include "refused.hpp"
 
 namespace {
 
 using zellige::Graph;
 using zellige::Program;
-using zellige::ProgramError;
 
-const char* const scaled = R"({"zellige_graph": 1, "name": "scaled",
-  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
-  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
-  "outputs": ["Y"]})";
 const char* const two_kernels = R"({"zellige_graph": 1, "name": "two",
   "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
   "operators": [{"op": "softmax", "inputs": ["X"], "dim": 0, "outputs": ["T"]},
@@ -44,14 +38,6 @@ void* const second = address(0x101);
 zellige_tensor on_gpu(std::uintptr_t at, int device) {
   static const std::int64_t shape[] = {4, 8};
   return {address(at), 2, device, 2, 2, 32, 1, shape, nullptr, 0};
-}
-std::string why(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const ProgramError& e) {
-    return e.what();
-  }
-  return "nothing was refused";
 }
 
 class Launch : public testing::Test {
