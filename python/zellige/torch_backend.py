@@ -172,31 +172,21 @@ def _compiled(graph_module, constants, report):
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
 
 
-def _keep_attention(graph_module):
-    """torch's attention as one operator, which would be taken apart before it is seen here."""
+class _KeptAttention(torch.overrides.TorchFunctionMode):
+    """torch's attention as one operator, wherever it is called while a graph is traced; torch would take it apart."""
 
-    def stated(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-        return dropout_p, (q, k, v, attn_mask, is_causal, scale, enable_gqa)
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in _ATTENTION:
+            return self._attention(function, *args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))
 
-    for node in graph_module.graph.nodes:
-        if node.op == "call_function" and node.target in _ATTENTION:
-            dropout, arguments = stated(*node.args, **node.kwargs)
-            if dropout != 0:
-                continue
-            q, k, v, mask, *rest = arguments
-            with graph_module.graph.inserting_before(node):
-                mask = _additive(graph_module.graph, mask, q)
-            node.target, node.args, node.kwargs = torch.ops.zellige.attention.default, (q, k, v, mask, *rest), {}
-    graph_module.recompile()
-
-
-def _additive(graph, mask, q):
-    """A mask of bool as what is added; others as they are."""
-    value = mask.meta.get("example_value") if mask is not None else None
-    if value is None or value.dtype != torch.bool:
-        return mask
-    added = graph.call_function(torch.where, (mask, 0.0, -math.inf))
-    return graph.call_method("to", (added, q.meta["example_value"].dtype))
+    @staticmethod
+    def _attention(function, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        if dropout_p != 0 or q.ndim != 4:
+            return function(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(q.dtype)
+        return torch.ops.zellige.attention(q, k, v, attn_mask, is_causal, scale, enable_gqa)
 
 
 def _name_rows_by_int32(module):
@@ -221,8 +211,6 @@ def backend(graph_module, example_inputs):
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
 
-    _keep_attention(graph_module)
-
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
         _name_rows_by_int32(module)
@@ -230,4 +218,5 @@ def backend(graph_module, example_inputs):
         return _compiled(module, constants, report)
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
-    return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)
+    with _KeptAttention():
+        return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)
