@@ -99,6 +99,16 @@ def test_unused_parameters_are_left_out(rng):
     assert len(program.inputs) == 2
 
 
+def test_numpys_own_functions_and_named_tuples(rng):
+    import collections
+
+    Pair = collections.namedtuple("Pair", "a b")
+    x = rng.standard_normal((4, 8)).astype(np.float32)
+    close(zellige.compile(np.exp, x, on="reference")(x), np.exp(x), "f32")
+    found = zellige.compile(lambda p: Pair(p.a + p.b, p.a * 2), Pair(x, x), on="reference")(Pair(x, x))
+    assert isinstance(found, Pair) and (found.b == x * 2).all()
+
+
 def test_strides_of_the_examples_are_taken(rng):
     x = rng.standard_normal((8, 16)).astype(np.float32)
     program = zellige.compile(lambda a: a * 2, x.T, on="emulator", target="sm_80")
