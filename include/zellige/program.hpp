@@ -117,6 +117,12 @@ class Program {
                          std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
+  /// Microseconds of one evaluation, measured on the standard device.
+  double time() const {
+    double us = 0;
+    detail::check(zellige_program_time(handle_.get(), &us));
+    return us;
+  }
 
  private:
   template <class Get>

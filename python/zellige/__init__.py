@@ -28,7 +28,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native aten dtypes exchange layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
+    "_native aten dtypes einsum exchange layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
 )
 
 

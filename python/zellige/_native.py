@@ -84,6 +84,7 @@ _SIGNATURES = {
     "zellige_program_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_call": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]),
+    "zellige_program_time": (c_int, [c_void_p, POINTER(c_double)]),
     "zellige_gpu": (c_int, [_TEXTS, _TEXTS]),
     "zellige_layout": (c_int, [c_char_p, _TEXTS]),
     "zellige_layout_operations": (c_int, [_TEXTS]),
@@ -213,6 +214,11 @@ class Program:
 
     def price(self) -> float:
         return library().zellige_program_price(self._handle)
+
+    def time(self) -> float:
+        us = c_double()
+        checked(library().zellige_program_time(self._handle, byref(us)))
+        return us.value
 
     def workspace(self) -> int:
         return library().zellige_program_workspace(self._handle)

@@ -34,8 +34,9 @@ def _attention(q, k, v, mask, causal, scale, grouped):
         heads = k.shape[1]
         q = op.reshape(q, (shape[0], heads, shape[1] // heads, *shape[2:]))
         k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
-        if mask is not None:
-            raise Error("expected no mask beside grouped heads, found one")
+        if mask is not None and mask.ndim > 2:  # (..., heads, queries, keys), of which heads may be 1
+            groups = (heads, shape[1] // heads) if mask.shape[-3] != 1 else (1, 1)
+            mask = op.reshape(mask, (*mask.shape[:-3], *groups, *mask.shape[-2:]))
     s = op.mul(op.matmul(q, numpy_face._swap(k, -1, -2)), shape[-1] ** -0.5 if scale is None else scale)
     if mask is not None:
         s = op.add(s, mask)
@@ -101,6 +102,18 @@ def _slice(x, dim=0, start=None, end=None, step=1):
         raise Error(f"expected slices of step 1, found {step}")
     start, end, _ = slice(start, end).indices(x.shape[dim])
     return x if (start, end) == (0, x.shape[dim]) else op.slice(x, dim, start, end)
+
+
+def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
+    if step != 1:
+        raise Error(f"expected slices of step 1, found {step}")
+    start, end, _ = slice(start, end).indices(x.shape[dim])
+    return part if (start, end) == (0, x.shape[dim]) else op.slice_scatter(x, part, dim, start)
+
+
+def _copied(to, x, non_blocking=False):
+    x = op.cast(x, to._dtype)
+    return x if x.shape == to.shape else op.expand(x, to.shape)
 
 
 def _select(x, dim, index):
@@ -181,6 +194,9 @@ OPERATORS = VIEWS | {
     aten.var.correction: _variance,
     aten.native_layer_norm.default: _layer_norm,
     aten.cat.default: op.concat,
+    aten.slice_scatter.default: _slice_scatter,
+    aten.copy.default: _copied,
+    aten.embedding.default: lambda weight, rows, *_: op.gather(weight, rows),
     aten._to_copy.default: _to_copy,
     torch.ops.zellige.attention.default: _attention,
 }

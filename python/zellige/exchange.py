@@ -51,7 +51,10 @@ def spec_of(x) -> TensorSpec:
     if is_numpy(x):
         return TensorSpec(x.shape, dtypes.name_of(x.dtype), _element_strides(x))
     dtype = dtypes.name_of(x.dtype)
-    strides = tuple(x.stride()) if callable(getattr(x, "stride", None)) else None
+    if callable(getattr(x, "stride", None)):
+        strides = tuple(x.stride())
+    else:
+        strides = _element_strides(x) if isinstance(getattr(x, "strides", None), tuple) else None
     return TensorSpec(x.shape, dtype, strides)
 
 

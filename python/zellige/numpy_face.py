@@ -6,6 +6,7 @@ nowhere else; torch's methods (permute, view, float, to) are there for functions
 
 from . import operators as op
 from ._native import Error
+from .einsum import einsum
 from .tracing import Array
 
 
@@ -136,7 +137,7 @@ _FUNCTIONS = {
     "reshape": lambda x, shape, order="C": op.reshape(x, shape), "ravel": lambda x: op.reshape(x, (-1,)), "squeeze": _squeeze,
     "expand_dims": _unsqueeze, "broadcast_to": lambda x, shape: op.expand(x, list(shape)), "concatenate": _concatenate,
     "concat": _concatenate, "stack": _stack, "split": _parts, "clip": _clip, "shape": lambda x: x.shape, "ndim": lambda x: x.ndim,
-    "size": lambda x: x.size, "dot": op.matmul,
+    "size": lambda x: x.size, "dot": op.matmul, "einsum": einsum,
     "tril": lambda x, k=0: op.mask(x, tril=k, value=0), "triu": lambda x, k=0: op.mask(x, triu=k, value=0),
 }  # fmt: skip
 

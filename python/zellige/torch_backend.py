@@ -5,6 +5,7 @@ part becomes a program, and all else stays as it is. A graph that needs gradient
 `reports` tells of every graph what was taken and what was not, and why.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import torch
@@ -171,18 +172,33 @@ def _compiled(graph_module, constants, report):
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
 
 
-def _keep_attention(graph_module):
-    """torch's attention as one operator, which would be taken apart before it is seen here."""
+class _KeptAttention(torch.overrides.TorchFunctionMode):
+    """torch's attention as one operator, wherever it is called while a graph is traced; torch would take it apart."""
 
-    def stated(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-        return dropout_p, (q, k, v, attn_mask, is_causal, scale, enable_gqa)
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in _ATTENTION:
+            return self._attention(function, *args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))
 
-    for node in graph_module.graph.nodes:
-        if node.op == "call_function" and node.target in _ATTENTION:
-            dropout, arguments = stated(*node.args, **node.kwargs)
-            if dropout == 0:
-                node.target, node.args, node.kwargs = torch.ops.zellige.attention.default, arguments, {}
-    graph_module.recompile()
+    @staticmethod
+    def _attention(function, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        if dropout_p != 0 or q.ndim != 4:
+            return function(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(q.dtype)
+        return torch.ops.zellige.attention(q, k, v, attn_mask, is_causal, scale, enable_gqa)
+
+
+def _name_rows_by_int32(module):
+    """Rows of an embedding are named by int64 in torch, and by int32 here."""
+    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
+        rows = node.args[1]
+        if rows.meta["val"].dtype != torch.int64:
+            continue
+        with module.graph.inserting_before(node):
+            narrow = module.graph.call_function(torch.ops.aten._to_copy.default, (rows,), {"dtype": torch.int32})
+        narrow.meta["val"] = rows.meta["val"].to(torch.int32)
+        node.args = (node.args[0], narrow, *node.args[2:])
 
 
 def backend(graph_module, example_inputs):
@@ -195,12 +211,12 @@ def backend(graph_module, example_inputs):
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
 
-    _keep_attention(graph_module)
-
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        _name_rows_by_int32(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report)
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
-    return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)
+    with _KeptAttention():
+        return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)

@@ -1,5 +1,6 @@
 #include "api/compile.hpp"
 
+#include "api/launcher.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
@@ -25,6 +26,7 @@ const Gpu& gpu() {
   static const Gpu found = [] {
     Gpu g;
     try {
+      const KeptContext kept;
       g.target = run::gpu_target();
     } catch (const Error& e) {
       g.why_not = e.what();
@@ -47,6 +49,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   if (!o.as_given) graph = fuse::optimize(graph, target).graph;
   plan::Wishes asked = wishes(o.tiling, target);
   if (o.tune > 0) {
+    const KeptContext kept;
     const run::Options measured{
         .on = run::Engine::gpu, .target = std::string(target.name), .wishes = asked, .tune = o.tune};
     asked.tiling = run::tuned(graph, measured, cache), asked.tiles = plan::Tiles::stated;

@@ -1,5 +1,6 @@
 #include "api/launcher.hpp"
 
+#include "graph/error.hpp"
 #include "run/bound.hpp"
 #include "run/driver.hpp"
 #include "run/driver_table.hpp"
@@ -20,14 +21,14 @@ class RelaxedCapture {
 
 }  // namespace
 
+KeptContext::KeptContext() { run::check(run::driver().context_get(&before_), "the current context"); }
+KeptContext::~KeptContext() { run::driver().context_set(before_); }
+
 CurrentDevice::CurrentDevice(int device) {
-  const run::Driver& d = run::driver();
-  run::check(d.context_get(&before_), "the current context");
   int now = -1;
-  if (before_) run::check(d.context_device(&now), "the current context's GPU");
+  if (kept_.before()) run::check(run::driver().context_device(&now), "the current context's GPU");
   if (now != device) run::use_device(device);
 }
-CurrentDevice::~CurrentDevice() { run::driver().context_set(before_); }
 
 struct Launcher::Loaded {
   Loaded(const emit::Manifest& m, const run::Cubin& cubin) : program(m, cubin) {}
@@ -37,18 +38,19 @@ struct Launcher::Loaded {
 Launcher::Launcher(const emit::Manifest& m, run::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
 
 Launcher::~Launcher() {
-  const run::Driver& d = run::driver();
-  void* before = nullptr;
-  d.context_get(&before);
-  for (const auto& [key, address] : workspaces_) {
-    d.context_set(std::get<0>(key));
-    d.free(address);
+  try {
+    const run::Driver& d = run::driver();
+    const KeptContext kept;
+    for (const auto& [key, address] : workspaces_) {
+      d.context_set(std::get<0>(key));
+      d.free(address);
+    }
+    for (auto& [context, program] : loaded_) {
+      d.context_set(context);
+      program.reset();
+    }
+  } catch (const Error&) {  // at the end of a process the driver may have gone before
   }
-  for (auto& [context, program] : loaded_) {
-    d.context_set(context);
-    program.reset();
-  }
-  d.context_set(before);
 }
 
 Launcher::Loaded& Launcher::loaded(void* context) {

@@ -15,17 +15,28 @@
 
 namespace zellige::api {
 
-/// Makes a device's primary context current for as long as this lives, and then what was. It is the context that the CUDA runtime,
-/// and with it every framework, uses.
-class CurrentDevice {
+/// Makes current again, when it ends, the context that is current where it begins: frameworks take their device from it. Fails
+/// where there is no driver.
+class KeptContext {
  public:
-  explicit CurrentDevice(int device);
-  ~CurrentDevice();
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  KeptContext();
+  ~KeptContext();
+  KeptContext(const KeptContext&) = delete;
+  KeptContext& operator=(const KeptContext&) = delete;
+  void* before() const { return before_; }
 
  private:
   void* before_ = nullptr;
+};
+
+/// Makes a device's primary context current for as long as this lives. It is the context that the CUDA runtime, and with it every
+/// framework, uses.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device);
+
+ private:
+  KeptContext kept_;
 };
 
 class Launcher {

@@ -2,6 +2,7 @@
 
 #include "api/host.hpp"
 #include "graph/error.hpp"
+#include "run/run.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::api {
@@ -58,6 +59,20 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
   if (options_.on == On::reference) return run_reference(emitted_, graph_, memory);
   run_emulated(emitted_, graph_, memory, cache_, options_.workers);
+}
+
+double Program::time() const {
+  if (!gpu().why_not.empty()) fail("time: only a GPU's time means anything; {}", gpu().why_not);
+  const KeptContext kept;
+  // The graph as it was fused and tiled makes the same program again.
+  const run::RunResult r = run::run(emitted_.graph,
+                                    {.on = run::Engine::gpu,
+                                     .target = emitted_.manifest.target,
+                                     .time = run::Timing::rotated,
+                                     .check = run::Check::none},
+                                    cache_);
+  if (r.times.samples.empty()) fail("program {}: {}", emitted_.manifest.name, r.reason);
+  return run::median(r.times.samples);
 }
 
 }  // namespace zellige::api

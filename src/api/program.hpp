@@ -21,6 +21,7 @@ class Program {
 
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
+  double time() const;  // microseconds, on the standard device
 
  private:
   const emit::TensorPlace& place(int i) const {

@@ -147,6 +147,9 @@ zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, v
                                       void* workspace, void* stream) {
   return guarded([&] { p->program.launch(inputs, outputs, workspace, stream); });
 }
+zellige_status zellige_program_time(const zellige_program* p, double* us) {
+  return guarded([&] { *us = p->program.time(); });
+}
 zellige_status zellige_gpu(char** target, char** why_not) {
   return guarded([&] {
     const Gpu& found = gpu();

@@ -58,7 +58,7 @@ int cuDeviceGetAttribute(int* to, int which, int device) {
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) { return *context = context_of(device), 0; }
 int cuCtxSetCurrent(void* context) { return current = context, 0; }
-int cuCtxGetCurrent(void** context) { return *context = current, 0; }
+int cuCtxGetCurrent(void** context) { return *context = current, gpu.gone ? 4 : 0; }
 int cuCtxGetDevice(int* device) { return current ? (*device = device_of(current), 0) : 201; }
 int cuModuleLoadData(void** module, const void*) {
   const std::lock_guard lock(mutex);

@@ -19,6 +19,7 @@ struct FakeGpu {
   int allocations_in_capture = 0;     // that were not made under a relaxed mode
   std::uint64_t capturing = 0;        // the id of the capture that every stream is in; 0: none
   std::vector<std::string> wrong;     // what a driver would refuse
+  bool gone = false;                  // as at the end of a process
   unsigned arguments_per_kernel = 2;  // to be read of a launch
 };
 extern "C" FakeGpu* fake_gpu();

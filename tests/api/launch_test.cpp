@@ -2,23 +2,17 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <set>
 #include <thread>
-#include <zellige/program.hpp>
 
 #include "fake_gpu.hpp"
+#include "refused.hpp"
 
 namespace {
 
 using zellige::Graph;
 using zellige::Program;
-using zellige::ProgramError;
 
-const char* const scaled = R"({"zellige_graph": 1, "name": "scaled",
-  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
-  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
-  "outputs": ["Y"]})";
 const char* const two_kernels = R"({"zellige_graph": 1, "name": "two",
   "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
   "operators": [{"op": "softmax", "inputs": ["X"], "dim": 0, "outputs": ["T"]},
@@ -45,14 +39,6 @@ zellige_tensor on_gpu(std::uintptr_t at, int device) {
   static const std::int64_t shape[] = {4, 8};
   return {address(at), 2, device, 2, 2, 32, 1, shape, nullptr, 0};
 }
-std::string why(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const ProgramError& e) {
-    return e.what();
-  }
-  return "nothing was refused";
-}
 
 class Launch : public testing::Test {
  protected:
@@ -62,9 +48,11 @@ class Launch : public testing::Test {
 
 TEST_F(Launch, TakesTheGpusOwnTarget) {
   char *target = nullptr, *why_not = nullptr;
+  set_context(second);
   ASSERT_EQ(zellige_gpu(&target, &why_not), ZELLIGE_OK);
   EXPECT_EQ(zellige::detail::taken(target), "sm_90a");
   EXPECT_EQ(zellige::detail::taken(why_not), "");
+  EXPECT_EQ(context(), second);
   EXPECT_EQ(Program(Graph::from_json(scaled)).text(ZELLIGE_TARGET), "sm_90a");
 }
 
@@ -140,6 +128,14 @@ TEST_F(Launch, HasAWorkspaceForEachStreamAndEachCapture) {
   EXPECT_EQ(gpu().frees, 4);
   EXPECT_EQ(gpu().modules_unloaded, 1);
   EXPECT_EQ(context(), second);
+}
+
+TEST_F(Launch, AProgramMayOutliveTheDriver) {
+  Program program(Graph::from_json(scaled));
+  program.launch({address(0x1000)}, {address(0x2000)}, nullptr);
+  gpu().gone = true;
+  EXPECT_EQ(why([&] { program.launch({address(0x1000)}, {address(0x2000)}, nullptr); }),
+            "GPU, the current context: fake (FAKE)");
 }
 
 TEST_F(Launch, ThreadsMayLaunchAtOnce) {

@@ -3,34 +3,20 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <thread>
-#include <zellige/program.hpp>
+
+#include "refused.hpp"
 
 namespace {
 
 using zellige::Graph;
 using zellige::Program;
-using zellige::ProgramError;
 
-const char* const scaled = R"({"zellige_graph": 1, "name": "scaled",
-  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
-  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
-  "outputs": ["Y"]})";
 const char* const cached = R"({"zellige_graph": 1, "name": "cached",
   "inputs": [{"name": "K", "dtype": "f32", "shape": [4, 8]}, {"name": "N", "dtype": "int32", "shape": [1]},
              {"name": "U", "dtype": "f32", "shape": [1, 8]}],
   "operators": [{"op": "scatter", "inputs": ["K", "N", "U"], "outputs": [{"name": "K1", "memory": "K"}]}],
   "outputs": ["K1"]})";
-
-std::string why(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const ProgramError& e) {
-    return e.what();
-  }
-  return "nothing was refused";
-}
 
 /// A row-major tensor of float32 on the host.
 struct Floats {

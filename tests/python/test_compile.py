@@ -99,6 +99,16 @@ def test_unused_parameters_are_left_out(rng):
     assert len(program.inputs) == 2
 
 
+def test_numpys_own_functions_and_named_tuples(rng):
+    import collections
+
+    Pair = collections.namedtuple("Pair", "a b")
+    x = rng.standard_normal((4, 8)).astype(np.float32)
+    close(zellige.compile(np.exp, x, on="reference")(x), np.exp(x), "f32")
+    found = zellige.compile(lambda p: Pair(p.a + p.b, p.a * 2), Pair(x, x), on="reference")(Pair(x, x))
+    assert isinstance(found, Pair) and (found.b == x * 2).all()
+
+
 def test_strides_of_the_examples_are_taken(rng):
     x = rng.standard_normal((8, 16)).astype(np.float32)
     program = zellige.compile(lambda a: a * 2, x.T, on="emulator", target="sm_80")
@@ -164,6 +174,30 @@ def test_products_of_vectors_and_batches(rng):
         close(f, e, "f32")
 
 
+@pytest.mark.parametrize(
+    "subscripts, shapes",
+    [
+        ("ij,jk->ik", [(4, 8), (8, 5)]),
+        ("ij,jk", [(4, 8), (8, 5)]),
+        ("bhqd,bhkd->bhqk", [(2, 3, 4, 8), (2, 3, 5, 8)]),
+        ("bqhd,bkhd->bhqk", [(2, 4, 3, 8), (2, 5, 3, 8)]),
+        ("bhqk,bkhd->bqhd", [(2, 3, 4, 5), (2, 5, 3, 8)]),
+        ("ij,kj->ki", [(4, 8), (5, 8)]),
+        ("i,j->ji", [(4,), (5,)]),
+        ("ijk->kj", [(2, 3, 4)]),
+        ("ij,jkl->k", [(4, 8), (8, 5, 2)]),
+        ("bi,bi->b", [(4, 8), (4, 8)]),
+    ],
+)
+def test_einsum(subscripts, shapes, rng):
+    arrays = [rng.standard_normal(s).astype(np.float32) for s in shapes]
+
+    def function(*operands):
+        return np.einsum(subscripts, *operands)
+
+    close(zellige.compile(function, *arrays, on="reference")(*arrays), function(*arrays), "f32")
+
+
 f32 = TensorSpec((4, 8), "f32")
 
 
@@ -181,6 +215,8 @@ f32 = TensorSpec((4, 8), "f32")
         (lambda: zellige.compile(lambda x: x[9], f32), "indexing: expected -4 to 3 along dimension 0, found 9"),
         (lambda: zellige.compile(lambda x: x[::2], f32), "indexing: expected a slice of step 1 that is not empty, found "),
         (lambda: zellige.compile(lambda x: x.reshape(3, -1), f32), "reshape: expected a shape of 32 elements, as (4, 8) has, found (3, -1)"),
+        (lambda: zellige.compile(lambda x: np.einsum("ii->i", x), f32), "einsum: expected letters, each once in a term, found ii->i"),
+        (lambda: zellige.compile(lambda x: np.einsum("ij->k", x), f32), "einsum: expected the result's letters among the operands'"),
         (lambda: zellige.compile(lambda x: 3, f32), "compile lambda: expected lambda to return arrays, found int"),
         (lambda: zellige.compile(lambda x: x, f32), "compile lambda: expected lambda to compute something, found that it returns"),
         (lambda: zellige.compile(lambda x: x, 3), "compile lambda, argument x: expected an array of NumPy, torch or another that has"),
@@ -241,6 +277,8 @@ def test_on_gpu_without_one_says_why(refusal):
     if target:
         pytest.skip("there is a GPU here")
     assert refusal(lambda: zellige.compile(lambda x: x + 1, f32, on="gpu")) == f"on gpu: {why_not}"
+    program = zellige.compile(lambda x: x + 1, f32)
+    assert refusal(program.time) == f"time: only a GPU's time means anything; {why_not}"
     assert refusal(lambda: zellige.compile(lambda x: x + 1, f32, tune=2)) == f"tune: only a GPU's time means anything; {why_not}"
 
 
@@ -263,6 +301,17 @@ def test_masks_and_rotary(rng):
     angles = rng.standard_normal((6, 4)).astype(np.float32)
     inputs = (q, k, v, np.cos(angles), np.sin(angles))
     close(zellige.compile(attention, *inputs, on="reference")(*inputs), attention(*inputs), "f32")
+
+
+def test_the_layouts_are_drawn(tmp_path):
+    import subprocess
+    import sys
+
+    example = ROOT / "examples/python/layouts.py"
+    done = subprocess.run([sys.executable, example, tmp_path], capture_output=True, text=True, check=True).stdout
+    drawn = sorted(f.name for f in tmp_path.iterdir())
+    assert len(drawn) == 4 and all((tmp_path / f).read_text().startswith("<svg") for f in drawn)
+    assert "((2,4),(2,4)):((8,16),(1,2))" in done
 
 
 def test_the_quickstart_runs():

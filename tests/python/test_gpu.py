@@ -112,6 +112,11 @@ def test_what_differs_is_one_sentence(refusal):
     assert refusal(lambda: emulated(x, w, b)) == sentence
 
 
+def test_a_program_tells_its_time():
+    program = zellige.compile(layer, *tensors(), on="gpu")
+    assert 1 < program.time() < 100
+
+
 def test_tuning_takes_the_fastest_tiling():
     x, w, b = tensors()
     program = zellige.compile(layer, x, w, b, tune=3)

@@ -1,0 +1,91 @@
+"""torch.compile with Zellige's backend on a Llama made on the spot, with random weights, beside eager and Inductor in the same run.
+
+    python examples/python/llama.py                    # on a GPU: 4 layers of 4096, one token at a time
+    python examples/python/llama.py --dim 64 --layers 2 --on cpu --calls 1 --no-inductor    # on the emulator
+"""
+
+import argparse
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from zellige import torch_backend
+
+
+class Layer(nn.Module):
+    def __init__(self, dim, heads, kv):
+        super().__init__()
+        self.heads, self.kv, self.size = heads, kv, dim // heads
+        self.qkv = nn.Linear(dim, (heads + 2 * kv) * self.size, bias=False)
+        self.out, self.down = nn.Linear(dim, dim, bias=False), nn.Linear(4 * dim, dim, bias=False)
+        self.gate, self.up = nn.Linear(dim, 4 * dim, bias=False), nn.Linear(dim, 4 * dim, bias=False)
+        self.first, self.second = nn.RMSNorm(dim, eps=1e-5), nn.RMSNorm(dim, eps=1e-5)
+
+    def turned(self, x, cos, sin):
+        a, b = x.chunk(2, -1)
+        return x * cos + torch.cat((-b, a), -1) * sin
+
+    def forward(self, x, cos, sin, keys, values):
+        b, t, d = x.shape
+        q, k, v = self.qkv(self.first(x)).view(b, t, -1, self.size).transpose(1, 2).split([self.heads, self.kv, self.kv], 1)
+        keys = torch.cat((keys, self.turned(k, cos, sin)), 2)
+        values = torch.cat((values, v), 2)
+        a = F.scaled_dot_product_attention(self.turned(q, cos, sin), keys, values, enable_gqa=True)
+        x = x + self.out(a.transpose(1, 2).reshape(b, t, d))
+        h = self.second(x)
+        return x + self.down(F.silu(self.gate(h)) * self.up(h))
+
+
+class Llama(nn.Module):
+    def __init__(self, layers, dim, heads, kv):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(dim, heads, kv) for _ in range(layers))
+
+    def forward(self, x, cos, sin, caches):
+        for layer, (keys, values) in zip(self.layers, caches):
+            x = layer(x, cos, sin, keys, values)
+        return x
+
+
+options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+options.add_argument("--on", default="cuda" if torch.cuda.is_available() else "cpu")
+for name, value in {"layers": 4, "dim": 4096, "batch": 1, "keys": 4096, "calls": 100}.items():
+    options.add_argument(f"--{name}", type=int, default=value)
+options.add_argument("--no-inductor", action="store_true")
+a = options.parse_args()
+
+torch.manual_seed(0)
+heads, kv = (32, 8) if a.dim >= 1024 else (4, 2)
+dtype = {"device": a.on, "dtype": torch.bfloat16}
+model = Llama(a.layers, a.dim, heads, kv).to(**dtype).eval()
+caches = [[torch.randn(a.batch, kv, a.keys - 1, a.dim // heads, **dtype) for _ in range(2)] for _ in range(a.layers)]
+angles = torch.rand(1, a.dim // heads, device=a.on) * 6
+x, cos, sin = torch.randn(a.batch, 1, a.dim, **dtype), angles.cos().to(torch.bfloat16), angles.sin().to(torch.bfloat16)
+
+
+def wait():
+    if a.on == "cuda":
+        torch.cuda.synchronize()
+
+
+def timed(name, run):
+    with torch.no_grad():
+        y = run(x, cos, sin, caches)
+        wait()
+        start = time.perf_counter()
+        for _ in range(a.calls):
+            run(x, cos, sin, caches)
+        wait()
+        each = (time.perf_counter() - start) / a.calls
+    print(f"{name:10} {1e3 * each:9.3f} ms a token, {a.batch / each:9.1f} tokens/s")
+    return y
+
+
+expected = timed("eager", model)
+if not a.no_inductor:
+    timed("inductor", torch.compile(model, mode="max-autotune"))
+found = timed("zellige", torch.compile(model, backend=torch_backend.backend))
+difference = (found - expected).abs().max() / expected.abs().max()
+print(f"differs from eager by {difference:.2g} of its greatest value")
+print(torch_backend.reports[-1])

@@ -1,0 +1,62 @@
+"""np.einsum of one or two traced arrays as a product of matrices.
+
+Letters of both operands and of the result are batches, letters of both alone are summed over by the product, and what only one operand
+has is its rows or columns; a letter that one operand has alone and the result has not is summed first.
+"""
+
+import math
+
+from . import operators as op
+from ._native import Error
+
+
+def _terms(subscripts: str, arrays) -> tuple:
+    text = subscripts.replace(" ", "")
+    inputs, arrow, result = text.partition("->")
+    terms = inputs.split(",")
+    if "." in text or any(len(set(t)) < len(t) for t in (*terms, result)):
+        raise Error(f"einsum: expected letters, each once in a term, found {subscripts}")
+    if len(terms) != len(arrays) or len(terms) > 2 or any(len(t) != a.ndim for t, a in zip(terms, arrays)):
+        raise Error(f"einsum: expected one or two arrays with a letter for each dimension, found {subscripts} for {[a.shape for a in arrays]}")
+    if not arrow:
+        result = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
+    unknown = set(result) - set(inputs)
+    if unknown:
+        raise Error(f"einsum: expected the result's letters among the operands', found {min(unknown)} in {subscripts}")
+    return terms, result
+
+
+def _summed(x, term: str, kept: str) -> tuple:
+    """Without the letters that nobody else has."""
+    gone = [d for d, c in enumerate(term) if c not in kept]
+    if gone:
+        x = op._along("sum", x, gone, False)
+    return x, "".join(c for c in term if c in kept)
+
+
+def _arranged(x, term: str, order: str):
+    return x if term == order else op.permute(x, [term.index(c) for c in order])
+
+
+def einsum(subscripts, *arrays):
+    if not isinstance(subscripts, str):
+        raise Error("einsum: expected a text of letters in front of the arrays")
+    terms, result = _terms(subscripts, arrays)
+    if len(arrays) == 1:
+        x, term = _summed(arrays[0], terms[0], result)
+        return _arranged(x, term, result)
+    (x, a), (y, b) = (_summed(m, t, result + o) for m, t, o in zip(arrays, terms, terms[::-1]))
+    extent = dict(zip(a + b, (*x.shape, *y.shape)))
+    batch = [c for c in result if c in a and c in b]
+    inner = [c for c in a if c in b and c not in result]
+    rows, columns = ([c for c in result if c in t and c not in batch] for t in (a, b))
+
+    def size(letters):
+        return math.prod(extent[c] for c in letters)
+
+    x = op.reshape(_arranged(x, a, "".join(batch + rows + inner)), (*(extent[c] for c in batch), size(rows), size(inner)))
+    y = op.reshape(_arranged(y, b, "".join(batch + inner + columns)), (*(extent[c] for c in batch), size(inner), size(columns)))
+    order = "".join(batch + rows + columns)
+    if not order:
+        raise Error("einsum: expected a result of at least one dimension, found a number")
+    return _arranged(op.reshape(op.matmul(x, y), [extent[c] for c in order]), order, result)

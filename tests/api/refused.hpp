@@ -1,0 +1,19 @@
+// What the tests of the C ABI share: a graph, and the sentence with which something is refused.
+#pragma once
+#include <functional>
+#include <string>
+#include <zellige/program.hpp>
+
+constexpr const char* scaled = R"({"zellige_graph": 1, "name": "scaled",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
+  "outputs": ["Y"]})";
+
+inline std::string why(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const zellige::ProgramError& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
