@@ -214,20 +214,35 @@ KernelGraph nameless(KernelGraph a) {
   return a;
 }
 
+/// Empty of what no file could say: an expanded view, seen as an input.
+std::string text_of(const KernelGraph& a) {
+  try {
+    return graph::to_json(nameless(graph::infer(a)));
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Planned plan_alone(const KernelGraph& a, const target::Target& target) {
+  try {
+    return {behind(plan::price(plan::make_plan(a, target), target), target), {}};
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    return {std::nullopt, e.what()};
+  }
+}
+
 std::optional<double> planned(const KernelGraph& a, const target::Target& target, Prices& known,
                               std::string& why) {
-  const auto [at, is_new] = known.insert({graph::to_json(nameless(graph::infer(a))), {}});
-  if (is_new) {
-    try {
-      at->second.us = behind(plan::price(plan::make_plan(a, target), target), target);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error& e) {
-      at->second.why = e.what();
-    }
-  }
-  if (!at->second.us) why = at->second.why;
-  return at->second.us;
+  const std::string text = text_of(a);
+  const auto at = known.find(text);
+  const Planned p = !text.empty() && at != known.end() ? at->second : plan_alone(a, target);
+  if (!text.empty()) known[text] = p;
+  if (!p.us) why = p.why;
+  return p.us;
 }
 
 }  // namespace
