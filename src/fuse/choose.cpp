@@ -67,7 +67,7 @@ class Choosing {
       Candidate c{set({op}), order_.direct[i], {{op}, {}, 0}, true};
       std::string why;
       if (!graph::is_view(g_.ops[i].kind)) {
-        const auto us = planned_us(g_, op, target_, why);
+        const auto us = planned_us(g_, op, target_, prices_, why);
         if (!us) fail("{}", why);
         c.group.us = *us;
       }
@@ -130,20 +130,26 @@ class Choosing {
     const Set none(g_.ops.size());
     std::vector<std::map<Set, Reached>> by_count(g_.ops.size() + 1);
     const Set start = ready(none);
+    std::vector<std::vector<std::size_t>> by_first(
+        g_.ops.size());  // what makes a group's first operator must be done
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      by_first[static_cast<std::size_t>(candidates_[c].group.ops.front())].push_back(c);
     by_count[start.count()][start] = {0, none, 0};
     for (std::size_t n = start.count(); n < g_.ops.size(); ++n) {
       narrow(by_count[n]);
       for (const auto& [done, reached] : by_count[n])
-        for (std::size_t c = 0; c < candidates_.size(); ++c) {
-          const Candidate& next = candidates_[c];
-          if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
-          Set then = done;
-          then.add(next.ops);
-          then = ready(std::move(then));
-          const std::size_t count = then.count();
-          Reached& r = by_count[count].try_emplace(then, Reached{never, none, 0}).first->second;
-          const double us = reached.us + next.group.us + each;
-          if (us < r.us) r = {us, done, c};
+        for (std::size_t first = 0; first < g_.ops.size(); ++first) {
+          if (done.has(static_cast<int>(first)) || !done.has(order_.direct[first])) continue;
+          for (std::size_t c : by_first[first]) {
+            const Candidate& next = candidates_[c];
+            if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
+            Set then = done;
+            then.add(next.ops);
+            then = ready(std::move(then));
+            Reached& r = by_count[then.count()].try_emplace(then, Reached{never, none, 0}).first->second;
+            const double us = reached.us + next.group.us + each;
+            if (us < r.us) r = {us, done, c};
+          }
         }
     }
     std::vector<std::size_t> way;
@@ -238,7 +244,7 @@ class Choosing {
     c.group.us = never;
     for (std::size_t k = 0; k < std::min(tried, c.group.kernels.size()); ++k) {
       if (c.group.kernels[k].least > c.group.us) continue;
-      if (const auto us = planned_us(g_, c.group.kernels[k], target_, why); us && *us < c.group.us)
+      if (const auto us = planned_us(g_, c.group.kernels[k], target_, prices_, why); us && *us < c.group.us)
         c.group.us = *us, best = k;
     }
     if (c.group.us == never) {
@@ -285,6 +291,7 @@ class Choosing {
   std::vector<Candidate> candidates_;  // first every operator by itself
   std::vector<bool> free_;             // of no group but its own
   std::map<Set, std::string> refused_;
+  Prices prices_;
   bool cut_short_ = false, beam_ = false;
   Choice choice_;
 };

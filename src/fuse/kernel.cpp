@@ -7,6 +7,7 @@
 #include "fuse/merge.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
+#include "graph/json.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "plan/estimate.hpp"
@@ -199,19 +200,59 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
   return found;
 }
 
-std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
-                                 std::string& why) {
+namespace {
+
+/// The graph with names that say nothing: equal texts are equal plans.
+KernelGraph nameless(KernelGraph a) {
+  for (std::size_t t = 0; t < a.tensors.size(); ++t) a.tensors[t].name = fmt::format("t{}", t);
+  for (graph::KernelOp& op : a.ops) {
+    if (!op.block) continue;
+    auto block = std::make_shared<graph::BlockGraph>(*op.block);
+    for (std::size_t t = 0; t < block->tensors.size(); ++t) block->tensors[t].name = fmt::format("s{}", t);
+    op.block = std::move(block);
+  }
+  return a;
+}
+
+/// Empty of what no file could say: an expanded view, seen as an input.
+std::string text_of(const KernelGraph& a) {
   try {
-    return behind(plan::price(plan::make_plan(alone(g, k), target), target), target);
+    return graph::to_json(nameless(graph::infer(a)));
   } catch (const Fault&) {
     throw;
-  } catch (const Error& e) {
-    why = e.what();
-    return std::nullopt;
+  } catch (const Error&) {
+    return {};
   }
 }
 
-std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
+Planned plan_alone(const KernelGraph& a, const target::Target& target) {
+  try {
+    return {behind(plan::price(plan::make_plan(a, target), target), target), {}};
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    return {std::nullopt, e.what()};
+  }
+}
+
+std::optional<double> planned(const KernelGraph& a, const target::Target& target, Prices& known,
+                              std::string& why) {
+  const std::string text = text_of(a);
+  const auto at = known.find(text);
+  const Planned p = !text.empty() && at != known.end() ? at->second : plan_alone(a, target);
+  if (!text.empty()) known[text] = p;
+  if (!p.us) why = p.why;
+  return p.us;
+}
+
+}  // namespace
+
+std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
+                                 Prices& known, std::string& why) {
+  return planned(alone(g, k), target, known, why);
+}
+
+std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, Prices& known,
                                  std::string& why) {
   const graph::KernelOp& op = g.ops[index];
   KernelGraph a;
@@ -234,14 +275,7 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
   }
   a.outputs = copy.outputs;
   a.ops.push_back(std::move(copy));
-  try {
-    return behind(plan::price(plan::make_plan(a, target), target), target);
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error& e) {
-    why = e.what();
-    return std::nullopt;
-  }
+  return planned(a, target, known, why);
 }
 
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {

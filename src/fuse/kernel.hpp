@@ -4,6 +4,7 @@
 //   ks[0].us                               // by estimate, until somebody plans it
 //   ks[0].parts[0].block                   // its block graph
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,11 +34,19 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
+/// What plans came to, by the text of what was planned: layers repeat.
+struct Planned {
+  std::optional<double> us;
+  std::string why;  // where the planner refused it
+};
+using Prices = std::map<std::string, Planned>;
+
 /// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
-                                 std::string& why);
+                                 Prices& known, std::string& why);
 /// The same of a plain operator as it is.
-std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, std::string& why);
+std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, Prices& known,
+                                 std::string& why);
 
 /// What the kernel's bytes or its products take at least.
 double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);

@@ -19,7 +19,11 @@ void expect_as_before(const std::string& name, const Optimized& o) {
   std::string text;
   for (const std::string& note : o.notes) text += note + "\n";
   const std::string path = fmt::format("{}/tests/fuse/golden/{}.txt", ZELLIGE_SOURCE_DIR, name);
-  text += graph::to_json(o.graph) + "\n";
+  const std::string json = graph::to_json(o.graph);
+  text += json + "\n";
+  const std::vector<graph::Loaded> again = graph::load_text(json, name, name);
+  EXPECT_EQ(again.at(0).error, "") << name;
+  EXPECT_EQ(graph::to_json(again.at(0).graph), json) << name;
   if (updating_goldens()) return write_file(path, text);
   EXPECT_EQ(text, read_file(path)) << path << "; where the change is meant, ZELLIGE_UPDATE_GOLDENS=1";
 }
