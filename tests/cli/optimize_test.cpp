@@ -62,7 +62,8 @@ TEST_F(Optimize, TranspileAndRunFuseUnlessToldNotTo) {
 
 TEST_F(Optimize, ABadGraphIsOneMessage) {
   expect({"optimize", path("nowhere.json")}, 2,
-         "zellige: " + path("nowhere.json") + ": cannot be read: No such file or directory\n");
+         "zellige: " + path("nowhere.json") +
+             ": expected a graph file that can be read, found: No such file or directory\n");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ TEST(Headers, AreThoseOfTheSource) {
   const fs::path root = fs::path(ZELLIGE_SOURCE_DIR) / "include";
   for (const auto& f : fs::recursive_directory_iterator(root)) {
     if (!f.is_regular_file() || f.path().extension() != ".hpp") continue;
+    if (f.path().filename() == "program.hpp") continue;  // of the library, not of kernels
     ++files;
     const Header* h = find_header(fs::relative(f.path(), root).generic_string());
     ASSERT_NE(h, nullptr) << f.path();
