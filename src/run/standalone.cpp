@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <vector>
 
 #include "run/headers.hpp"
 
@@ -26,49 +27,72 @@ std::string_view directive(std::string_view line) {
   return line;
 }
 
+/// "if defined(ZELLIGE_EMULATE)  // why" -> "if defined(ZELLIGE_EMULATE)"
+std::string_view condition(std::string_view word) {
+  word = word.substr(0, word.find("//"));
+  return word.substr(0, word.find_last_not_of(" \t") + 1);
+}
+
 // Headers put down where no condition holds are done with. One put down under a condition is put down again
 // where it is next included, and a guard macro keeps the compiler from seeing it twice.
 class Inliner {
  public:
-  void add(std::string_view text, std::string_view from, int depth) {
+  void add(std::string_view text, std::string_view from) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       const std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       const std::string_view word = directive(line);
-      if (word.starts_with("if")) ++depth;
-      if (word.starts_with("endif")) --depth;
+      branch(condition(word));
       if (word.starts_with("pragma once")) continue;
       const Header* header = included(line, from);
       // The emulator's stand-ins stay an include: nvcc never takes that branch.
-      if (header && !(depth > 0 && header->path.starts_with("zellige/emulate/"))) {
-        put(*header, depth);
-      } else {
+      const bool emulated = std::ranges::any_of(branches_, &Branch::emulated);
+      if (header && !(emulated && header->path.starts_with("zellige/emulate/")))
+        put(*header);
+      else
         out.append(line).push_back('\n');
-      }
     }
   }
   std::string out;
 
  private:
-  void put(const Header& header, int depth) {
+  /// What stands open: is it compiled for the emulator alone, and will its else be?
+  struct Branch {
+    bool emulated, otherwise;
+  };
+
+  void branch(std::string_view word) {
+    const bool emulated = word.ends_with("if defined(ZELLIGE_EMULATE)");
+    if (word.starts_with("if"))
+      branches_.push_back({emulated, word == "if !defined(ZELLIGE_EMULATE)"});
+    else if (word.starts_with("elif"))
+      branches_.back() = {emulated, false};
+    else if (word.starts_with("else"))
+      branches_.back() = {branches_.back().otherwise, false};
+    else if (word.starts_with("endif"))
+      branches_.pop_back();
+  }
+
+  void put(const Header& header) {
     if (done_.contains(&header) || !open_.insert(&header).second) return;
-    if (depth == 0) done_.insert(&header);
+    if (branches_.empty()) done_.insert(&header);
     const std::string once = guard(header.path);
     out += "// " + std::string(header.path) + "\n#ifndef " + once + "\n#define " + once + "\n";
-    add(header.text, header.path, depth);
+    add(header.text, header.path);
     out += "#endif  // " + once + "\n";
     open_.erase(&header);
   }
 
   std::set<const Header*> done_, open_;
+  std::vector<Branch> branches_;
 };
 
 }  // namespace
 
 std::string standalone(std::string_view source) {
   Inliner inliner;
-  inliner.add(source, "", 0);
+  inliner.add(source, "");
   return std::move(inliner.out);
 }
 
