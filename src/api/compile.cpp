@@ -4,23 +4,11 @@
 #include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
+#include "plan/wishes.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
 
 namespace zellige::api {
-namespace {
-
-plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
-  plan::Wishes w;
-  if (tiling == "given") return w;
-  if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
-    w.tiles = plan::Tiles::chosen;
-  else if (!tiling.empty())
-    w.tiles = plan::Tiles::stated, w.tiling = retile::parse_tiling(tiling, "tiling");
-  return w;
-}
-
-}  // namespace
 
 const Gpu& gpu() {
   static const Gpu found = [] {
@@ -47,7 +35,8 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
          o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
   if (!o.as_given) graph = fuse::optimize(graph, target).graph;
-  plan::Wishes asked = wishes(o.tiling, target);
+  plan::Wishes asked = plan::tiling_wish(o.tiling, target);
+  if (asked.tiles == plan::Tiles::stated) asked.tiling = retile::parse_tiling(o.tiling, "tiling");
   if (o.tune > 0) {
     const KeptContext kept;
     const run::Options measured{

@@ -24,7 +24,7 @@ struct Arguments {
   bool force = false;
 };
 
-/// "3 of 5", "12.3 us": what changed, then what was said on the way.
+/// A line of how many kernels and what they are expected to take, then a line for each note.
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
   double price = 0, floor = 0;
   for (const fuse::FusedKernel& k : o.kernels) price += k.price_us, floor += k.floor_us;

@@ -1,5 +1,6 @@
 #include "cli/tiling.hpp"
 
+#include "plan/wishes.hpp"
 #include "retile/tiling.hpp"
 #include "run/files.hpp"
 
@@ -14,11 +15,8 @@ void add_tiling(CLI::App& command, std::string& tiling) {
 }
 
 plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
-  plan::Wishes w;
-  if (tiling == "chosen" || (tiling.empty() && target.costs.measured)) w.tiles = plan::Tiles::chosen;
-  if (tiling.empty() || tiling == "given" || tiling == "chosen") return w;
-  w.tiles = plan::Tiles::stated;
-  w.tiling = retile::parse_tiling(run::read_whole(tiling), tiling);
+  plan::Wishes w = plan::tiling_wish(tiling, target);
+  if (w.tiles == plan::Tiles::stated) w.tiling = retile::parse_tiling(run::read_whole(tiling), tiling);
   return w;
 }
 

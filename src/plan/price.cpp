@@ -192,9 +192,10 @@ class Pricing {
     }
     double warp_cycles = 0, group_cycles = 0;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.row)
-        (m.by_warpgroup() ? group_cycles : warp_cycles) =
-            std::max<double>(m.by_warpgroup() ? group_cycles : warp_cycles, m.row->cycles);
+      if (m.row) {
+        double& most = m.by_warpgroup() ? group_cycles : warp_cycles;
+        most = std::max<double>(most, m.row->cycles);
+      }
     // A warp's instruction keeps one of the four pipes busy, a warpgroup's all of them.
     k.tensor_cycles =
         each(Counter::mma) * warp_cycles / 4 + each(Counter::wgmma) * group_cycles / target_.costs.sustained;

@@ -1,0 +1,14 @@
+// What a user says of tilings, as a wish.
+//
+//   Wishes w = tiling_wish("", target);                     // chosen where the target's prices have been measured, else given
+//   if (w.tiles == Tiles::stated) w.tiling = ...            // neither "given" nor "chosen": the caller knows where it stands
+#pragma once
+#include <string_view>
+
+#include "plan/plan.hpp"
+
+namespace zellige::plan {
+
+Wishes tiling_wish(std::string_view tiling, const target::Target&);
+
+}  // namespace zellige::plan
