@@ -24,7 +24,7 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const emit::TensorPlace& t = m.tensors[i];
-    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].bound == 0) continue;
+    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].rows == 0) continue;
     run::check_numbers(numbers[static_cast<std::size_t>(t.position)], {t.shape, run::unpack(t, storage[i])},
                        fmt::format("program {}, input {}:", m.name, t.name));
   }
