@@ -37,6 +37,11 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1, "",
                       register_type(block_.nodes[item.node].dtype)};
         break;
+      case Kind::in_lines:
+        values_[i] = {
+            fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
+            "", register_type(block_.nodes[item.node].dtype)};
+        break;
       case Kind::apply:
         values_[i] = apply(item, nest);
         break;
