@@ -105,8 +105,9 @@ void KernelText::declarations() {
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Counted i = counted("i", c.steps(0)), v = counted("v", c.vector());
-    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, c.steps(0));
+    const std::int64_t vectors = c.values() / c.vector();
+    const Counted i = counted("i", vectors), v = counted("v", c.vector());
+    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, vectors);
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];

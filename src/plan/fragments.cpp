@@ -86,8 +86,48 @@ Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w,
 
 WarpLayout warps(const Context& c) {
   const std::vector<plan::Mode> warp = modes(values::View(c.share)[0][1]);
+  int threads = 1;  // that hold one tile
+  for (const plan::Mode& m : modes(values::View(c.share)[0][0])) threads *= static_cast<int>(m.extent);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
-  return {.b = of(1), .m = of(0) * warps_of(*c.row), .n = of(2), .k = of(3)};
+  return {.b = of(1), .m = of(0) * threads / 32, .n = of(2), .k = of(3)};
+}
+
+Context lines(const Context& c) {
+  const values::View share = c.share, tile = c.tile;
+  const int last = c.rank() - 1;
+  const auto without_columns = [](std::vector<plan::Mode> modes) {
+    for (plan::Mode& m : modes)
+      if (m.basis == along) m.stride = 0;
+    return layout(modes);
+  };
+  std::vector<plan::Mode> values{{1, 1, along}};
+  for (const plan::Mode& m : modes(share[1]))
+    if (m.basis != along) values.push_back(m);
+  Context rows;
+  rows.domain = c.domain;
+  rows.domain[last] = 1;
+  rows.share = bundle(
+      ValueKind::layout,
+      bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
+      layout(values), layout({{1, 0, 0}}));
+  rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])),
+                     layout(modes(tile[batch])));
+  return rows;
+}
+
+int line_of(const Context& c, int value) {
+  std::int64_t line = 0, times = 1;
+  for (const plan::Mode& m : modes(values::View(c.share)[1])) {
+    if (m.basis != along) line += value % m.extent * times, times *= m.extent;
+    value /= static_cast<int>(m.extent);
+  }
+  return static_cast<int>(line);
+}
+
+bool whole_lines(const Context& c) { return c.row && c.holders() == 1 && c.parts() == 1; }
+
+bool lines_of(const Context& rows, const Context& c) {
+  return rows.replicated() && whole_lines(c) && lines(c) == rows;
 }
 
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
