@@ -217,7 +217,7 @@ TEST_F(Written, WhatIsWrongWithAManifestIsSaid) {
             ".kernels[0].arguments[1].bytes: expected hexadecimal digits, found \"2g00000000000000\"");
   EXPECT_EQ(said("\"buffer_size\": 256,", ""), ": expected a field buffer_size, found none");
   EXPECT_EQ(said("\"strides\": [8, 1]", "\"strides\": [1]"),
-            ".tensors[0].strides: expected 2 numbers, as shape has, found a list");
+            ".tensors[0].strides: expected 2 numbers, as shape has, found a list of 1");
   EXPECT_EQ(why([&] { Program::load("given.json"); }),
             "given.json: expected a manifest, NAME.manifest.json, with NAME.cubin beside it");
   file("given.cubin", "text");
