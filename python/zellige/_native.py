@@ -203,7 +203,7 @@ class Program:
         _find_nvrtc()
         self._handle = c_void_p()
         checked(library().zellige_program_new(graph.handle, byref(options), byref(self._handle)))
-        self._call = library().zellige_program_call
+        self._call, self._objects = library().zellige_program_call, None
 
     def __del__(self):
         if getattr(self, "_handle", None) and _library is not None:
@@ -233,8 +233,13 @@ class Program:
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
         """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
-        objects = (ctypes.py_object * len(inputs))(*inputs), (ctypes.py_object * len(outputs))(*outputs)
-        checked(_locked().zellige_program_call_objects(self._handle, exchange, objects[0], len(inputs), objects[1], len(outputs), stream))
+        if self._objects is None:  # looked up once: a call is short
+            run = _locked().zellige_program_call_objects
+            self._objects = run, self._handle.value, ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
+        run, handle, ins, outs = self._objects
+        status = run(handle, exchange, ins(*inputs), len(inputs), outs(*outputs), len(outputs), stream)
+        if status:
+            checked(status)
 
     def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))

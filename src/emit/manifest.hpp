@@ -27,6 +27,7 @@ struct TensorPlace {
   std::int64_t bytes = 0;    // of storage, from its first element to its last
   int memory = -1;           // output: the input whose memory it has taken, an index into the tensors
   bool constant = false;     // input: no earlier work on the stream writes it
+  bool operator==(const TensorPlace&) const = default;
 };
 
 /// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.

@@ -334,9 +334,24 @@ class Grouping {
 
   /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
   bool by_tensor_map(int i, int inner) const {
-    bool warpgroups = false;
-    for (const auto& [matmul, choice] : plan_.matmuls) warpgroups = warpgroups || choice.by_warpgroup();
-    return warpgroups && no_tensor_map(node(i), tensor(node(i)), inner).empty();
+    return on_warpgroups() && no_tensor_map(node(i), tensor(node(i)), inner).empty();
+  }
+
+  bool on_warpgroups() const {
+    return std::any_of(plan_.matmuls.begin(), plan_.matmuls.end(),
+                       [](const auto& m) { return m.second.by_warpgroup(); });
+  }
+
+  /// True where only sums of warpgroups meet the tile, element by element: each thread reads what it needs from global memory, two
+  /// lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
+  bool beside_sums(int load, int gmem_inner, const std::vector<std::pair<int, bool>>& reads) const {
+    if (program_.loop == 1 || !on_warpgroups()) return false;
+    return std::all_of(reads.begin(), reads.end(), [&](const auto& read) {
+      const Task& t = plan_.tasks[read.first];
+      const Context& c = plan_.contexts[t.context];
+      return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
+             node(load).shape == node(t.node).shape;
+    });
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
@@ -391,6 +406,7 @@ class Grouping {
                    c.vector() * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
+      direct = direct || (!is_operand(load) && beside_sums(load, gmem_inner, reads));
       if (direct || number_of(n) >= 0) {
         plan_.direct[load] = true;
         plan_.copies[load] = {wide.vector, wide.bytes, nullptr};

@@ -12,6 +12,7 @@ import argparse
 import glob
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,11 @@ def cross_entropy(i, out):
     return {"y": torch.logsumexp(s.to(up(s)), -1)}
 
 
+def function_of(name):
+    """Of llama_decode_b8 llama_decode."""
+    return globals()[re.sub(r"_b\d+$", "", name)]
+
+
 def distances(found, exact, f32):
     """In norm, and the worst element over what docs/graph.md allows it."""
     norm = (found - exact).norm() / exact.norm()
@@ -134,8 +140,8 @@ def compare(name, folder, device):
     outputs = {f[len("output_"):-4]: a for f, a in arrays.items() if f.startswith("output_")}
     shapes = {k: a.shape for k, a in outputs.items()}
     with torch.no_grad():
-        exact = globals()[name]({k: t.double() for k, t in inputs.items()}, shapes)
-        plain = globals()[name]({k: t.bfloat16() for k, t in inputs.items()}, shapes)
+        exact = function_of(name)({k: t.double() for k, t in inputs.items()}, shapes)
+        plain = function_of(name)({k: t.bfloat16() for k, t in inputs.items()}, shapes)
     good = True
     for key, a in sorted(outputs.items()):
         e, p = exact[key], plain[key]
