@@ -50,4 +50,4 @@ def __getattr__(name: str):
 
 def __dir__():
     operators, layout = (importlib.import_module(f"zellige.{m}") for m in ("operators", "layout"))
-    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "layout", "operators", "dtypes"})
+    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "kernels", "layout", "operators", "dtypes"})
