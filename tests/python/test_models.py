@@ -81,8 +81,8 @@ MODELS = {
     "vit autocast": (Vit, lambda: (torch.randn(2, 3, 16, 16),), True, 1, 2),
     "gpt": (Gpt, lambda: (torch.randint(0, 50, (2, 8)),), False, 3, 1),
     "gpt autocast": (Gpt, lambda: (torch.randint(0, 50, (2, 8)),), True, 3, 1),
-    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 6, 1),
-    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 6, 1),
+    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 8, 1),  # on numbers of rows and on bool
+    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 8, 1),  # on numbers of rows and on bool
 }
 
 
