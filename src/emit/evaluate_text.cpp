@@ -145,6 +145,9 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
       return to_global(item, nest);
     case TaskKind::accumulate:
       return accumulate(item, nest);
+    case TaskKind::rescale:
+      return out_.line("for (int v = 0; v < 2; ++v) acc{}.pair({})[v] *= {};", item.node, nest.chunk,
+                       values_[item.in[0]].text);
     case TaskKind::to_operand: {
       const std::string r = store_value(values_[item.in[0]], 2);
       out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);

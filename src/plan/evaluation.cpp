@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/carry.hpp"
 #include "plan/leaves.hpp"
 
 namespace zellige::plan {
@@ -135,6 +136,8 @@ class Nest {
         return to_global(n, p);
       case TaskKind::accumulate:
         return accumulate(n, p);
+      case TaskKind::rescale:
+        return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});
       default:
         leave({value(n.in[0], p)});
     }

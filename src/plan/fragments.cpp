@@ -68,19 +68,20 @@ Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction
 
 Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w, const Instruction& mma) {
   const Counts count(a, a.back(), held, mma);
+  const std::int64_t down_once = w.m / warps_of(mma), steps = ceil_div(ceil_div(a.back(), mma.k), held.n);
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.a.layout.threads, mma.m);
   append(values, mma.a.layout.values, mma.m);
-  values.insert(values.end(), {{count.n, std::int64_t{w.k} * mma.k, along},
-                               {count.m, std::int64_t{w.m} * mma.m, down},
-                               {count.b, w.b, batch}});
-  const Value warp = layout({{w.m, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
+  values.insert(
+      values.end(),
+      {{steps, std::int64_t{w.k} * mma.k, along}, {count.m, down_once * mma.m, down}, {count.b, w.b, batch}});
+  const Value warp = layout({{down_once, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
   Context c;
   c.domain = a;
   c.row = &mma;
   c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
                    layout({{1, 0, 0}}));
-  c.tile = covered(a, c.vector(), count.n * w.k * mma.k, count.m * w.m * mma.m, count.b * w.b);
+  c.tile = covered(a, c.vector(), steps * w.k * mma.k, count.m * down_once * mma.m, count.b * w.b);
   return c;
 }
 

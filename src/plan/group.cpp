@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/carry.hpp"
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
@@ -154,7 +155,12 @@ class Grouping {
     for (const Context& other : plan_.contexts)
       if (other.row && alike(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
+    if (const int factor = rescaled_by(n); factor >= 0) {
+      producer_[i] = task(TaskKind::rescale, n.section, i, id);
+      evaluate(producer_[i], factor);
+    }
     const int mma = task(TaskKind::mma, n.section, i, id);
+    if (rescaled_by(n) >= 0) plan_.tasks[mma].after_same.push_back(mma - 1);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
       if (node(operand).kind == NodeKind::load)

@@ -16,6 +16,8 @@ std::string_view name(TaskKind kind) {
       return "to global";
     case TaskKind::accumulate:
       return "accumulate";
+    case TaskKind::rescale:
+      return "rescale";
     case TaskKind::reduce:
       return "reduce";
     case TaskKind::finish:

@@ -59,6 +59,7 @@ enum class TaskKind : std::uint8_t {
   to_operand,  // a round node into A fragments
   to_global,   // a store
   accumulate,  // an accumulate, running_max: its state
+  rescale,     // a carried matmul's accumulators, before the product is added
   reduce,      // a reduction's thread-local partial sums
   finish,      // across lanes, into the reduction's buffer
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/carry.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -40,6 +41,7 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
 constexpr std::int64_t most_together = 176;   // for all that a chain holds at a time
 constexpr double row_among_warps = 400;       // cycles: its sum goes through shared memory and two barriers
+constexpr double row_element = 16;            // cycles of a warp, of a number that goes into such a sum
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace
@@ -59,11 +61,11 @@ class Selection {
 
   void run() {
     std::vector<int> matmuls;
-    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
-      const Node& n = program_.nodes[i];
-      if (n.kind != NodeKind::matmul) continue;
-      plan_.matmuls[i] = describe(n);
-      if (!plan_.matmuls[i].row) continue;
+    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
+      if (program_.nodes[i].kind == NodeKind::matmul) plan_.matmuls[i] = describe(program_.nodes[i]);
+    carry_rescaled(plan_);
+    for (const auto& [i, choice] : plan_.matmuls) {
+      if (!choice.row) continue;
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
     }
@@ -97,7 +99,9 @@ class Selection {
     const double partials =
         w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
-    const double rows = w.n == 1 ? 0 : row_among_warps * row_sums(n);
+    const double elements =
+        row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
     return passes * (cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
@@ -192,16 +196,17 @@ class Selection {
   double spilled(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, most = 0, operand = 0;
-    for (const auto& [id, c] : plan_.matmuls) {  // of other products: as if all threads had an equal part
+    for (const auto& [id, c] : plan_.matmuls) {  // of other products: as if the same warps had equal parts
       const auto at = std::find(products.begin(), products.end(), id);
       states += states_of(id) *
                 (at == products.end()
-                     ? c.batch * c.m * c.n / std::max(1, program_.threads())
+                     ? c.batch * c.m * c.n / (32 * warps.front().count())
                      : accumulator_registers(c, warps[static_cast<std::size_t>(at - products.begin())]));
     }
     for (std::size_t i = 0; i < products.size(); ++i) {
       const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
-      most = std::max(most, states + operand + sums);
+      const bool own = program_.nodes[products[i]].carried;  // they are a state
+      most = std::max(most, states + operand + (own ? 0 : sums));
       operand = sums / 2;
     }
     const std::int64_t passing = std::max<std::int64_t>(0, most - most_together);
@@ -218,9 +223,9 @@ class Selection {
     return sums;
   }
 
-  /// Sums over the loop, of the product's shape, that are made of it.
+  /// Sums over the loop, of the product's shape, that are made of it, or are its own.
   int states_of(int product) const {
-    int states = 0;
+    int states = program_.nodes[product].carried;
     for (const Node& n : program_.nodes)
       if (n.kind == NodeKind::accumulate && !n.in.empty())  // none: of a product that is summed itself
         states += source(n.in[0], n.shape) == product;

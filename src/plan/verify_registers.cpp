@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/carry.hpp"
 #include "plan/leaves.hpp"
 #include "plan/register_proof.hpp"
 
@@ -46,7 +47,7 @@ class Registers {
   }
 
   void forget() {
-    updated_.clear();
+    updated_.clear(), rescaled_.clear();
     for (auto* held : {&accumulators_, &fragments_, &sums_})
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
   }
@@ -118,6 +119,12 @@ class Registers {
         for (int in : n.in) read(t, in, narrowed(At::own, node(in).shape, context(task).domain));
         if (task.buffer < 0) state(t, accumulators_, task.node);
         updated_.insert(task.node);
+        return;
+      case TaskKind::rescale:
+        read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
+        state(t, accumulators_, task.node);
+        if (!rescaled_.insert(task.node).second)
+          fail("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
         return;
       case TaskKind::reduce:
         for (int in : n.in)  // a product's operands lie elsewhere
@@ -241,6 +248,9 @@ class Registers {
     else
       stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
     stored(t, node(task.node).in[1], false);
+    if (rescaled_by(node(task.node)) >= 0 && rescaled_.erase(task.node) == 0)
+      fail("{}: {} adds to sums that no task before it in this iteration has multiplied by %{}", p_.name,
+           said(t), rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
@@ -268,6 +278,7 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
+  std::set<int> rescaled_;                               // products whose sums await this iteration's
   std::set<int> updated_;                                // states that have seen this iteration
   std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
 };

@@ -210,6 +210,8 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
       if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows past the tile are nobody's
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
     const Evaluation e(plan, t, rows, thread, visit);
+    if (t.kind == TaskKind::rescale)
+      return e.value(n.in[2], at);  // each row's factor; the products' operands are the mma's
     for (int in : n.in) e.value(in, at);
     if (t.kind == TaskKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
   });
