@@ -58,7 +58,7 @@ std::string c_signature(const Manifest& m) {
     const bool read = t->role == Role::input && !becomes(m, *t);
     list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
   }
-  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::call(m.name),
+  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name),
                      list);
 }
 

@@ -30,7 +30,8 @@ struct TensorPlace {
   bool operator==(const TensorPlace&) const = default;
 };
 
-/// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.
+/// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor. Where a tensor is -1
+/// the parameter is a constant; kernels that were not emitted have such.
 struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
@@ -38,6 +39,7 @@ struct KernelLaunch {
   std::vector<int> tensors;             // indices into Manifest::tensors
   std::vector<bool> writes;             // parallel to tensors
   std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
+  std::map<int, std::string> constants = {};  // by parameter: its bytes
   int cluster = 1;                      // blocks along x that are launched together
   plan::KernelPrice price{};            // what it is expected to take
   bool programmatic = false;            // may be launched while the kernel before it still runs

@@ -93,6 +93,7 @@ class Pricing {
     memory(made_here);
     counted();
     latencies();
+    busiest();
     // Of what passes the L2 by little, much is still found there.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
@@ -220,6 +221,15 @@ class Pricing {
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& s : agent.steps)
         if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
+  }
+
+  /// Blocks that stay do not all walk as many tiles: what was counted is the average's, what counts the busiest one's.
+  void busiest() {
+    if (plan_.blocks == 0) return;
+    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_,
+                 uneven = std::ceil(tiles) / tiles;
+    for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers})
+      *each *= uneven;
   }
 
   double program_bytes() const {

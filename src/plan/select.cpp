@@ -41,6 +41,7 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
 constexpr std::int64_t most_together = 176;   // for all that a chain holds at a time
 constexpr double row_among_warps = 400;       // cycles: its sum goes through shared memory and two barriers
+constexpr double row_element = 16;            // cycles of a warp, of a number that goes into such a sum
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace
@@ -98,7 +99,9 @@ class Selection {
     const double partials =
         w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
-    const double rows = w.n == 1 ? 0 : row_among_warps * row_sums(n);
+    const double elements =
+        row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
     return passes * (cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 

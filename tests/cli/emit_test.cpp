@@ -48,7 +48,7 @@ TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
                                  "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
                                  "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes",
                                  "// workspace: 4864 bytes, aligned to 256; whatever they hold",
-                                 "const char* call_mlp(const void* pX, const void* pW1, const void* pB1, "
+                                 "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
                                  "const void* pW2, void* pY, void* "
                                  "workspace, struct CUstream_st* stream);"})
     EXPECT_NE(("\n" + text).find("\n" + line), text.npos) << line << "\n" << text;
@@ -68,7 +68,7 @@ TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
   for (const std::string target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(emit("mlp", target, "cu,h"), "mlp.cu\nmlp.h\nmlp.manifest.json\n");
     prints(*nvcc + std::regex_replace(command.substr(4), std::regex("_90a"), "_" + target.substr(3)), "");
-    EXPECT_NE(shell("nm mlp.o").output.find(" T call_mlp\n"), std::string::npos);
+    EXPECT_NE(shell("nm mlp.o").output.find(" T run_mlp\n"), std::string::npos);
   }
 }
 
@@ -107,13 +107,13 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
   EXPECT_EQ(emit("lora", "sm_90a", "so,cubin"), "lora_0.cubin\nlora_0.so\nlora_0.manifest.json\n");
   EXPECT_EQ(read_whole(path("out/lora_0.cubin")).substr(0, 4), "\177ELF");
   EXPECT_NE(read_whole(path("out/lora_0.so")).find(read_whole(path("out/lora_0.cubin"))), std::string::npos);
-  prints("nm -D --defined-only lora_0.so | cut -d' ' -f2-", "T call_lora_0\n");
+  prints("nm -D --defined-only lora_0.so | cut -d' ' -f2-", "T run_lora_0\n");
   prints("readelf -d lora_0.so | grep NEEDED | grep -v -e libc.so -e ld-linux | wc -l", "0\n");
 
   emit("lora", "sm_90a", "h");
   const std::string header = read_whole(path("out/lora_0.h"));
   const std::size_t parameters =
-      static_cast<std::size_t>(std::ranges::count(header.substr(header.rfind("call_")), ','));
+      static_cast<std::size_t>(std::ranges::count(header.substr(header.rfind("run_")), ','));
   std::string
       arguments;  // four numbers: the tensors' address, one of them moved, the workspace's, and the stream
   for (std::size_t i = 1; i < parameters; ++i) arguments += i == 1 ? "at[1], " : "at[0], ";
@@ -123,7 +123,7 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
               "  void* at[4];\n"
               "  for (int i = 0; i < 4; ++i) at[i] = (void*)strtoull(v[i + 1], 0, 16);\n"
               "  for (int twice = 0; twice < 2 && n == 5; ++twice) {\n"
-              "    const char* wrong = call_lora_0(" +
+              "    const char* wrong = run_lora_0(" +
                   arguments +
                   "at[2], at[3]);\n"
                   "    if (wrong) return puts(wrong), 0;\n"
@@ -166,13 +166,13 @@ TEST_F(Emit, WorkspacesAndTensorMapsAreEncoded) {
   emit("layers/gpt_mlp", "sm_90a", "so,h");
   write_whole(path("out/driver.c"), driver);
   const std::string header = read_whole(path("out/gpt_mlp.h"));
-  const auto parameters = std::ranges::count(header.substr(header.rfind("call_")), ',');
+  const auto parameters = std::ranges::count(header.substr(header.rfind("run_")), ',');
   std::string arguments;
   for (auto i = parameters; i-- > 1;) arguments += "(void*)0x10000, ";
   write_whole(path("out/user.c"),
               "#include <stdio.h>\n#include \"gpt_mlp.h\"\n"
               "int main(int n, char** v) {\n"
-              "  const char* wrong = call_gpt_mlp(" +
+              "  const char* wrong = run_gpt_mlp(" +
                   arguments +
                   "(void*)(n > 1 ? 0x10040l : 0x20000l), 0);\n"
                   "  return wrong ? puts(wrong), 0 : v == 0;\n"

@@ -357,15 +357,25 @@ for _tag, _dtypes, _out in (("", HALVES, None), ("_bytes", BYTES, "f32"), ("_int
     product(f"matmul_vectors{_tag}", (19,), (19,), None, _dtypes, _out, batch=1)
 
 
-def tf32(x, f):
+def tf32(x):
     """Ten bits of mantissa, ties away from zero."""
     bits = x.astype(np.float32).view(np.uint32)
     kept = np.where((bits & 0x7F800000) == 0x7F800000, bits, (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).astype(np.uint32)
     return kept.view(np.float32).astype(np.float64)
 
 
-product("matmul_tf32", (2, 16, 32), (2, 32, 8), None, ("f32",), None, {"tf32": True}, numpy=lambda x, y: tf32(x, 0) @ tf32(y, 0),
-        torch=lambda x, y: torch.from_numpy(tf32(x.numpy(), 0) @ tf32(y.numpy(), 0)))
+product("matmul_tf32", (2, 16, 32), (2, 32, 8), None, ("f32",), None, {"tf32": True}, numpy=lambda x, y: tf32(x) @ tf32(y),
+        torch=lambda x, y: torch.from_numpy(tf32(x.cpu().numpy()) @ tf32(y.cpu().numpy())))
+
+
+# ---- Rank 8 ----
+
+E = (2, 1, 3, 1, 2, 1, 5, 7)
+case("add_8", "add", [Operand(E, spread), Operand((3, 1, 1, 4, 1, 7), spread)], torch_pair("add"), np.add, units=1)
+case("softmax_8", "softmax", [Operand(E, along(6))], lambda x: torch.softmax(x, 6), lambda x: numpy_softmax(x, 6), units=256, attributes={"dim": 6})
+case("sum_8", "sum", [Operand(E, along(7))], lambda x: torch.sum(x, (2, 4, 7)), lambda x: x.sum((2, 4, 7)), units=32,
+     mass=magnitudes(lambda x: x.sum((2, 4, 7))), attributes={"dim": [2, 4, 7]})
+product("matmul_8", E, (3, 1, 1, 4, 7, 6), None, ("f16", "bf16", "f32"))
 
 
 # ---- Views and joins: nothing is computed, and nothing is lost, NaN and signs of zeros included ----

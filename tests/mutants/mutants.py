@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutates the kernels of examples/kernels and runs each mutant on the emulator, which must object.
+"""Mutates the kernels of include/zellige/kernels and runs each mutant on the emulator, which must object.
 
     tests/mutants/mutants.py [--build DIR] [--kinds LIST] [--only REGEX] [--sample N] [--list] [KERNEL...]
 
@@ -48,7 +48,7 @@ FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-ftrivial-auto-
 
 
 def source_of(name):
-    return ROOT / ("examples/kernels" if name.startswith("kernels/") else "include/zellige/block") / name.split("/")[1]
+    return ROOT / ("include/zellige/kernels" if name.startswith("kernels/") else "include/zellige/block") / name.split("/")[1]
 
 
 def include_as(folder, name):
@@ -77,7 +77,7 @@ def generate(kernel, folder, swaps):
         path = include_as(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for other in (ROOT / "examples/kernels").glob("*.hpp"):
+    for other in (ROOT / "include/zellige/kernels").glob("*.hpp"):
         path = folder / "kernels" / other.name
         if "kernels/" + other.name not in [k.split(":")[0] for k in KERNELS[kernel]]:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -207,7 +207,7 @@ def run_fixed(kernel, out, a):
         text = source_of(header).read_text()
         if text.count(old) != 1:
             sys.exit("fixed.txt: %s has '%s' %d times, it must be there once" % (header, old, text.count(old)))
-        for other in (ROOT / "examples/kernels").glob("*.hpp"):
+        for other in (ROOT / "include/zellige/kernels").glob("*.hpp"):
             path = folder / "kernels" / other.name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(other.read_text())

@@ -68,6 +68,33 @@ void comes_back() {
 TEST(BulkCopies, LongestCommonRuns) { comes_back<false>(); }
 TEST(BulkCopies, AsTiledAtoms) { comes_back<true>(); }
 
+/// Two runs, each repeated four times by a stride of 0: the barrier counts two.
+__global__ void repeated(gmem<float const> in, gmem<float> out) {
+  using Repeated = Layout<Shape<_64, Shape<_4, _2>>, Stride<_1, Stride<_0, _64>>>;
+  auto const from = make_tensor(make_gmem_ptr(in), Repeated{});
+  auto const kept = make_tensor(make_smem_ptr(shared<float>("runs", 0, 128)), Repeated{});
+  auto const barrier = shared<uint64_t>("barrier", 512, 1);
+  if (threadIdx.x == 0) {
+    initialize_barrier(barrier[0], 1);
+    fence_mbarrier_init();
+    set_barrier_transaction_bytes(barrier, 2 * 64 * 4);
+    copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{}.with(barrier), from, kept);
+  }
+  __syncthreads();
+  wait_barrier(barrier, 0);
+  auto const to = make_tensor(make_gmem_ptr(out), Layout<_128>{});
+  int const i = int(threadIdx.x);
+  to(i) = kept(i % 64, make_coord(3, i / 64));
+}
+TEST(BulkCopies, WhatAStrideOfZeroRepeatsIsCopiedOnce) {
+  auto in = filled<float>("in", 128, [](int i) { return float(i); });
+  emulate::Buffer out("out", 512);
+  ASSERT_EQ(
+      launch([](emulate::Launch& l) { emulate::call(l, repeated); }, {&in, &out}, {false, true}, 128, 520),
+      "");
+  for (int i = 0; i < 128; ++i) ASSERT_EQ(elements<float>(out)[i], i);
+}
+
 TEST(GmmaSelector, GreatestNThatDivides) {
   using GMMA::ss_op_selector, GMMA::rs_op_selector, GMMA::Major;
   static_assert(is_same_v<decltype(ss_op_selector<half_t, half_t, float, Shape<_128, _192, _64>>()),

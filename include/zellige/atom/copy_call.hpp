@@ -187,6 +187,26 @@ template <class A, class O, class B>
 ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), first_mode(l.layout_b()));
 }
+/// Some mode has a static stride of 0 in both layouts: what it repeats is one instruction's, of which a barrier
+/// counts the bytes once.
+template <class S, class A, class B>
+inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value &&
+                                  (static_extent_v<S> > 1);
+template <class... S, class... A, class... B>
+inline constexpr bool repeats_v<tuple<S...>, tuple<A...>, tuple<B...>> = (repeats_v<S, A, B> || ...);
+template <class S, class D>
+inline constexpr bool repeats_instructions_v = false;
+template <class SV, class... S, class AV, class... A, class DV, class... D, class BV, class... B>
+requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
+    Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
+    repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
+/// The first mode as it is, of the others every instruction once.
+template <class L, class A, class B, int... I>
+ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
+  return make_layout(
+      make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
+      l.stride());
+}
 template <class C, class S, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
   // (V, Rest...): one instruction, or several, for every element of the rest.
@@ -268,7 +288,17 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     copy(typename C::Traits::Operation{}, src, dst);
   else {
     detail::require_whole<Algorithm::copy>(src, dst);
-    detail::copy_each_mode(c, src, dst, detail::Always{});
+    if constexpr (detail::repeats_instructions_v<typename S::layout_type,
+                                                 typename remove_cvref_t<D>::layout_type>) {
+      auto const a = src.layout().stride();
+      auto const b = dst.layout().stride();
+      constexpr auto rest = make_seq<S::rank - 1>{};
+      auto to = make_tensor(dst.data(), detail::instructions_once(dst.layout(), a, b, rest));
+      detail::copy_each_mode(c, make_tensor(src.data(), detail::instructions_once(src.layout(), a, b, rest)),
+                             to, detail::Always{});
+    } else {
+      detail::copy_each_mode(c, src, dst, detail::Always{});
+    }
   }
 }
 /// Whole instructions where the predicate holds; the others do nothing, or zero their destination if they are
