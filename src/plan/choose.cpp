@@ -32,10 +32,8 @@ class Choice {
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
     std::string why_not = warpgroups(grouped, program_, target_);
-    if (!why_not.empty()) {
-      const std::string no_chain = warpgroup_chain(grouped, program_, target_);
-      why_not = no_chain.empty() ? "" : fmt::format("{}, and {}", why_not, no_chain);
-    }
+    if (!why_not.empty())
+      if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
     if (why_not.empty()) {
       const bool chain = has_warpgroup_chain(grouped);
       group(grouped, program_, target_, Loads::as_fits);

@@ -17,20 +17,21 @@ class Chain {
   MatmulChoice first, second;
   int scores = -1, sums = -1;
 
-  std::string why_not() {
-    if (p_.loop < 2) return "the loop makes one trip";
+  /// Whether the loop has two such products and no other.
+  bool found() {
     for (const auto& [node, m] : plan_.matmuls) {
       if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
       int& of = p_.nodes[node].carried ? sums : scores;
-      if (of >= 0 || !m.row) return "the loop multiplies more than twice, or not on tensor cores";
+      if (of >= 0 || !m.row) return false;
       of = node;
     }
-    if (sums < 0) return "no product is summed over the loop";
-    if (scores < 0) return "one product alone is summed over the loop, beside other work";
+    if (p_.loop < 2 || sums < 0 || scores < 0) return false;
     const int p = p_.nodes[sums].in[0];
-    if (p_.nodes[p].kind != NodeKind::round || p_.consumers(p).size() != 1 ||
-        !made_of_scores(p_.nodes[p].in[0]))
-      return fmt::format("%{} is not made of %{}, element by element", p, scores);
+    return p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 &&
+           made_of_scores(p_.nodes[p].in[0]);
+  }
+
+  std::string why_not() {
     first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
@@ -95,8 +96,10 @@ class Chain {
 
 }  // namespace
 
-std::string warpgroup_chain(KernelPlan& plan, const Program& program, const target::Target& target) {
+std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& program,
+                                           const target::Target& target) {
   Chain chain(plan, program, target);
+  if (!chain.found()) return {};
   if (std::string why = chain.why_not(); !why.empty()) return why;
   plan.matmuls[chain.scores] = chain.first, plan.matmuls[chain.sums] = chain.second;
   return "";
