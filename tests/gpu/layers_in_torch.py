@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Parts of transformers as PyTorch has them, beside what `zellige run` makes of examples/layers.
 
-  layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--work FOLDER]
+  layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--target sm_90a] [--work FOLDER]
 
 Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (exact, as it were) and once
 in the graph's dtypes. Zellige's outputs may lie from the exact ones as far as docs/graph.md's tolerance, or 1.25 times as far as
@@ -158,7 +158,7 @@ def compare(name, folder, device):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--zellige", default="build/zellige"), p.add_argument("--graphs", default="examples/layers")
-    p.add_argument("--only", default=""), p.add_argument("--on", default="gpu")
+    p.add_argument("--only", default=""), p.add_argument("--on", default="gpu"), p.add_argument("--target", help="of the emulator")
     p.add_argument("--work", help="where the arrays go, some 30 GB for the largest graph at a time; a temporary folder")
     o = p.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -171,7 +171,7 @@ def main():
             continue
         work = tempfile.mkdtemp(dir=o.work)
         try:
-            command = [o.zellige, "run", path, "--on", o.on, "--check", "none", "--dump", work]
+            command = [o.zellige, "run", path, "--on", o.on, "--check", "none", "--dump", work] + (["--target", o.target] if o.target else [])
             ran = subprocess.run(command, capture_output=True, text=True)
             folder = os.path.join(work, name)
             if ran.returncode != 0 or not os.path.isdir(folder):
