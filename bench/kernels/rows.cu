@@ -7,6 +7,7 @@
 #include <zellige/kernels/norm.hpp>
 #include <zellige/kernels/softmax.hpp>
 #include <zellige/kernels/transpose.hpp>
+
 #include "launch.hpp"
 
 using namespace zellige;

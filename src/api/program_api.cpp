@@ -120,8 +120,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
   return guarded([&] {
-    const run::Cubin made =
-        run::compile_cubin(source, target::find(target).name, run::Cache::standard());
+    const run::Cubin made = run::compile_cubin(source, target::find(target).name, run::Cache::standard());
     *cubin = text_copy(made.bytes), *bytes = made.bytes.size();
   });
 }

@@ -35,14 +35,14 @@ struct TensorPlace {
 struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
-  std::int64_t shared_bytes = 0;        // dynamic
-  std::vector<int> tensors;             // indices into Manifest::tensors
-  std::vector<bool> writes;             // parallel to tensors
-  std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
+  std::int64_t shared_bytes = 0;              // dynamic
+  std::vector<int> tensors;                   // indices into Manifest::tensors
+  std::vector<bool> writes;                   // parallel to tensors
+  std::map<int, plan::TensorMap> maps;        // by parameter: what its descriptor says; others are pointers
   std::map<int, std::string> constants = {};  // by parameter: its bytes
-  int cluster = 1;                      // blocks along x that are launched together
-  plan::KernelPrice price{};            // what it is expected to take
-  bool programmatic = false;            // may be launched while the kernel before it still runs
+  int cluster = 1;                            // blocks along x that are launched together
+  plan::KernelPrice price{};                  // what it is expected to take
+  bool programmatic = false;                  // may be launched while the kernel before it still runs
 };
 
 struct Manifest {

@@ -89,8 +89,8 @@ graph::DType dtype(const Field& f) {
 TensorPlace tensor(const Field& f) {
   TensorPlace t;
   t.name = f["name"].text();
-  t.role =
-      f["role"].one_of<Role>({{"input", Role::input}, {"output", Role::output}, {"intermediate", Role::intermediate}});
+  t.role = f["role"].one_of<Role>(
+      {{"input", Role::input}, {"output", Role::output}, {"intermediate", Role::intermediate}});
   t.dtype = dtype(f["dtype"]);
   t.shape = f["shape"].integers(1);
   t.strides = f["strides"].integers(0);
@@ -133,7 +133,8 @@ std::string bytes(const Field& f) {
     if (at < 0) f.wrong("hexadecimal digits");
     return at;
   };
-  if (digits.empty() || digits.size() % 2 || digits.size() > 8192) f.wrong("1 to 4096 bytes, two digits each");
+  if (digits.empty() || digits.size() % 2 || digits.size() > 8192)
+    f.wrong("1 to 4096 bytes, two digits each");
   std::string all;
   for (std::size_t i = 0; i < digits.size(); i += 2)
     all += static_cast<char>(16 * value(digits[i]) + value(digits[i + 1]));

@@ -29,8 +29,8 @@ TmaTensor tma_tensor(const plan::TensorMap& map, const std::string& name) {
   for (std::size_t d = 0; d < map.extent.size(); ++d)
     t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];
   t.swizzle = map.swizzle_bytes == plan::span_bytes ? SwizzleMode::b128
-              : map.swizzle_bytes == 64               ? SwizzleMode::b64
-                                                      : SwizzleMode::none;
+              : map.swizzle_bytes == 64             ? SwizzleMode::b64
+                                                    : SwizzleMode::none;
   return t;
 }
 

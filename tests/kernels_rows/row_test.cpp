@@ -2,6 +2,7 @@
 #include <zellige/kernels/norm.hpp>
 #include <zellige/kernels/softmax.hpp>
 #include <zellige/kernels/transpose.hpp>
+
 #include "kernel_trial.hpp"
 
 namespace zellige {
