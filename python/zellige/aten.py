@@ -140,6 +140,16 @@ def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
     return part if (start, end) == (0, x.shape[dim]) else op.slice_scatter(x, part, dim, start)
 
 
+def _index_put(x, indices, values, accumulate=False):
+    """One row, named by a tensor: as caches are written."""
+    found = [(d, at) for d, at in enumerate(indices) if at is not None]
+    if accumulate or len(found) != 1 or found[0][1].shape != (1,):
+        raise Error(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
+    d, at = found[0]
+    shape = (*x.shape[:d], 1, *x.shape[d + 1 :])
+    return op.slice_scatter(x, values if values.shape == shape else op.expand(values, shape), d, at)
+
+
 def _copied(to, x, non_blocking=False):
     x = op.cast(x, to._dtype)
     return x if x.shape == to.shape else op.expand(x, to.shape)
@@ -233,6 +243,7 @@ OPERATORS = VIEWS | {
     aten.native_layer_norm.default: _layer_norm,
     aten.cat.default: _cat,
     aten.slice_scatter.default: _slice_scatter,
+    aten.index_put.default: _index_put,
     aten.copy.default: _copied,
     aten.embedding.default: lambda weight, rows, *_: op.gather(weight, rows),
     aten._to_copy.default: _to_copy,

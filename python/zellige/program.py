@@ -201,6 +201,24 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     return _traced(function, examples, constant, options)
 
 
+def load(manifest) -> Program:
+    """What `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin beside it. It runs on GPUs alone, and compiles
+    nothing."""
+    path = os.fspath(manifest)
+    if not path.endswith(".manifest.json"):
+        raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin beside it")
+    found = []
+    for file in (path, path.removesuffix(".manifest.json") + ".cubin"):
+        try:
+            with open(file, "rb") as opened:
+                found.append(opened.read())
+        except OSError as why:
+            raise Error(f"{file}: cannot be read: {why.strerror}") from None
+    text = found[0].decode(errors="replace")
+    native = _native.loaded(text, path, found[1])
+    return Program(native, json.loads(text)["name"])
+
+
 def _graph(form) -> _native.Graph:
     if isinstance(form, dict):
         return _native.Graph(form)

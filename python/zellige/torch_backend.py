@@ -24,6 +24,7 @@ from .tracing import Trace
 
 _KEPT = [torch.ops.aten.silu.default]  # known here as one operator
 _UPDATE = torch.ops.aten.copy_.default
+_EMBEDDING, _PUT, _CAST = torch.ops.aten.embedding.default, torch.ops.aten.index_put.default, torch.ops.aten._to_copy.default
 
 
 @dataclass
@@ -230,15 +231,27 @@ class _KeptAttention(torch.overrides.TorchFunctionMode):
 
 
 def _name_rows_by_int32(module):
-    """Rows of an embedding are named by int64 in torch, and by int32 here."""
-    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
-        rows = node.args[1]
-        if rows.meta["val"].dtype != torch.int64:
-            continue
-        with module.graph.inserting_before(node):
-            narrow = module.graph.call_function(torch.ops.aten._to_copy.default, (rows,), {"dtype": torch.int32})
-        narrow.meta["val"] = rows.meta["val"].to(torch.int32)
-        node.args = (node.args[0], narrow, *node.args[2:])
+    """Rows of an embedding, and where a cache is written, are named by int64 in torch, and by int32 here."""
+    graph, made = module.graph, {}
+
+    def call(before, target, *args, **options):
+        key = (target, args, *options.items())
+        if key not in made:
+            with graph.inserting_before(before):
+                made[key] = graph.call_function(target, args, options)
+            made[key].meta["val"] = target(args[0].meta["val"], *args[1:], **options)
+        return made[key]
+
+    for node in graph.nodes:
+        if node.target is _EMBEDDING and node.args[1].meta["val"].dtype == torch.int64:
+            rows = call(node, _CAST, node.args[1], dtype=torch.int32)
+            node.args = (node.args[0], rows, *node.args[2:])
+        if node.target is _PUT:
+            found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
+            if len(found) == 1 and found[0][1].meta["val"].dtype == torch.int64 and found[0][1].meta["val"].shape == (1,):
+                d, at = found[0]
+                at = call(node, torch.ops.aten.remainder.Scalar, at, node.args[0].meta["val"].shape[d])  # torch counts from the end, too
+                node.update_arg(1, [call(node, _CAST, at, dtype=torch.int32) if i == d else None for i in range(len(node.args[1]))])
 
 
 def backend(graph_module, example_inputs):

@@ -41,7 +41,7 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
 constexpr std::int64_t most_together = 176;   // for all that a chain holds at a time
 constexpr double row_among_warps = 400;       // cycles: its sum goes through shared memory and two barriers
-constexpr double row_element = 16;            // cycles of a warp, of a number that goes into such a sum
+constexpr double row_element = 12;            // cycles of a warp, of a number that goes into such a sum
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace

@@ -20,7 +20,7 @@ except ImportError:
 import zellige
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "meaning"))
-from cases import torch_cast  # noqa: E402
+from elementwise import torch_cast  # noqa: E402
 
 TORCH = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2,
          "int8": torch.int8, "int32": torch.int32}

@@ -43,7 +43,7 @@ class Numpy:
         """In float64, or in the integers."""
         with np.errstate(all="ignore"):
             wide = [x.astype(np.int64 if x.dtype.kind == "i" else np.float64) for x in operands]
-            return _list(case.numpy(*wide, **case.said))
+            return _list(case.numpy(*wide))
 
     def native(self, case, operands):
         return None
@@ -79,12 +79,12 @@ class Torch:
 
     def exact(self, case, operands):
         wide = [x.cpu() if x.dtype in (torch.int8, torch.int32) else x.cpu().double() for x in operands]
-        return _list(case.torch(*wide, **case.said))
+        return _list(case.torch(*wide))
 
     def native(self, case, operands):
         """In the dtype itself, rounded wherever PyTorch rounds; None where it has no such function."""
         try:
-            return [r.cpu().to(torch.float64).numpy() for r in _list(case.torch(*operands, **case.said))]
+            return [r.cpu().to(torch.float64).numpy() for r in _list(case.torch(*operands))]
         except (NotImplementedError, RuntimeError):
             return None
 

@@ -104,7 +104,7 @@ def test_a_gpt_with_its_embeddings(compiled):
     tokens = torch.randint(0, 50, (2, 8))
     mask = torch.ones(8, 8, dtype=torch.bool).tril()
     error, reports = compiled(Gpt().eval(), tokens, torch.arange(8), mask)
-    assert error <= 1e-5
+    assert error <= 2e-5  # of logits up to 20
     assert len(reports[0].parts) == 1 and reports[0].operators - reports[0].taken <= 8, str(reports[0])
     assert not any("embedding" in name or "attention" in name for name in reports[0].left), str(reports[0])
 

@@ -21,8 +21,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   for (int i = 0; i < 2; ++i) acc6[i][0] = (-3.4028235e+38f);
   Vec<float, 1> acc7[2];
   for (int i = 0; i < 2; ++i) acc7[i][0] = 0.0f;
-  Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
-  acc13.fill(0.0f);
+  Fragment<1, 32, 64, 1, 2, 1, 1> acc12;
+  acc12.clear();
   Vec<float, 1> acc15[2];
   for (int i = 0; i < 2; ++i) acc15[i][0] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
@@ -113,6 +113,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         }
       }
     }
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
+    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
     Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
     if (warp < 2) {
       #pragma unroll
@@ -125,30 +127,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         #pragma unroll
         for (int v = 0; v < 2; ++v) r3[v] = zellige::exp((r2[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
         op11.put(i, r3[0], r3[1]);
+        const float r4 = zellige::exp(acc7[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= r4;
+        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r3[v];
       }
     }
-    Fragment<1, 32, 64, 1, 2, 1, 1> acc12;
-    acc12.clear();
     // pv =  x V: 32x64x64 on mma.sync, warps 1x2x1
     if (warp < 2) {
       multiply<half_t, 64, false>(acc12, op11, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
-    }
-    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
-    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
-    if (warp < 2) {
-      #pragma unroll
-      for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
-        const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        const float r4 = zellige::exp(acc7[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
-        for (int v = 0; v < 2; ++v) acc13.pair(i)[v] = acc13.pair(i)[v] * r4 + acc12.pair(i)[v];
-        Vec<float, 2> r5;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r5[v] = (acc3.pair(i)[v] * 0.125f);
-        Vec<float, 2> r6;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r6[v] = zellige::exp((r5[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
-        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r6[v];
-      }
     }
     Vec<float, 1> acc14[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
     if (warp < 2) {
@@ -159,8 +145,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
-        const float r7 = zellige::exp(acc7[i][0]);
-        acc15[i][0] = acc15[i][0] * r7 + acc14[i][0];
+        const float r5 = zellige::exp(acc7[i][0]);
+        acc15[i][0] = acc15[i][0] * r5 + acc14[i][0];
       }
     }
     stage = stage + 1 == 4 ? 0 : stage + 1;
@@ -170,10 +156,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     #pragma unroll
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-      Vec<float, 2> r8;
+      const Divisor d6(acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+      Vec<float, 2> r7;
       #pragma unroll
-      for (int v = 0; v < 2; ++v) r8[v] = (acc13.pair(i)[v] / acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
-      write<2>(sO_out(0, at.m, at.n), r8);
+      for (int v = 0; v < 2; ++v) r7[v] = (acc12.pair(i)[v] / d6);
+      write<2>(sO_out(0, at.m, at.n), r7);
     }
   }
   __syncthreads();
