@@ -99,6 +99,10 @@ void KernelText::nest(const std::vector<int>& tasks) {
       out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
                 fragment_type(c), plan_.tasks[t].node,
                 plan::guards(plan_, plan_.tasks[t]).empty() ? "" : "{}");
+  for (int t : tasks)
+    if (plan_.tasks[t].kind == TaskKind::to_lines)
+      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
+                plan_.tasks[t].node, fragment_type(c));
   if (c.row || c.replicated())
     fragment_nest(tasks);
   else
@@ -145,6 +149,8 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
       return to_global(item, nest);
     case TaskKind::accumulate:
       return accumulate(item, nest);
+    case TaskKind::to_lines:
+      return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
     case TaskKind::rescale:
       return out_.line("for (int v = 0; v < 2; ++v) acc{}.pair({})[v] *= {};", item.node, nest.chunk,
                        values_[item.in[0]].text);

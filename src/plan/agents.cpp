@@ -225,6 +225,7 @@ class Builder {
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     for (int t : resident) run(t).channel = resident_;
     open(Loop::iterations, plan_.program.loop);
+    agent_.steps.back().bounded = plan_.trips.has_value();
     step(StepKind::acquire).channel = ring;
     for (int t : order_.loop_copies) {
       Step& s = run(t);
@@ -292,6 +293,7 @@ class Builder {
   /// Products one behind another, with what lies between them: each is waited for before its sums are read.
   void in_turn(const std::vector<int>& tasks) {
     open(Loop::iterations, plan_.program.loop);
+    agent_.steps.back().bounded = plan_.trips.has_value();
     step(StepKind::acquire).channel = ring;
     for (int t : tasks) {
       Step& s = run(t);

@@ -9,6 +9,7 @@
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
+#include "plan/trips.hpp"
 #include "plan/warpgroup_chain.hpp"
 #include "plan/warpgroups.hpp"
 #include "target/instructions.hpp"
@@ -36,6 +37,7 @@ class Choice {
       if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
     if (why_not.empty()) {
       const bool chain = has_warpgroup_chain(grouped);
+      if (chain) grouped.trips = masked_trips(grouped);
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
       for (Blocks blocks : ways_) {

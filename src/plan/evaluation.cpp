@@ -136,6 +136,8 @@ class Nest {
         return to_global(n, p);
       case TaskKind::accumulate:
         return accumulate(n, p);
+      case TaskKind::to_lines:
+        return leave({value(task_->node, p)});
       case TaskKind::rescale:
         return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});
       default:
@@ -268,7 +270,8 @@ class Nest {
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    if (n.kind == NodeKind::map) {
+    const bool held = plan_.context_of.count(node) > 0 && task_->node != node;
+    if (n.kind == NodeKind::map && !held) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
       if (n.op == OpKind::mask) item.pieces.push_back(p.at);

@@ -6,19 +6,24 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/same_thread.hpp"
 #include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
 
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
 class Grouping {
  public:
   Grouping(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads)
-      : plan_(plan), program_(plan.program), whole_(whole), target_(target), loads_(loads) {}
+      : plan_(plan),
+        program_(plan.program),
+        whole_(whole),
+        target_(target),
+        loads_(loads),
+        same_thread_(plan) {}
 
   void run() {
     mark_live();
@@ -142,9 +147,24 @@ class Grouping {
       case NodeKind::store:
         place_store(i);
         break;
+      case NodeKind::map:
+        place_factor(i);
+        break;
       default:
         break;  // loads at the end, elementwise nodes nowhere
     }
+  }
+
+  /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.
+  void place_factor(int i) {
+    const Node& n = node(i);
+    bool factor = false;
+    for (int reader : program_.consumers(i)) factor = factor || rescaled_by(node(reader)) == i;
+    const int c = factor ? register_context(i, n.shape, n.section) : -1;
+    if (c < 0 || !plan_.contexts[c].replicated()) return;
+    const int t = task(TaskKind::to_lines, n.section, i, c);
+    evaluate(t, i, true);
+    plan_.context_of[i] = c, producer_[i] = t;
   }
 
   void place_matmul(int i) {
@@ -257,23 +277,6 @@ class Grouping {
     producer_[i] = t;
   }
 
-  Shape operand_padding(int i) const {
-    const Node& n = node(i);
-    Shape padded = n.shape;
-    const int inner = plan_.inner.at(i);
-    for (int reader : program_.consumers(i)) {
-      if (!tensor_core(reader) || !plan_.matmuls.at(reader).load) continue;
-      for (int side = 0; side < 2; ++side) {
-        if (node(reader).in[side] != i) continue;
-        const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
-        const int side_of_matrix = matrix_side(*plan_.matmuls.at(reader).load);
-        padded[k] = round_up(n.shape[k], side_of_matrix);
-        padded[inner] = round_up(n.shape[inner], side_of_matrix);
-      }
-    }
-    return padded;
-  }
-
   bool is_operand(int i) const {
     for (int reader : program_.consumers(i))
       if (tensor_core(reader)) return true;
@@ -295,7 +298,7 @@ class Grouping {
       producer_[i] = t;
       return;
     }
-    const Shape padded = operand_padding(i);
+    const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row) c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
@@ -357,13 +360,15 @@ class Grouping {
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
   /// Records what task t reads when it evaluates value x in its context, spilling what lies in other registers.
-  void evaluate(int t, int x) {
+  void evaluate(int t, int x, bool anew = false) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
     // Of an accumulator its factor may be one for each row; everything else is asked for at the value's own coordinates.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
-    for (const Leaf& leaf : leaves(program_, x, domain)) {
+    const bool held = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
+    const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
+    for (const Leaf& leaf : held ? own : leaves(program_, x, domain, plan_.context_of)) {
       if (node(leaf.node).kind == NodeKind::load) {
         read_load(leaf.node, t, leaf.identity());
       } else if (in_registers(leaf, task)) {
@@ -413,7 +418,7 @@ class Grouping {
         continue;
       }
       const int inner = plan_.inner.at(load);
-      const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
+      const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
       Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
@@ -429,40 +434,6 @@ class Grouping {
     }
   }
 
-  /// True where every element of buffer b that task r reads was written by the same thread.
-  bool same_thread(int w, int r, int b) {
-    const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
-    if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
-      return false;
-    const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
-    const Shape& shape = plan_.buffers[b].shape;
-    if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.buffers[b].padded)) return false;
-    for (int operand : operands_of(reader))
-      for (const Leaf& leaf : leaves(program_, operand, shape))
-        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity())
-          return false;
-    const auto key = std::make_tuple(writer.context, reader.context, b);
-    if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-    // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
-    const std::vector<int> owner = owners(cw, shape);
-    bool same = true;
-    for_each(Held(cr), [&](int thread, int, const Shape& at) {
-      if (at.empty()) return;
-      Shape read = at;
-      for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
-      same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
-    });
-    return agreement_[key] = same;
-  }
-
-  /// What task t evaluates; a spill only its own node, from registers.
-  std::vector<int> operands_of(const Task& t) const {
-    const Node& n = node(t.node);
-    const bool spills =
-        t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
-    return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
-  }
-
   void connect() {
     const auto shared = [&](int t, int b) {
       Task& reader = plan_.tasks[t];
@@ -470,7 +441,7 @@ class Grouping {
         reader.reads.push_back(b);
       const int w = writer_.at(b);
       if (w == t) return;
-      auto& list = same_thread(w, t, b) ? reader.after_same : reader.after;
+      auto& list = same_thread_(w, t, b) ? reader.after_same : reader.after;
       if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
     };
     for (const auto& [t, b] : buffer_reads_) shared(t, b);
@@ -505,7 +476,7 @@ class Grouping {
   std::vector<Read> reads_;
   std::vector<std::pair<int, int>> buffer_reads_;
   std::map<int, std::vector<std::pair<int, bool>>> load_reads_;
-  std::map<std::tuple<int, int, int>, bool> agreement_;
+  SameThread same_thread_;
 };
 
 }  // namespace

@@ -17,17 +17,18 @@ namespace {
 /// In the order of a walk from operand to operand that comes to each value once for each way of asking for it.
 struct Collection {
   const BlockProgram& p;
+  const std::map<int, int>& held;
   std::set<std::pair<int, At>> seen{};
   std::vector<Leaf> leaves{};
 
-  void visit(int node, At from) {
-    std::vector<std::pair<int, At>> open{{node, from}};
+  void visit(int root, At from) {
+    std::vector<std::pair<int, At>> open{{root, from}};
     while (!open.empty()) {
       const auto [id, at] = open.back();
       open.pop_back();
       const Node& n = p.nodes[id];
       if (!seen.insert({id, at}).second) continue;
-      if (!inlined(n.kind))
+      if (!inlined(n.kind) || (held.count(id) > 0 && id != root))
         leaves.push_back({id, at});
       else
         for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
@@ -39,8 +40,9 @@ struct Collection {
 
 }  // namespace
 
-std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
-  Collection all{program};
+std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain,
+                         const std::map<int, int>& held) {
+  Collection all{program, held};
   all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
   return std::move(all.leaves);
 }

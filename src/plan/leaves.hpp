@@ -17,7 +17,8 @@ struct Leaf {
   At at;  // from the root's coordinates
   bool identity() const { return at == At::own; }
 };
-/// Of a value that is asked for at coordinates of `domain`.
-std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain);
+/// Of a value that is asked for at coordinates of `domain`; below it maps that are `held` in registers are leaves too.
+std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
+                         const std::map<int, int>& held = {});
 
 }  // namespace zellige::plan

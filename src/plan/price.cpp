@@ -134,9 +134,18 @@ class Pricing {
     return bytes * in_sectors(length) / length;
   }
 
-  double trips_of(const Node& n) const {
-    return n.section == Section::inside ? static_cast<double>(plan_.program.loop) : 1;
+  /// Iterations of a block, where they differ the mean of all.
+  double loop() const {
+    const BlockProgram& p = plan_.program;
+    if (!plan_.trips) return static_cast<double>(p.loop);
+    const int axis = plan_.trips->rows.axis;
+    double all = 0;
+    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+      all += static_cast<double>(plan_.trips->of(block, p.loop));
+    return all / static_cast<double>(p.grid[axis]);
   }
+
+  double trips_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
@@ -215,7 +224,7 @@ class Pricing {
 
   /// Iterations of the loop, and how many are under way together.
   void latencies() {
-    k.trips = static_cast<double>(plan_.program.loop * plan_.program.grid.count()) / launched_;
+    k.trips = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
     for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)

@@ -120,6 +120,10 @@ class Registers {
         if (task.buffer < 0) state(t, accumulators_, task.node);
         updated_.insert(task.node);
         return;
+      case TaskKind::to_lines:
+        read(t, task.node, At::own);
+        accumulators_[task.node] = {t, false};
+        return;
       case TaskKind::rescale:
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
         state(t, accumulators_, task.node);
@@ -151,6 +155,8 @@ class Registers {
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
+    if (n.kind == NodeKind::map && plan_.context_of.count(x) > 0 && plan_.tasks[t].node != x)
+      return leaf(t, x, at);
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));

@@ -205,14 +205,15 @@ TEST(Mutated, LoopsAreRefusedInWords) {
       name + "'mma %12' takes %11 as fragments, which no task before it in this section leaves in registers");
   bad = good;  // the running maximum behind its readers
   move_last(bad, task_of(good, TaskKind::accumulate));
-  EXPECT_EQ(
-      verdict(bad),
-      name + "'to operand %11' reads %6 in registers, where no task before it in this section leaves it");
+  EXPECT_EQ(verdict(bad),
+            name + "'to shared %6' reads %6 in registers, where no task before it in this section leaves it");
 }
 
 // Row sums in registers: read as another row's, left by nobody, or of rows that warps share, they are refused.
 TEST(Mutated, RowsAreRefusedInWords) {
-  const KernelPlan good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
+  const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
+                                      [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
+  const KernelPlan good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   const auto rows = std::find_if(good.contexts.begin(), good.contexts.end(),
@@ -236,8 +237,8 @@ TEST(Mutated, RowsAreRefusedInWords) {
   bad.contexts[at] = lines(
       accumulators({1, rows->domain[1], 16}, {.m = 1}, *good.contexts[good.tasks[product].context].row));
   EXPECT_EQ(verdict(bad), name +
-                              "value 0 of thread 32 is no element of %5 after 'finish %5', and 'finish %5' "
-                              "takes it for (0, 16, 0)");
+                              "value 2 of thread 0 is (0, 16, 0) of %5 after 'finish %5', and 'finish %5' "
+                              "takes it for (0, 64, 0)");
   bad = good;  // rows that warps share
   for (Context& c : bad.contexts)
     if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);

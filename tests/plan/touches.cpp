@@ -91,6 +91,9 @@ class Evaluation {
     const Node& n = p_.nodes[node];
     for (std::size_t d = 0; d < at.size(); ++d)
       at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
+    // A map that is kept in registers is read there.
+    if (n.kind == NodeKind::map && plan_.context_of.count(node) > 0 && task_.node != node)
+      return leaf(node, at, moved);
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) {

@@ -125,6 +125,7 @@ struct Attended {
   bool keys_along_d = true;  // else along the keys
   int warps = 8;
   std::optional<std::int64_t> tril = {};
+  double masked = -std::numeric_limits<double>::infinity();
   DType dtype = DType::f16;
 };
 
@@ -142,7 +143,7 @@ graph::KernelGraph attention(const Attended& a) {
                                  v = t.load(V, {.x = 0, .loop = 1});
                       auto scores = matmul(q, k) * 0.125;
                       if (a.tril)
-                        scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, -1e30);
+                        scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
                       const auto [most, fell] = reduction_max(scores, 2);
                       const auto p = exp(scores - most), factor = exp(fell);
                       const auto o = accum_rescale(matmul(p, v), factor);
@@ -158,6 +159,7 @@ void expect_attention(const Attended& a, const plan::Wishes& wishes = {}) {
   int chained = 0;
   for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
   ASSERT_EQ(chained, 1) << plan::print(plan);
+  EXPECT_EQ(plan.kernels[0].trips.has_value(), a.tril && std::isinf(a.masked));
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", wishes);
@@ -167,7 +169,10 @@ TEST(WarpgroupChains, AreAttention) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_attention({}, {{way}});
   expect_attention({.dim = 128, .dtype = DType::bf16});
   expect_attention({.tile = 64, .keys_along_d = false});
-  expect_attention({.tril = 0});
+  for (Blocks way : {Blocks::a_tile, Blocks::stay})
+    for (std::int64_t tril : {0, 1, -1, -100, 200}) expect_attention({.tril = tril}, {{way}});
+  expect_attention(
+      {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
   expect_attention({.warps = 4});
 }
 
