@@ -101,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc5[r][0] = max_lanes<4>(sum5[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
     }
+    Vec<float, 1> acc10[Fragment<1, 32, 1, 1, 2, 1, 1>::lines];
     if (tid < 64) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
@@ -111,6 +112,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
           acc6[i][0] = zellige::max(old, r1[0]);
           acc7[i][0] = it == 0 ? 0.0f : old - acc6[i][0];
         }
+        const float r2 = zellige::exp(acc7[i][0]);
+        acc10[i][0] = r2;
       }
     }
     Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
@@ -120,16 +123,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        Vec<float, 2> r2;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r2[v] = (acc3.pair(i)[v] * 0.125f);
         Vec<float, 2> r3;
         #pragma unroll
-        for (int v = 0; v < 2; ++v) r3[v] = zellige::exp((r2[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
-        op11.put(i, r3[0], r3[1]);
-        const float r4 = zellige::exp(acc7[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
-        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= r4;
-        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r3[v];
+        for (int v = 0; v < 2; ++v) r3[v] = (acc3.pair(i)[v] * 0.125f);
+        Vec<float, 2> r4;
+        #pragma unroll
+        for (int v = 0; v < 2; ++v) r4[v] = zellige::exp((r3[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
+        op11.put(i, r4[0], r4[1]);
+        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= acc10[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0];
+        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r4[v];
       }
     }
     // pv =  x V: 32x64x64 on mma.sync, warps 1x2x1
@@ -145,8 +147,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
-        const float r5 = zellige::exp(acc7[i][0]);
-        acc15[i][0] = acc15[i][0] * r5 + acc14[i][0];
+        acc15[i][0] = acc15[i][0] * acc10[i][0] + acc14[i][0];
       }
     }
     stage = stage + 1 == 4 ? 0 : stage + 1;
@@ -156,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     #pragma unroll
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-      const Divisor d6(acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
-      Vec<float, 2> r7;
+      const Divisor d5(acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+      Vec<float, 2> r6;
       #pragma unroll
-      for (int v = 0; v < 2; ++v) r7[v] = (acc12.pair(i)[v] / d6);
-      write<2>(sO_out(0, at.m, at.n), r7);
+      for (int v = 0; v < 2; ++v) r6[v] = (acc12.pair(i)[v] / d5);
+      write<2>(sO_out(0, at.m, at.n), r6);
     }
   }
   __syncthreads();
