@@ -206,7 +206,7 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   bad = good;  // the running maximum behind its readers
   move_last(bad, task_of(good, TaskKind::accumulate));
   EXPECT_EQ(verdict(bad),
-            name + "'to shared %6' reads %6 in registers, where no task before it in this section leaves it");
+            name + "'to lines %10' reads %7 in registers, where no task before it in this section leaves it");
 }
 
 // Row sums in registers: read as another row's, left by nobody, or of rows that warps share, they are refused.
