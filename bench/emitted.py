@@ -216,19 +216,40 @@ def contestants_of(name, w, programs, lib, bench):
     return run
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("folder", nargs="?", help="where --prepare put the compiled graphs")
+def options(description):
+    """What a bench of emitted programs is told."""
+    p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("folder", nargs="?", help="where --prepare put the compiled programs")
     p.add_argument("--prepare", metavar="DIR")
     p.add_argument("--zellige", default=f"emitted={os.path.join(HERE, '..', 'build', 'zellige')}")
-    p.add_argument("--mugraphs", default=os.environ.get("ZELLIGE_MUGRAPHS", ""), help="the folder of the saved graphs")
-    p.add_argument("--best", help="what `zellige run --all --time --json` wrote of them")
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
-    p.add_argument("--build", default=os.path.join(HERE, "..", "build", "bench_kernels"), help="where bench/kernels is, compiled")
     p.add_argument("--only", help="names or beginnings of names, separated by commas")
-    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of saved graphs whose names begin so ('' for all); takes minutes")
+    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of what is no plain product and whose name begins so ('' for all); takes minutes")
     p.add_argument("--rounds", type=int, default=15)
     p.add_argument("--json", help="raw samples go here")
+    return p
+
+
+def programs_of(folder):
+    """workload -> who -> its program, of what --prepare compiled, loaded when asked for"""
+    found = {}
+    for f in sorted(glob.glob(os.path.join(glob.escape(folder), "*.so"))):
+        name, who, _ = os.path.basename(f).rsplit(".", 2)
+        found.setdefault(name, {})[who] = f[:-3]
+    return found
+
+
+def max_autotuned(f):
+    import torch
+    torch._dynamo.reset()
+    return torch.compile(f, mode="max-autotune-no-cudagraphs")
+
+
+def main():
+    p = options(__doc__)
+    p.add_argument("--mugraphs", default=os.environ.get("ZELLIGE_MUGRAPHS", ""), help="the folder of the saved graphs")
+    p.add_argument("--best", help="what `zellige run --all --time --json` wrote of them")
+    p.add_argument("--build", default=os.path.join(HERE, "..", "build", "bench_kernels"), help="where bench/kernels is, compiled")
     arguments = p.parse_args()
     if arguments.prepare:
         return prepare(arguments)
@@ -242,16 +263,14 @@ def main():
     torch.manual_seed(0)
     lib, cublas = bench.build(arguments.build, ["gemm", "linear"]), bench.Cublas()
     results, wrong, shapes = bench.Results(arguments.json), 0, products()
-    files = sorted(glob.glob(os.path.join(glob.escape(arguments.folder), "*.so")))
-    names = sorted({os.path.basename(f).rsplit(".", 2)[0] for f in files}, key=lambda n: (list(shapes).index(n) if n in shapes else -1, n))
-    for name in names:
+    compiled_files = programs_of(arguments.folder)
+    for name in sorted(compiled_files, key=lambda n: (list(shapes).index(n) if n in shapes else -1, n)):
         if not bench.wanted(name, arguments.only):
             continue
-        programs = {os.path.basename(f).rsplit(".", 2)[1]: Emitted(f[:-3]) for f in files if os.path.basename(f).rsplit(".", 2)[0] == name}
+        programs = {who: Emitted(path) for who, path in compiled_files[name].items()}
         w = product_workload(shapes[name], bench, lib, cublas) if name in shapes else saved_workload(name, bench, lib, programs)
-        if arguments.compile is not None and name not in shapes and any(name.startswith(o) for o in arguments.compile.split(",")):
-            torch._dynamo.reset()
-            w["others"]["compile"] = torch.compile(w["others"]["eager"], mode="max-autotune-no-cudagraphs")
+        if arguments.compile is not None and name not in shapes and bench.wanted(name, arguments.compile):
+            w["others"]["compile"] = max_autotuned(w["others"]["eager"])
         sets = bench.sets_of(w["make"])
         run = contestants_of(name, w, programs, lib, bench)
         exact, errors = w["reference"](*sets[0]) if w["reference"] else None, {}

@@ -9,15 +9,15 @@ before. Peers: the same function in PyTorch (eager; with --compile torch.compile
 PyTorch's attention, cuDNN's too, in place of attention written out. What is emitted is held against the same function in float32: it may lie as far
 from it as PyTorch's own result, and a quarter more.
 """
-import argparse, concurrent.futures, glob, json, os, re, sys
+import concurrent.futures, glob, json, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from emitted import Emitted, compiled, max_autotuned, options, programs_of  # noqa: E402, beside this file
 WEIGHTS = {"g", "w", "b", "g1", "g2", "wqkv", "wo", "gate", "up", "down", "w1", "b1", "w2", "b2"}
 
 
 def prepare(arguments):
-    from emitted import compiled
     os.makedirs(arguments.prepare, exist_ok=True)
     compilers = dict(pair.split("=", 1) for pair in arguments.zellige.split(","))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -51,8 +51,10 @@ def flops_of(name, t):
 def module(attention=None):
     """The functions in PyTorch, with another attention than the one written out."""
     import importlib.util
-    spec = importlib.util.spec_from_file_location("layers", os.path.join(HERE, "..", "tests", "gpu", "layers_in_torch.py"))
+    name = f"layers_with_{attention.__name__ if attention else 'attention_written_out'}"  # torch.compile finds what a function names by its module
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, "..", "tests", "gpu", "layers_in_torch.py"))
     found = importlib.util.module_from_spec(spec)
+    sys.modules[name] = found
     spec.loader.exec_module(found)
     found.attention = attention or found.attention
     return found
@@ -79,16 +81,8 @@ def functions(name):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("folder", nargs="?", help="where --prepare put the compiled programs")
-    p.add_argument("--prepare", metavar="DIR")
-    p.add_argument("--zellige", default=f"emitted={os.path.join(HERE, '..', 'build', 'zellige')}")
+    p = options(__doc__)
     p.add_argument("--graphs", default=os.path.join(HERE, "..", "examples", "layers"))
-    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
-    p.add_argument("--only", help="names or beginnings of names, separated by commas")
-    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of workloads whose names begin so ('' for all); takes minutes")
-    p.add_argument("--rounds", type=int, default=15)
-    p.add_argument("--json", help="raw samples go here")
     arguments = p.parse_args()
     if arguments.prepare:
         return prepare(arguments)
@@ -96,16 +90,14 @@ def main():
         p.error("DIR is missing: what --prepare made")
     import torch
     import clock as bench
-    from emitted import Emitted
     if not torch.cuda.is_available():
         sys.exit("bench/layers.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")
     torch.manual_seed(0)
     results, wrong = bench.Results(arguments.json), 0
-    files = sorted(glob.glob(os.path.join(glob.escape(arguments.folder), "*.so")))
-    for name in sorted({os.path.basename(f).rsplit(".", 2)[0] for f in files}):
+    for name, files in sorted(programs_of(arguments.folder).items()):
         if not bench.wanted(name, arguments.only):
             continue
-        programs = {os.path.basename(f).rsplit(".", 2)[1]: Emitted(f[:-3]) for f in files if os.path.basename(f).rsplit(".", 2)[0] == name}
+        programs = {who: Emitted(path) for who, path in files.items()}
         first = next(iter(programs.values()))
         of, count = [t["name"] for t in first.inputs], len(first.inputs)
         shapes = {t["name"]: tuple(t["shape"]) for t in first.inputs + first.outputs}
@@ -117,10 +109,8 @@ def main():
         for who, program in programs.items():
             run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
         run.update({who: lambda *t, f=f: f(named(t), shapes) for who, f in peers.items()})
-        if arguments.compile is not None and any(name.startswith(o) for o in arguments.compile.split(",")):
-            torch._dynamo.reset()
-            shape = {t["name"]: tuple(t["shape"]) for t in first.outputs}
-            f = torch.compile(lambda i: peers["eager"](i, shape), mode="max-autotune-no-cudagraphs")
+        if arguments.compile is not None and bench.wanted(name, arguments.compile):
+            f = max_autotuned(lambda i, f=peers["eager"]: f(i, shapes))
             run["compile"] = lambda *t: f(named(t))
         with torch.no_grad():
             exact = written({k: v.float() for k, v in named(sets[0]).items()}, shapes)

@@ -134,9 +134,7 @@ Context summands(const Summation& s) {
 
 Summation spread(Summation s, bool together, std::int64_t threads) {
   const auto floor_power = [](std::int64_t n) {
-    int p = 1;
-    while (p * 2 <= n) p *= 2;
-    return p;
+    return static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(n)));
   };
   const std::int64_t sums = graph::size(s.sums);
   if (together && s.dim == static_cast<int>(s.domain.size()) - 1 && s.to == 1)

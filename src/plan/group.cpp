@@ -175,12 +175,10 @@ class Grouping {
     for (const Context& other : plan_.contexts)
       if (other.row && alike(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
-    if (const int factor = rescaled_by(n); factor >= 0) {
-      producer_[i] = task(TaskKind::rescale, n.section, i, id);
-      evaluate(producer_[i], factor);
-    }
+    const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(TaskKind::rescale, n.section, i, id);
+    if (rescale >= 0) evaluate(rescale, factor);
     const int mma = task(TaskKind::mma, n.section, i, id);
-    if (rescaled_by(n) >= 0) plan_.tasks[mma].after_same.push_back(mma - 1);
+    if (rescale >= 0) plan_.tasks[mma].after_same.push_back(rescale);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
       if (node(operand).kind == NodeKind::load)
