@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 ./setup.sh test
 # What the Python package's tests need, in an environment of their own; without a registry they skip.
-[ -x build/python-venv/bin/pytest ] || { python3 -m venv build/python-venv && build/python-venv/bin/pip install -q numpy ml_dtypes pytest; } ||
+[ -x build/python-venv/bin/pytest ] || { python3 -m venv build/python-venv && build/python-venv/bin/pip install -q numpy ml_dtypes pytest wheel; } ||
   echo "test.sh: no environment for the Python tests; they run where python3 itself has numpy and pytest"
 cmake --preset release -DZELLIGE_TESTS=ON
 cmake --build build

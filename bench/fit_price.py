@@ -108,7 +108,7 @@ def main():
     a.add_argument("--fit", action="store_true", help="print constants that fit better")
     a.add_argument("--constants", default="{}", help="JSON of those to begin with, beside the defaults below")
     a = a.parse_args()
-    c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 145, 0.18]))
+    c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 145, 0.1]))
     c.update(json.loads(a.constants))
     rows = []
     with tempfile.TemporaryDirectory() as folder:

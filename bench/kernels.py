@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the hand-written kernels of examples/kernels against what a user would run instead, on one GPU.
+"""Times the hand-written kernels of include/zellige/kernels against what a user would run instead, on one GPU.
 
   bench/kernels.py [--only NAME,...] [--compile NAME,...] [--build DIR] [--json FILE] [--rounds N] [--variants]
 
@@ -15,7 +15,7 @@ from clock import DEVICE, Cublas, Results, build, error, here, measure, median, 
 
 
 def gemm_config(m, n, k, e):
-    """(tile configuration, group, blocks): see examples/kernels/gemm_sm90.hpp and docs/performance.md."""
+    """(tile configuration, group, blocks): see include/zellige/kernels/gemm_sm90.hpp and docs/performance.md."""
     if math.ceil(m / 256) * math.ceil(n / 192) <= 64:
         return 2, 4, 2 * math.ceil(m / 256) * math.ceil(n / 192)
     return 0, 2, 132

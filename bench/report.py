@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the tables and the pictures of docs/performance.md and README.md from the committed raw samples: bench/report.py [--check]"""
-import json, os, re, sys
+import json, math, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..")
@@ -73,6 +73,46 @@ def emitted():
     return "\n".join(lines), bars
 
 
+def machine(d):
+    rounds = len(next(iter(next(iter(d["workloads"].values()))["microseconds"].values())))
+    return (f"{d['device']}; {d['date']}; copy {d['copy_bandwidth'] / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s in the same "
+            f"call; {rounds} interleaved rounds.")
+
+
+def layers():
+    """Whole parts of transformers from plain math."""
+    d = json.load(open(os.path.join(HERE, "results", "layers_h200.json")))
+    lines = [machine(d), "", "| workload | floor, us | emitted, us | apart, us | floor / emitted | best peer, us | speed against it | other peers, us |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name, w in d["workloads"].items():
+        t = {n: median(v) for n, v in w["microseconds"].items()}
+        ours = w["ours"][0]
+        peers = sorted((n for n in t if n.partition("/")[0] not in w["ours"]), key=t.get)
+        lines.append(f"| {name} | {w['floor']:.2f} | {t[ours]:.2f} | {t[ours + '/apart']:.2f} | {100 * w['floor'] / t[ours]:.0f}% | {t[peers[0]]:.2f} ({peers[0]}) | "
+                     f"{t[peers[0]] / t[ours]:.3f} | {', '.join(f'{n} {t[n]:.1f}' for n in peers[1:]) or '-'} |")
+    return "\n".join(lines)
+
+
+def models():
+    """The products of Llama 3 at few and many rows, each behind the end of the one before: emitted, and its speed against cuBLAS."""
+    d = json.load(open(os.path.join(HERE, "results", "models_h200.json")))
+    rows = sorted({int(n.rsplit("_", 1)[1]) for n in d["workloads"]})
+    lines = [machine(d), "", "| product | " + " | ".join(f"{m} row{'s' if m > 1 else ''}" for m in rows) + " |", "|---" * (len(rows) + 1) + "|"]
+    ratios = []
+    for product in dict.fromkeys(n.rsplit("_", 1)[0] for n in d["workloads"]):
+        cells = []
+        for m in rows:
+            w = d["workloads"][f"{product}_{m}"]
+            t = {n: median(v) for n, v in w["microseconds"].items()}
+            ours = t[w["ours"][0] + "/apart"]
+            ratios.append(t["cublas"] / ours)
+            cells.append(f"{ours:.1f} us, {ratios[-1]:.2f}")
+        lines.append(f"| {product.removeprefix('llama_')} | " + " | ".join(cells) + " |")
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    lines += ["", f"Geometric mean {mean:.3f} of cuBLAS's speed, least {min(ratios):.3f}."]
+    return "\n".join(lines)
+
+
 def picture(bars):
     row, left, width = 30, 300, 400
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 120}" height="{row * len(bars) + 40}" font-family="sans-serif" font-size="12">',
@@ -110,7 +150,7 @@ def put(name, new):
 def main():
     table, bars = kernels()
     emitted_table, emitted_bars = emitted()
-    for name, tables in (("docs/performance.md", {"h200": h200(), "kernels": table, "emitted": emitted_table}), ("README.md", {"readme": short()})):
+    for name, tables in (("docs/performance.md", {"h200": h200(), "kernels": table, "emitted": emitted_table, "layers": layers(), "models": models()}), ("README.md", {"readme": short()})):
         page = open(os.path.join(ROOT, name)).read()
         for mark, text in tables.items():
             page = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda m: m[1] + text + "\n" + m[2], page, flags=re.S)

@@ -1,5 +1,6 @@
-// The attention of examples/kernels under a C name, for bench/kernels.py.
-#include "../../examples/kernels/descriptors.hpp"
+// The attention of include/zellige/kernels under a C name, for bench/kernels.py.
+#include <zellige/kernels/descriptors.hpp>
+
 #include "launch.hpp"
 
 using namespace zellige;

@@ -1,5 +1,6 @@
-// The GEMM of examples/kernels under C names, for bench/kernels.py. Every function returns a cudaError_t.
-#include "../../examples/kernels/descriptors.hpp"
+// The GEMM of include/zellige/kernels under C names, for bench/kernels.py. Every function returns a cudaError_t.
+#include <zellige/kernels/descriptors.hpp>
+
 #include "launch.hpp"
 
 using namespace zellige;

@@ -1,5 +1,6 @@
-// The linear layers on few rows of examples/kernels under C names, for bench/kernels.py.
-#include "../../examples/kernels/descriptors.hpp"
+// The linear layers on few rows of include/zellige/kernels under C names, for bench/kernels.py.
+#include <zellige/kernels/descriptors.hpp>
+
 #include "launch.hpp"
 
 using namespace zellige;

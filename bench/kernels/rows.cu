@@ -1,12 +1,13 @@
 // C entries of the row kernels, the small GEMMs and decode attention: device pointers, sizes, a stream. Each
 // picks the blocking that was fastest on an H200, takes any size, and returns a cudaError_t. All kernels wait
 // for the one before by themselves, so they are launched early.
-#include "../../examples/kernels/decode_attention.hpp"
-#include "../../examples/kernels/gemm_ragged.hpp"
-#include "../../examples/kernels/gemm_sm80.hpp"
-#include "../../examples/kernels/norm.hpp"
-#include "../../examples/kernels/softmax.hpp"
-#include "../../examples/kernels/transpose.hpp"
+#include <zellige/kernels/decode_attention.hpp>
+#include <zellige/kernels/gemm_ragged.hpp>
+#include <zellige/kernels/gemm_sm80.hpp>
+#include <zellige/kernels/norm.hpp>
+#include <zellige/kernels/softmax.hpp>
+#include <zellige/kernels/transpose.hpp>
+
 #include "launch.hpp"
 
 using namespace zellige;

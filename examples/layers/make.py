@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Parts of today's transformers as graphs of plain operators, one JSON file each.
 
-  make.py real FOLDER     the sizes of Llama 3 8B: what lies in this folder
+  make.py real FOLDER     the sizes of Llama 3 8B: what lies in this folder; _b8 and _b16 decode so many sequences
   make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/layers
 
 Weights are (out, in), as a checkpoint stores them.
@@ -59,28 +59,28 @@ class Graph:
         return self.op("matmul", p, v, to=to)
 
 
-def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows, words, batch):
-    half, qkv_width = dim // 2, (heads + 2 * kv) * dim
+def layer(g, count, width, heads, kv, dim, hidden):
+    x, cos, sin = g.input("x", count, width), g.input("cos", count, 1, dim // 2), g.input("sin", count, 1, dim // 2)
+    return x, cos, sin, (g.input("g1", width), g.input("wqkv", (heads + 2 * kv) * dim, width), g.input("wo", width, heads * dim),
+                         g.input("g2", width), g.input("gate", hidden, width), g.input("up", hidden, width),
+                         g.input("down", width, hidden))
 
-    def layer(g, count):
-        x, cos, sin = g.input("x", count, width), g.input("cos", count, 1, half), g.input("sin", count, 1, half)
-        return x, cos, sin, (g.input("g1", width), g.input("wqkv", qkv_width, width), g.input("wo", width, heads * dim),
-                             g.input("g2", width), g.input("gate", hidden, width), g.input("up", hidden, width),
-                             g.input("down", width, hidden))
 
-    g = Graph("rms_qkv_rope")
-    x, cos, sin = g.input("x", batch, width), g.input("cos", batch, 1, half), g.input("sin", batch, 1, half)
-    g.qkv(x, g.input("g", width), g.input("w", qkv_width, width), cos, sin, batch, heads, kv, dim, ("q", "k", "v"))
+def write_decoding(folder, width, heads, kv, dim, hidden, keys, batch, suffix):
+    """What one token a sequence runs through."""
+    g = Graph("rms_qkv_rope" + suffix)
+    x, cos, sin = g.input("x", batch, width), g.input("cos", batch, 1, dim // 2), g.input("sin", batch, 1, dim // 2)
+    g.qkv(x, g.input("g", width), g.input("w", (heads + 2 * kv) * dim, width), cos, sin, batch, heads, kv, dim, ("q", "k", "v"))
     g.write(folder, "q", "k", "v")
 
-    g = Graph("norm_gated_mlp")
+    g = Graph("norm_gated_mlp" + suffix)
     x = g.input("x", batch, width)
     g.gated_mlp(x, g.input("g", width), g.input("gate", hidden, width), g.input("up", hidden, width),
                 g.input("down", width, hidden), "y")
     g.write(folder, "y")
 
-    g = Graph("llama_decode")  # one token a sequence; the caches hold it already
-    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, batch)
+    g = Graph("llama_decode" + suffix)  # the caches hold the token already
+    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, batch, width, heads, kv, dim, hidden)
     cache_k, cache_v = g.input("cache_k", batch, kv, keys, dim), g.input("cache_v", batch, kv, keys, dim)
     q, k, v = g.qkv(x, g1, wqkv, cos, sin, batch, heads, kv, dim, (None, "k", "v"))
     o = g.attention(g.op("reshape", q, shape=[batch, kv, heads // kv, dim]), cache_k, cache_v, dim, [0, 1, 3, 2])
@@ -88,8 +88,13 @@ def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows
     g.gated_mlp(y, g2, gate, up, down, "y")
     g.write(folder, "y", "k", "v")
 
+
+def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows, words, batches):
+    for batch in batches:
+        write_decoding(folder, width, heads, kv, dim, hidden, keys, batch, "" if batch == batches[0] else f"_b{batch}")
+
     g = Graph("llama_prefill")
-    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, tokens)
+    x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, tokens, width, heads, kv, dim, hidden)
     q, k, v = g.qkv(x, g1, wqkv, cos, sin, tokens, heads, kv, dim, (None, "k", "v"))
     q, k4, v4 = (g.op("reshape", g.op("permute", t, dims=[1, 0, 2]), shape=[kv, n, tokens, dim])
                  for t, n in ((q, heads // kv), (k, 1), (v, 1)))
@@ -125,7 +130,7 @@ def write_all(folder, width, heads, kv, dim, hidden, keys, tokens, queries, rows
     g.write(folder, "y")
 
 
-SIZES = {"real": (4096, 32, 8, 128, 14336, 4096, 2048, 4096, 8192, 32000, 1),
-         "small": (64, 4, 2, 16, 96, 40, 24, 33, 64, 200, 3)}
+SIZES = {"real": (4096, 32, 8, 128, 14336, 4096, 2048, 4096, 8192, 32000, (1, 8, 16)),
+         "small": (64, 4, 2, 16, 96, 40, 24, 33, 64, 200, (3,))}
 if __name__ == "__main__":
     write_all(sys.argv[2], *SIZES[sys.argv[1]])

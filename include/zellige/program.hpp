@@ -36,6 +36,12 @@ inline std::string taken(char* text) {
   const std::unique_ptr<char, void (*)(char*)> owner(text, zellige_text_free);
   return text;
 }
+inline std::string whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) throw ProgramError(path + ": cannot be read");
+  return text.str();
+}
 }  // namespace detail
 
 /// A validated graph.
@@ -47,11 +53,8 @@ class Graph {
     return Graph(made);
   }
   static Graph from_file(const std::string& path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) throw ProgramError(path + ": cannot be read");
     const std::string name = path.substr(path.find_last_of('/') + 1);
-    return from_json(text.str(), name.substr(0, name.find_last_of('.')));
+    return from_json(detail::whole(path), name.substr(0, name.find_last_of('.')));
   }
   const zellige_graph* handle() const { return handle_.get(); }
 
@@ -83,6 +86,19 @@ class Program {
     zellige_program* made = nullptr;
     detail::check(zellige_program_new(graph.handle(), &options, &made));
     handle_.reset(made);
+  }
+
+  /// What `zellige transpile --emit cubin` wrote: NAME.manifest.json, and NAME.cubin beside it.
+  static Program load(const std::string& manifest) {
+    const std::string ending = ".manifest.json";
+    if (manifest.size() <= ending.size() ||
+        manifest.compare(manifest.size() - ending.size(), ending.size(), ending) != 0)
+      throw ProgramError(manifest + ": expected a manifest, NAME.manifest.json, with NAME.cubin beside it");
+    const std::string cubin = detail::whole(manifest.substr(0, manifest.size() - ending.size()) + ".cubin");
+    zellige_program* made = nullptr;
+    detail::check(zellige_program_load(detail::whole(manifest).c_str(), manifest.c_str(), cubin.data(),
+                                       cubin.size(), &made));
+    return Program(made);
   }
 
   /// In order; they live as long as the program.
@@ -125,6 +141,7 @@ class Program {
   }
 
  private:
+  explicit Program(zellige_program* made) { handle_.reset(made); }
   template <class Get>
   std::vector<zellige_tensor_info> all(int count, Get get) const {
     std::vector<zellige_tensor_info> list(static_cast<std::size_t>(count));

@@ -18,6 +18,7 @@ import importlib
 # Everything is loaded when it is first used, so that importing takes no time.
 _PLACES = {
     "compile": "program",
+    "load": "program",
     "Program": "program",
     "TensorInfo": "program",
     "TensorSpec": "exchange",
@@ -28,7 +29,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native aten dtypes einsum exchange layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
+    "_native aten dtypes einsum exchange kernels layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
 )
 
 
@@ -49,4 +50,4 @@ def __getattr__(name: str):
 
 def __dir__():
     operators, layout = (importlib.import_module(f"zellige.{m}") for m in ("operators", "layout"))
-    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "layout", "operators", "dtypes"})
+    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "kernels", "layout", "operators", "dtypes"})

@@ -1,6 +1,7 @@
 """What `zellige` has, for type checkers and editors: __init__.py loads it when it is first used."""
 
 from . import dtypes as dtypes
+from . import kernels as kernels
 from . import layout as layout
 from . import operators as operators
 from ._native import Error as Error
@@ -68,5 +69,6 @@ from .operators import where as where
 from .program import Program as Program
 from .program import TensorInfo as TensorInfo
 from .program import compile as compile
+from .program import load as load
 
 __version__: str

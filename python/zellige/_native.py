@@ -75,6 +75,8 @@ _SIGNATURES = {
     "zellige_graph_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_graph_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_new": (c_int, [c_void_p, POINTER(_Options), POINTER(c_void_p)]),
+    "zellige_program_load": (c_int, [c_char_p, c_char_p, c_char_p, c_size_t, POINTER(c_void_p)]),
+    "zellige_cubin": (c_int, [c_char_p, c_char_p, _TEXTS, POINTER(c_size_t)]),
     "zellige_program_free": (None, [c_void_p]),
     "zellige_program_text": (c_int, [c_void_p, c_int, _TEXTS]),
     "zellige_program_price": (c_double, [c_void_p]),
@@ -90,7 +92,7 @@ _SIGNATURES = {
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 1
+_API_VERSION = 2
 _library = None
 
 
@@ -201,9 +203,13 @@ class Program:
             not fuse,
         )
         _find_nvrtc()
-        self._handle = c_void_p()
-        checked(library().zellige_program_new(graph.handle, byref(options), byref(self._handle)))
-        self._call = library().zellige_program_call
+        handle = c_void_p()
+        checked(library().zellige_program_new(graph.handle, byref(options), byref(handle)))
+        self._take(handle)
+
+    def _take(self, handle):
+        self._handle = handle
+        self._call, self._objects = library().zellige_program_call, None
 
     def __del__(self):
         if getattr(self, "_handle", None) and _library is not None:
@@ -233,11 +239,36 @@ class Program:
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
         """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
-        objects = (ctypes.py_object * len(inputs))(*inputs), (ctypes.py_object * len(outputs))(*outputs)
-        checked(_locked().zellige_program_call_objects(self._handle, exchange, objects[0], len(inputs), objects[1], len(outputs), stream))
+        if self._objects is None:  # looked up once: a call is short
+            run = _locked().zellige_program_call_objects
+            self._objects = run, self._handle.value, ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
+        run, handle, ins, outs = self._objects
+        status = run(handle, exchange, ins(*inputs), len(inputs), outs(*outputs), len(outputs), stream)
+        if status:
+            checked(status)
 
     def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))
+
+
+def loaded(manifest: str, name: str, cubin: bytes) -> Program:
+    """What was compiled before; `name` is what messages call the manifest."""
+    handle = c_void_p()
+    checked(library().zellige_program_load(manifest.encode(), name.encode(), cubin, len(cubin), byref(handle)))
+    program = Program.__new__(Program)
+    program._take(handle)
+    return program
+
+
+def cubin(source: str, target: str) -> bytes:
+    """CUDA text, which may include Zellige's headers, compiled by NVRTC."""
+    _find_nvrtc()
+    made, size = c_void_p(), c_size_t()
+    checked(library().zellige_cubin(source.encode(), target.encode(), byref(made), byref(size)))
+    try:
+        return ctypes.string_at(made, size.value)
+    finally:
+        library().zellige_text_free(made)
 
 
 def gpu():

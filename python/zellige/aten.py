@@ -1,5 +1,6 @@
 """torch's core operators (ATen) as operators on traced arrays."""
 
+import itertools
 import operator
 
 import torch
@@ -104,11 +105,49 @@ def _slice(x, dim=0, start=None, end=None, step=1):
     return x if (start, end) == (0, x.shape[dim]) else op.slice(x, dim, start, end)
 
 
+def _cat(parts, dim=0):
+    turned = _turned(parts, dim)
+    return op.concat(parts, dim) if turned is None else turned
+
+
+def _turned(parts, dim):
+    """What torch writes as cat((-b, a), -1), a and b the halves of x: its pairs turned by a quarter, which is one operator and no copy.
+    None of anything else."""
+    if len(parts) != 2 or dim % parts[0].ndim != parts[0].ndim - 1:
+        return None
+    trace, last, half = parts[0]._trace, parts[0].ndim - 1, parts[0].shape[-1]
+    negated = trace.maker(parts[0])
+    b, a = (negated and trace.maker(negated["inputs"][0])), trace.maker(parts[1])
+    whole = {"op": "slice", "dim": last}
+    for made, start in ((b, half), (a, 0)):
+        if made is None or made["inputs"] != (a or {}).get("inputs") or not (whole | {"start": start, "end": start + half}).items() <= made.items():
+            return None
+    if negated["op"] != "neg":
+        return None
+    x = trace.arrays[a["inputs"][0]]
+    if x.shape[-1] != 2 * half:
+        return None
+    row = parts[1]
+    for d in range(last):
+        row = _slice(row, d, 0, 1)
+    return op.rotary(x, op.lt(row, row), op.add(op.lt(row, row), 1))
+
+
 def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
     if step != 1:
         raise Error(f"expected slices of step 1, found {step}")
     start, end, _ = slice(start, end).indices(x.shape[dim])
     return part if (start, end) == (0, x.shape[dim]) else op.slice_scatter(x, part, dim, start)
+
+
+def _index_put(x, indices, values, accumulate=False):
+    """One row, named by a tensor: as caches are written."""
+    found = [(d, at) for d, at in enumerate(indices) if at is not None]
+    if accumulate or len(found) != 1 or found[0][1].shape != (1,):
+        raise Error(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
+    d, at = found[0]
+    shape = (*x.shape[:d], 1, *x.shape[d + 1 :])
+    return op.slice_scatter(x, values if values.shape == shape else op.expand(values, shape), d, at)
 
 
 def _copied(to, x, non_blocking=False):
@@ -119,6 +158,15 @@ def _copied(to, x, non_blocking=False):
 def _select(x, dim, index):
     at = index % x.shape[dim]
     return numpy_face._squeeze(op.slice(x, dim, at, at + 1), dim)
+
+
+def _split(x, sizes, dim=0):
+    """Parts as torch has them: views, and not tensors of their own as `split` makes them."""
+    size = x.shape[dim]
+    if isinstance(sizes, int):
+        sizes = [min(sizes, size - at) for at in range(0, size, sizes)]
+    ends = list(itertools.accumulate(sizes))
+    return [_slice(x, dim % x.ndim, end - n, end) for n, end in zip(sizes, ends)]
 
 
 def _transpose(x, a, b):
@@ -148,8 +196,8 @@ VIEWS = {
     aten.squeeze.dims: _squeeze,
     aten.slice.Tensor: _slice,
     aten.select.int: _select,
-    aten.split_with_sizes.default: lambda x, sizes, dim=0: op.split(x, sizes, dim),
-    aten.split.Tensor: lambda x, size, dim=0: op.split(x, size, dim),
+    aten.split_with_sizes.default: _split,
+    aten.split.Tensor: _split,
     aten.clone.default: _same,
     aten.detach.default: _same,
     aten.alias.default: _same,
@@ -193,8 +241,9 @@ OPERATORS = VIEWS | {
     aten.amin.default: _reduction(op.amin),
     aten.var.correction: _variance,
     aten.native_layer_norm.default: _layer_norm,
-    aten.cat.default: op.concat,
+    aten.cat.default: _cat,
     aten.slice_scatter.default: _slice_scatter,
+    aten.index_put.default: _index_put,
     aten.copy.default: _copied,
     aten.embedding.default: lambda weight, rows, *_: op.gather(weight, rows),
     aten._to_copy.default: _to_copy,
@@ -209,6 +258,16 @@ def dtype_of(value) -> str:
 
 def evaluate(node, arrays):
     """A node of an FX graph on the arrays of those before it."""
+    result = evaluate_on(node, node.args, arrays)
+    if isinstance(result, Array):
+        expected = node.meta["val"]
+        if result.shape != tuple(expected.shape) or result._dtype != dtype_of(expected):
+            raise Error(f"expected {dtype_of(expected)} {tuple(expected.shape)}, found {result._dtype} {result.shape}")
+    return result
+
+
+def evaluate_on(node, args, arrays):
+    """Its operator on these arguments, in which nodes stand for the arrays given for them."""
     if node.target not in OPERATORS:
         raise Error("is not known")
 
@@ -222,9 +281,4 @@ def evaluate(node, arrays):
     stated = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in stated and node.all_input_nodes and stated["device"] == node.all_input_nodes[0].meta["val"].device:
         del stated["device"]  # where it lies already
-    result = OPERATORS[node.target](*map(value, node.args), **stated)
-    if isinstance(result, Array):
-        expected = node.meta["val"]
-        if result.shape != tuple(expected.shape) or result._dtype != dtype_of(expected):
-            raise Error(f"expected {dtype_of(expected)} {tuple(expected.shape)}, found {result._dtype} {result.shape}")
-    return result
+    return OPERATORS[node.target](*map(value, args), **stated)

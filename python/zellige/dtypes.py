@@ -13,6 +13,8 @@ int32  int32            int32
 ====== ================ =======================
 """
 
+import functools
+
 from ._native import Error
 
 # Name here, elsewhere, bytes of an element, DLPack's code.
@@ -67,6 +69,7 @@ def numpy_dtype(name: str):
     return numpy.dtype(getattr(ml_dtypes, row[1]))
 
 
+@functools.cache
 def torch_dtype(name: str):
     """torch's dtype of a name."""
     import torch

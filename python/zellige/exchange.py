@@ -141,4 +141,7 @@ def empty_like(like, info):
         raise Error(f"output {info.name}: arrays of {framework} are not allocated here; pass out=")
     dtype = dtypes.numpy_dtype(info.dtype)
     buffer = module.empty(info.bytes // dtype.itemsize, dtype)
-    return module.lib.stride_tricks.as_strided(buffer, info.shape, [s * dtype.itemsize for s in info.strides])
+    strides = [s * dtype.itemsize for s in info.strides]
+    if framework == "cupy":
+        return module.lib.stride_tricks.as_strided(buffer, info.shape, strides)
+    return module.ndarray(info.shape, dtype, buffer, 0, strides)  # as_strided does not know ml_dtypes' float8_e5m2

@@ -75,6 +75,8 @@ class Program:
             and (signature is None or signature[1] == list(signature[0].parameters)[: len(self.inputs)])
             and all(o.memory is None for o in self.outputs)
         )
+        single = results is None or (not isinstance(results[0], (tuple, list, dict)) and results[1] == [0])
+        self._count, self._single = len(self.inputs), single and len(self.outputs) == 1
 
     def __repr__(self) -> str:
         def shown(tensors):
@@ -102,11 +104,16 @@ class Program:
     def __call__(self, *args, out=None, stream=None, **kwargs):
         """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: a CUDA stream's address in
         place of the current one."""
-        if self._plain and not kwargs and len(args) == len(self.inputs) and isinstance(out, list) and len(out) == len(self.outputs):
+        if self._plain and not kwargs and len(args) == self._count:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False):
-                self._native.call_objects(table, args, out, stream)
-                return self._given_back(args, out)
+                if out is None:
+                    outs = [exchange.empty_like(args[0], o) for o in self.outputs]
+                else:
+                    outs = out if isinstance(out, list) else [out]
+                if len(outs) == len(self.outputs):
+                    self._native.call_objects(table, args, outs, stream)
+                    return outs[0] if self._single else self._given_back(args, outs)
         leaves = self._bound(args, kwargs)
         given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
         inputs = exchange.Tensors(given)
@@ -192,6 +199,24 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
         graph = _graph(function)
         return Program(_native.Program(graph, constants=constant, **options), graph.form().get("name", "graph"))
     return _traced(function, examples, constant, options)
+
+
+def load(manifest) -> Program:
+    """What `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin beside it. It runs on GPUs alone, and compiles
+    nothing."""
+    path = os.fspath(manifest)
+    if not path.endswith(".manifest.json"):
+        raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin beside it")
+    found = []
+    for file in (path, path.removesuffix(".manifest.json") + ".cubin"):
+        try:
+            with open(file, "rb") as opened:
+                found.append(opened.read())
+        except OSError as why:
+            raise Error(f"{file}: cannot be read: {why.strerror}") from None
+    text = found[0].decode(errors="replace")
+    native = _native.loaded(text, path, found[1])
+    return Program(native, json.loads(text)["name"])
 
 
 def _graph(form) -> _native.Graph:

@@ -6,6 +6,7 @@ part becomes a program, and all else stays as it is. A graph that needs gradient
 """
 
 import math
+import operator
 from dataclasses import dataclass, field
 
 import torch
@@ -14,12 +15,16 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _native, aten
+from . import _native, aten, dtypes
+from . import operators as op
 from ._native import Error
+from .aten_rows import Rows
 from .program import Program
 from .tracing import Trace
 
 _KEPT = [torch.ops.aten.silu.default]  # known here as one operator
+_UPDATE = torch.ops.aten.copy_.default
+_EMBEDDING, _PUT, _CAST = torch.ops.aten.embedding.default, torch.ops.aten.index_put.default, torch.ops.aten._to_copy.default
 
 
 @dataclass
@@ -55,7 +60,7 @@ class _Known(OperatorSupportBase):
         self.known = {}  # by node: what it gives, of a trace of its own
 
     def is_node_supported(self, submodules, node) -> bool:
-        if node.op != "call_function":
+        if node.op != "call_function" or node.target is _UPDATE:  # _changes finds the parts that take these
             return False
         if node not in self.known:
             self.known[node] = self._tried(node)
@@ -86,9 +91,11 @@ class _Known(OperatorSupportBase):
 class Part(torch.nn.Module):
     """A part of a graph as a program. Its operators are kept beside it."""
 
-    def __init__(self, name, module, constants):
+    def __init__(self, name, module, constants, updates):
+        """`updates`: by a result's number, the placeholder whose tensor it becomes."""
         super().__init__()
         trace, arrays, self.order = Trace(name), {}, []
+        rows = Rows(module.graph)
         outputs = ()
         for node in module.graph.nodes:
             if node.op == "placeholder":
@@ -97,23 +104,28 @@ class Part(torch.nn.Module):
             elif node.op == "output":
                 outputs = node.args[0]
             else:
-                arrays[node] = aten.evaluate(node, arrays)
+                arrays[node] = rows.evaluate(node, arrays)
         self.single = not isinstance(outputs, (tuple, list))
         nodes = [outputs] if self.single else list(outputs)
-        made, self.which = [], []  # of each result: which output it is, or which argument (complemented)
+        for i, x in updates.items():
+            op.in_place(arrays[nodes[i]], arrays[x])
+        made, strides, self.which = [], [], []  # the latter of each result: which output it is, or which argument (complemented)
+        self.shapes = [tuple(n.meta["val"].shape) for n in nodes]
         for n in nodes:
-            name_ = arrays[n]._name
-            if name_ in self.order:
-                self.which.append(~self.order.index(name_))
+            value, array = n.meta["val"], arrays[n]
+            if array._name in self.order:
+                self.which.append(~self.order.index(array._name))
                 continue
-            known = [m for m in made if arrays[m]._name == name_]
-            if not known:
-                made.append(n)
-            self.which.append(made.index((known or [n])[0]))
+            if value.is_contiguous():
+                array = rows.matrices.get(array._name, array)
+            if array._name not in made:
+                made.append(array._name)
+                strides.append(value.stride() if array is arrays[n] else (array.shape[1], 1))
+            self.which.append(made.index(array._name))
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
             raise Error("computes nothing")
-        form, read = trace.form([arrays[n] for n in made], names, [n.meta["val"].stride() for n in made])
+        form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         native = _native.Program(
             _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True
         )
@@ -123,17 +135,19 @@ class Part(torch.nn.Module):
 
     def forward(self, *args):
         given = [_laid_out(args[i], info) for i, info in self.inputs]
-        like = given[0]
-        outs = [torch.empty_strided(o.shape, o.strides, dtype=args_dtype(o), device=like.device) for o in self.program.outputs]
+        device, outs = given[0].device, []
+        for o in self.program.outputs:
+            if o.memory is None:
+                outs.append(torch.empty_strided(o.shape, o.strides, dtype=dtypes.torch_dtype(o.dtype), device=device))
         self.program(*given, out=outs)
-        results = [args[~i].clone() if i < 0 else outs[i] for i in self.which]
+        made, own = [], iter(outs)
+        for o in self.program.outputs:
+            made.append(next(own) if o.memory is None else args[self.read[o.memory]])
+            if o.memory is not None and made[-1] is not given[o.memory]:
+                made[-1].copy_(given[o.memory])
+        results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
+        results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
         return results[0] if self.single else tuple(results)
-
-
-def args_dtype(info):
-    from . import dtypes
-
-    return dtypes.torch_dtype(info.dtype)
 
 
 def _laid_out(x, info):
@@ -141,6 +155,21 @@ def _laid_out(x, info):
     if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
         return x
     return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)
+
+
+def _changes(part) -> dict:
+    """By a result's number, the copy_ that puts it into an argument which nothing but the part reads: the part may change it where it
+    lies."""
+    changes, results = {}, {0: part}
+    getters = [u for u in part.users if u.target is operator.getitem]
+    if getters:
+        results = {g.args[1]: g for g in getters}
+    for i, result in results.items():
+        copies = [u for u in result.users if u.target is _UPDATE and u.args[1] is result]
+        returned = any(u.op == "output" for u in result.users)
+        if len(copies) == 1 and not returned and set(copies[0].args[0].users) == {part, copies[0]}:
+            changes[i] = copies[0]
+    return changes
 
 
 def _compiled(graph_module, constants, report):
@@ -157,14 +186,26 @@ def _compiled(graph_module, constants, report):
         module = fused.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in constants}
+        changes = _changes(node)
+        updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
         try:
-            part = Part(node.target, module, weights)
+            try:
+                part = Part(node.target, module, weights, updates)
+            except Error:
+                if not updates:
+                    raise
+                part, changes = Part(node.target, module, weights, {}), {}
         except Error as why:
             report.left[node.target] = str(why)
             continue
+        for copy in changes.values():
+            fused.graph.erase_node(copy)
+        report.taken += len(changes)
         fused.set_submodule(node.target, part)
         report.parts.append(part.program)
         report.taken += sum(n.op == "call_function" for n in module.graph.nodes)
+    for node in fused.graph.find_nodes(op="call_function", target=_UPDATE):
+        report.left[str(_UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
     fused.recompile()
     return fused
 
@@ -190,15 +231,27 @@ class _KeptAttention(torch.overrides.TorchFunctionMode):
 
 
 def _name_rows_by_int32(module):
-    """Rows of an embedding are named by int64 in torch, and by int32 here."""
-    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
-        rows = node.args[1]
-        if rows.meta["val"].dtype != torch.int64:
-            continue
-        with module.graph.inserting_before(node):
-            narrow = module.graph.call_function(torch.ops.aten._to_copy.default, (rows,), {"dtype": torch.int32})
-        narrow.meta["val"] = rows.meta["val"].to(torch.int32)
-        node.args = (node.args[0], narrow, *node.args[2:])
+    """Rows of an embedding, and where a cache is written, are named by int64 in torch, and by int32 here."""
+    graph, made = module.graph, {}
+
+    def call(before, target, *args, **options):
+        key = (target, args, *options.items())
+        if key not in made:
+            with graph.inserting_before(before):
+                made[key] = graph.call_function(target, args, options)
+            made[key].meta["val"] = target(args[0].meta["val"], *args[1:], **options)
+        return made[key]
+
+    for node in graph.nodes:
+        if node.target is _EMBEDDING and node.args[1].meta["val"].dtype == torch.int64:
+            rows = call(node, _CAST, node.args[1], dtype=torch.int32)
+            node.args = (node.args[0], rows, *node.args[2:])
+        if node.target is _PUT:
+            found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
+            if len(found) == 1 and found[0][1].meta["val"].dtype == torch.int64 and found[0][1].meta["val"].shape == (1,):
+                d, at = found[0]
+                at = call(node, torch.ops.aten.remainder.Scalar, at, node.args[0].meta["val"].shape[d])  # torch counts from the end, too
+                node.update_arg(1, [call(node, _CAST, at, dtype=torch.int32) if i == d else None for i in range(len(node.args[1]))])
 
 
 def backend(graph_module, example_inputs):
@@ -219,4 +272,6 @@ def backend(graph_module, example_inputs):
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
     with _KeptAttention():
-        return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions)
+        return aot_module_simplified(
+            graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions, keep_inference_input_mutations=True
+        )

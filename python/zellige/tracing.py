@@ -18,6 +18,7 @@ class Trace:
         self.name = name
         self.inputs, self.operators = [], []  # as the JSON form has them
         self.captured = []  # (input's name, array): what the function had from elsewhere
+        self.arrays = {}  # by name
         self._taken = set()
 
     def fresh(self, name: str) -> str:
@@ -40,7 +41,7 @@ class Trace:
         cast = {"op": "cast", "inputs": [name], "outputs": [f"{name}_"], "dtype": "f32"}
         _native.Graph({"zellige_graph": 1, "name": self.name, "inputs": [form], "operators": [cast], "outputs": [f"{name}_"]})
         self.inputs.append(form)
-        return Array(self, name, dtype, tuple(shape))
+        return Array(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
         """An input for an array that the function uses without having it as a parameter."""
@@ -53,6 +54,11 @@ class Trace:
         traced = self.input(f"captured_{len(self.captured)}", spec.dtype, spec.shape, spec.strides, constant=True)
         self.captured.append((traced._name, array, traced))
         return traced
+
+    def maker(self, array):
+        """The operator that makes an array, or its name, in the JSON form; None of an input."""
+        name = getattr(array, "_name", array)
+        return next((o for o in reversed(self.operators) if name in map(_name, o["outputs"])), None)
 
     def append(self, op: str, operands, attributes, results: int = 1):
         """One operator; its results as arrays."""
@@ -120,6 +126,7 @@ class Array:
 
     def __init__(self, trace: Trace, name: str, dtype: str, shape: tuple):
         self._trace, self._name, self._dtype, self.shape = trace, name, dtype, tuple(shape)
+        trace.arrays[name] = self
 
     @property
     def dtype(self):

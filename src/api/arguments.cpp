@@ -48,14 +48,20 @@ std::string place_name(const zellige_tensor& a) {
 
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
-  const graph::Shape shape(a.shape, a.shape + std::max(a.rank, 0));
-  if (shape != t.shape)
-    mistake(m, t, "expected shape {}, found {}", graph::to_string(t.shape), graph::to_string(shape));
-  const graph::Strides strides =
-      a.strides ? graph::Strides(a.strides, a.strides + a.rank) : graph::row_major(shape);
-  for (std::size_t d = 0; d < shape.size(); ++d)  // along an extent of 1 any number will do
-    if (shape[d] > 1 && strides[d] != t.strides[d])
-      mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides), graph::to_string(strides));
+  const std::span shape(a.shape, static_cast<std::size_t>(std::max(a.rank, 0)));
+  if (!std::ranges::equal(shape, t.shape))
+    mistake(m, t, "expected shape {}, found {}", graph::to_string(t.shape),
+            graph::to_string(graph::Shape(shape.begin(), shape.end())));
+  std::int64_t packed = 1;  // the stride of a row-major tensor
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const std::int64_t stride = a.strides ? a.strides[d] : packed;
+    packed *= shape[d];
+    if (shape[d] == 1 || stride == t.strides[d]) continue;  // along an extent of 1 any number will do
+    const graph::Shape found(shape.begin(), shape.end());
+    mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
+            graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank)
+                                       : graph::row_major(found)));
+  }
   if (!a.data) mistake(m, t, "expected an address, found NULL");
   check_alignment(m, t, address(a));
 }

@@ -41,7 +41,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
     const KeptContext kept;
     const run::Options measured{
         .on = run::Engine::gpu, .target = std::string(target.name), .wishes = asked, .tune = o.tune};
-    asked.tiling = run::tuned(graph, measured, cache), asked.tiles = plan::Tiles::stated;
+    asked.tiling = run::tuned(graph, measured, cache).tiling, asked.tiles = plan::Tiles::stated;
   }
   return emit::transpile(graph, target, asked);
 }

@@ -1,6 +1,7 @@
 #include "api/host.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "graph/error.hpp"
 #include "graph/reference.hpp"
@@ -19,12 +20,33 @@ Bytes copied(const emit::TensorPlace& t, const void* from) {
   return bytes;
 }
 
+template <class Bits>
+void plain_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
+  run::each_element(t, [&](std::size_t at, std::size_t n) {
+    for (std::size_t i = at; i < at + n; i += sizeof(Bits)) {
+      Bits x;
+      std::memcpy(&x, bytes.data() + i, sizeof(x));
+      if ((x & magnitude) > infinity) std::memcpy(bytes.data() + i, &nan, sizeof(x));
+    }
+  });
+}
+
+/// For the emulator, to which some bits of a NaN mean that nothing was written there.
+Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
+  Bytes bytes = copied(t, from);
+  if (t.dtype == graph::DType::f16) plain_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
+  if (t.dtype == graph::DType::bf16) plain_nans<std::uint16_t>(t, bytes, 0x7f80, 0x7fc0);
+  if (t.dtype == graph::DType::f32) plain_nans<std::uint32_t>(t, bytes, 0x7f800000, 0x7fc00000);
+  return bytes;
+}
+
 /// Kernels take the nearest row there is; here a number that names none is the caller's mistake.
 void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const emit::TensorPlace& t = m.tensors[i];
-    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].bound == 0) continue;
+    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].rows == 0) continue;
     run::check_numbers(numbers[static_cast<std::size_t>(t.position)], {t.shape, run::unpack(t, storage[i])},
                        fmt::format("program {}, input {}:", m.name, t.name));
   }
@@ -45,7 +67,7 @@ void run_emulated(const emit::Program& p, const graph::KernelGraph& g, const Hos
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
     storage.push_back(t.role == emit::Role::input
-                          ? copied(t, memory.inputs[static_cast<std::size_t>(t.position)])
+                          ? copied_to_emulator(t, memory.inputs[static_cast<std::size_t>(t.position)])
                           : run::poisoned(t));
   check_rows(m, g, storage);
   const run::EmulatedRun done = run::run_emulated(p, storage, cache, workers);

@@ -17,10 +17,20 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
   if (options_.on == On::gpu) launcher();
 }
 
+Program::Program(emit::Manifest m, run::Cubin cubin)
+    : options_({.on = On::gpu}),
+      cache_(run::Cache::standard()),
+      emitted_{.source = {}, .plan = {}, .price = {}, .graph = {}, .manifest = std::move(m)},
+      loaded_(std::move(cubin)),
+      signature_(emitted_.manifest) {
+  run::check(emitted_.manifest);
+}
+
 Launcher& Program::launcher() {
   std::call_once(compiled_, [&] {
     const emit::Manifest& m = emitted_.manifest;
-    launcher_ = std::make_unique<Launcher>(m, run::compile_cubin(emitted_.source, m.target, cache_));
+    launcher_ = std::make_unique<Launcher>(
+        m, loaded_.bytes.empty() ? run::compile_cubin(emitted_.source, m.target, cache_) : loaded_);
   });
   return *launcher_;
 }
@@ -62,6 +72,9 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
 }
 
 double Program::time() const {
+  if (!loaded_.bytes.empty())
+    fail("program {}: was loaded by its manifest; only what is compiled here from a graph is timed",
+         emitted_.manifest.name);
   if (!gpu().why_not.empty()) fail("time: only a GPU's time means anything; {}", gpu().why_not);
   const KeptContext kept;
   // The graph as it was fused and tiled makes the same program again.

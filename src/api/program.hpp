@@ -13,6 +13,8 @@ namespace zellige::api {
 class Program {
  public:
   Program(const graph::KernelGraph&, const Options&);
+  /// Of kernels that were compiled before. They run on a GPU alone.
+  Program(emit::Manifest, run::Cubin);
 
   const emit::Program& emitted() const { return emitted_; }
   const emit::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
@@ -33,6 +35,7 @@ class Program {
   const Options options_;
   const run::Cache cache_;
   const emit::Program emitted_;
+  const run::Cubin loaded_;  // empty where the text is compiled here
   const Signature signature_;
   std::once_flag compiled_;
   std::unique_ptr<Launcher> launcher_;

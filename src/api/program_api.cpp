@@ -5,9 +5,12 @@
 #include "api/graph_api.hpp"
 #include "api/guard.hpp"
 #include "api/program.hpp"
+#include "emit/read_manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/json.hpp"
+#include "run/nvrtc.hpp"
 #include "run/standalone.hpp"
+#include "target/target.hpp"
 
 using namespace zellige;
 using namespace zellige::api;
@@ -37,6 +40,8 @@ Options options(const zellige_options& o) {
 }
 
 std::string text_of(const emit::Program& p, zellige_text which) {
+  if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET)
+    fail("program {}: was loaded by its manifest, which has neither text nor plan", p.manifest.name);
   switch (which) {
     case ZELLIGE_SOURCE:
       return p.source;
@@ -103,6 +108,21 @@ std::span<const zellige_tensor> span(const zellige_tensor* first, int count) {
 zellige_status zellige_program_new(const zellige_graph* g, const zellige_options* given,
                                    zellige_program** made) {
   return guarded([&] { *made = new zellige_program{Program(g->graph, options(known(given)))}; });
+}
+zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin, size_t bytes,
+                                    zellige_program** made) {
+  return guarded([&] {
+    const std::string text(static_cast<const char*>(cubin), bytes);
+    if (!text.starts_with("\177ELF"))
+      fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, bytes);
+    *made = new zellige_program{Program(emit::parse_manifest(manifest, name), run::Cubin{.bytes = text})};
+  });
+}
+zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
+  return guarded([&] {
+    const run::Cubin made = run::compile_cubin(source, target::find(target).name, run::Cache::standard());
+    *cubin = text_copy(made.bytes), *bytes = made.bytes.size();
+  });
 }
 void zellige_program_free(zellige_program* p) { delete p; }
 zellige_status zellige_program_text(const zellige_program* p, zellige_text which, char** text) {

@@ -1,6 +1,7 @@
 // zellige transpile: a graph's kernel and manifest as files.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,11 +10,14 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/tiling.hpp"
+#include "emit/c_header.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/constant.hpp"
 #include "run/files.hpp"
+#include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
+#include "run/shared_object.hpp"
 #include "run/standalone.hpp"
 #include "target/target.hpp"
 
@@ -24,8 +28,30 @@ struct Arguments {
   std::string file, folder = ".", target = "sm_80", tiling;
   int index = 0;
   std::vector<std::string> constants;
+  std::vector<std::string> emit = {"cu"};
   bool one_file = false, explain = false, force = false, as_given = false;
 };
+
+/// Every file that was asked for, and the manifest; their paths.
+std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
+  const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
+  const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
+  std::vector<std::string> paths;
+  const auto put = [&](const std::string& ending, const std::string& content) {
+    outputs.put(paths.emplace_back(stem + ending), content);
+  };
+  const run::Cache cache = run::Cache::standard();
+  if (asked("cu")) put(".cu", program.source + (asked("h") ? emit::cuda_definition(program.manifest) : ""));
+  if (asked("h")) put(".h", emit::c_header(program.manifest));
+  if (asked("cubin") || asked("so")) {
+    const run::Cubin cubin = run::compile_cubin(program.source, program.manifest.target, cache);
+    if (asked("cubin")) put(".cubin", cubin.bytes);
+    if (asked("so")) put(".so", run::shared_object(program.manifest, cubin.bytes, cache));
+  }
+  put(".manifest.json", emit::to_json(program.manifest));
+  outputs.commit();
+  return paths;
+}
 
 int transpile(const Arguments& a) {
   const target::Target& target = target::find(a.target);
@@ -42,16 +68,12 @@ int transpile(const Arguments& a) {
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);
-  const auto stem = std::filesystem::path(a.folder) / program.manifest.name;
-  const std::string cuda = stem.string() + ".cu", manifest = stem.string() + ".manifest.json";
-  outputs.put(cuda, program.source);
-  outputs.put(manifest, emit::to_json(program.manifest));
-  outputs.commit();
+  const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
     for (const std::string& note : fused.notes) fmt::print("{}\n", note);
     fmt::print("{}{}\n", plan::print(program.plan), plan::print(program.price));
   }
-  fmt::print("{}\n{}\n", cuda, manifest);
+  for (const std::string& path : paths) fmt::print("{}\n", path);
   return success;
 }
 
@@ -60,7 +82,8 @@ int transpile(const Arguments& a) {
 Entry add_transpile(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "transpile", "Write a graph's CUDA text NAME.cu and its manifest NAME.manifest.json");
+      "transpile",
+      "Write a graph's CUDA text NAME.cu, or what --emit names, and its manifest NAME.manifest.json");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Which graph of the file")
       ->check(integer(0, most_index))
@@ -72,6 +95,16 @@ Entry add_transpile(CLI::App& app) {
   add_tiling(*command, a->tiling);
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
+  command
+      ->add_option(
+          "--emit", a->emit,
+          "What to write beside the manifest: cu, the CUDA text; h, a header that declares the program as "
+          "one "
+          "function of C, which cu then defines; cubin; so, a shared object with that function and the cubin")
+      ->delimiter(',')
+      ->type_name("LIST")
+      ->check(one_of({"cu", "h", "cubin", "so"}))
+      ->capture_default_str();
   command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan in words");

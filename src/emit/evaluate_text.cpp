@@ -99,7 +99,11 @@ void KernelText::nest(const std::vector<int>& tasks) {
       out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
                 fragment_type(c), plan_.tasks[t].node,
                 plan::guards(plan_, plan_.tasks[t]).empty() ? "" : "{}");
-  if (c.row)
+  for (int t : tasks)
+    if (plan_.tasks[t].kind == TaskKind::to_lines)
+      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
+                plan_.tasks[t].node, fragment_type(c));
+  if (c.row || c.replicated())
     fragment_nest(tasks);
   else
     sweep_nest(tasks);
@@ -123,10 +127,11 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
   out_.line("#pragma unroll");
-  out_.open("for (int i = 0; i < {}::pairs; ++i) {{", type);
-  out_.line("const FragmentAt at = {}::at(i, warp, lane);", type);
+  out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? "pairs" : "lines");
+  out_.line("const FragmentAt at = {}::{}(i, warp, lane);", type, c.row ? "at" : "line_at");
   NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
-  nest.at[rank - 2] = Index::named("at.m"), nest.at[rank - 1] = Index::named("at.n");
+  nest.at[rank - 2] = Index::named("at.m");
+  if (c.row) nest.at[rank - 1] = Index::named("at.n");
   if (c.turns() > 1) {
     out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.turns());
     nest.at[rank - 1] = Index::named("n");
@@ -144,6 +149,11 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
       return to_global(item, nest);
     case TaskKind::accumulate:
       return accumulate(item, nest);
+    case TaskKind::to_lines:
+      return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
+    case TaskKind::rescale:
+      return out_.line("for (int v = 0; v < 2; ++v) acc{}.pair({})[v] *= {};", item.node, nest.chunk,
+                       values_[item.in[0]].text);
     case TaskKind::to_operand: {
       const std::string r = store_value(values_[item.in[0]], 2);
       out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
@@ -208,6 +218,11 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const std::string r = store_value(v, vector);
   std::optional<Index> limit;
   if (item.edge > 0) limit = item.edge;
+  if (nest.context->replicated()) {
+    out_.open("if (lane % {} == 0) {{", nest.context->holders());
+    write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
+    return out_.close();
+  }
   if (b.partials == 1) return write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
   out_.open("{{");
   out_.line("const int part = {}::warp_k(warp);", fragment_type(*nest.context));

@@ -37,6 +37,11 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
         values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1, "",
                       register_type(block_.nodes[item.node].dtype)};
         break;
+      case Kind::in_lines:
+        values_[i] = {
+            fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
+            "", register_type(block_.nodes[item.node].dtype)};
+        break;
       case Kind::apply:
         values_[i] = apply(item, nest);
         break;
@@ -114,6 +119,12 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
     result.text = masked(item, in, nest);
   } else {
+    // One divisor of several neighbours is inverted once.
+    if (n.op == OpKind::div && in.size() == 2 && result.vector && !values_[item.in[1]].vector) {
+      const std::string name = fresh("d");
+      out_.line("const Divisor {}({});", name, in[1]);
+      in[1] = name;
+    }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
   }
   // A value with several readers, or a long one, is computed once.

@@ -105,8 +105,9 @@ void KernelText::declarations() {
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
-    const Counted i = counted("i", c.steps(0)), v = counted("v", c.vector());
-    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, c.steps(0));
+    const std::int64_t vectors = c.values() / c.vector();
+    const Counted i = counted("i", vectors), v = counted("v", c.vector());
+    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, vectors);
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
@@ -206,9 +207,17 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
   if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trips, "int", begin.from);
-  if (begin.trips > begin.from + 1)
+  if (begin.trips > begin.from + 1 && !begin.bounded)
     out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
-  out_.open("{}{{", it.head);
+  if (begin.bounded) {
+    const plan::Trips& t = *plan_.trips;
+    const Index keys = global_start(t.rows, false, 0) + t.last;
+    out_.line("const int trips = at_most(({}) / {}, {}) + 1;  // a mask leaves nothing of the others", keys,
+              t.each, begin.trips - 1);
+    out_.open("for (int it = 0; it < trips; ++it) {{");
+  } else {
+    out_.open("{}{{", it.head);
+  }
   iteration_ = it.at;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
   run(steps, first, last);

@@ -9,6 +9,12 @@ std::string_view name(Role role) {
   return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
 }
 
+std::string digits(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
 nlohmann::ordered_json price(const plan::KernelPrice& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},
@@ -61,9 +67,13 @@ std::string to_json(const Manifest& m) {
     if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
     if (k.programmatic) j["programmatic"] = true;
     j["arguments"] = Json::array();
-    for (std::size_t i = 0; i < k.tensors.size(); ++i)
-      j["arguments"].push_back(
-          {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end())
+        j["arguments"].push_back({{"bytes", digits(constant->second)}});
+      else
+        j["arguments"].push_back(
+            {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+    }
     for (const auto& [argument, map] : k.maps)
       j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
           {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};

@@ -27,19 +27,22 @@ struct TensorPlace {
   std::int64_t bytes = 0;    // of storage, from its first element to its last
   int memory = -1;           // output: the input whose memory it has taken, an index into the tensors
   bool constant = false;     // input: no earlier work on the stream writes it
+  bool operator==(const TensorPlace&) const = default;
 };
 
-/// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor.
+/// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor. Where a tensor is -1
+/// the parameter is a constant; kernels that were not emitted have such.
 struct KernelLaunch {
   std::string name;  // the extern "C" name of the __global__ function
   graph::Dim3 grid, block;
-  std::int64_t shared_bytes = 0;        // dynamic
-  std::vector<int> tensors;             // indices into Manifest::tensors
-  std::vector<bool> writes;             // parallel to tensors
-  std::map<int, plan::TensorMap> maps;  // by parameter: what its descriptor says; others are pointers
-  int cluster = 1;                      // blocks along x that are launched together
-  plan::KernelPrice price{};            // what it is expected to take
-  bool programmatic = false;            // may be launched while the kernel before it still runs
+  std::int64_t shared_bytes = 0;              // dynamic
+  std::vector<int> tensors;                   // indices into Manifest::tensors
+  std::vector<bool> writes;                   // parallel to tensors
+  std::map<int, plan::TensorMap> maps;        // by parameter: what its descriptor says; others are pointers
+  std::map<int, std::string> constants = {};  // by parameter: its bytes
+  int cluster = 1;                            // blocks along x that are launched together
+  plan::KernelPrice price{};                  // what it is expected to take
+  bool programmatic = false;                  // may be launched while the kernel before it still runs
 };
 
 struct Manifest {

@@ -47,6 +47,18 @@ void KernelText::finish(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  if (task.buffer < 0) {  // every lane of a row keeps the row's
+    const std::string type = fragment_type(c);
+    out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), task.node, type);
+    const bool some = open_threads(c);
+    out_.line("#pragma unroll");
+    out_.line(
+        "for (int r = 0; r < {0}::lines; ++r) acc{1}[r][0] = {2}_lanes<{3}>(sum{1}[r], {0}::line_at(r, warp, "
+        "lane).m);",
+        type, task.node, max ? "max" : "sum", c.lanes());
+    if (some) out_.close();
+    return;
+  }
   const Buffer& b = plan_.buffers[task.buffer];
   const auto address = [&](const std::vector<Index>& at, const std::string& part) {
     return fmt::format("{}({}{})", tile(task.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));

@@ -75,8 +75,9 @@ void KernelText::rings() {
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
       names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
     }
-    out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({{{}}}, {}, {{{}}});", ring(c), channel.stages,
-              bytes, plan_.schedule.ranks > 1 ? fmt::format(", {}", plan_.schedule.ranks) : "", offsets,
+    if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
+    out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
+              plan_.schedule.ranks > 1 ? fmt::format(", {}", plan_.schedule.ranks) : "", offsets,
               channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
@@ -286,12 +287,14 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
-  out_.line("// {} += {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
-            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
+  out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
+            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
             row.m, row.n, row.k, step.peeled ? ", the first" : "");
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
-            task.node, operand(0), operand(1));
+  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
+            task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
+            n.carried ? "" : ", false");
 }
 
 }  // namespace zellige::emit

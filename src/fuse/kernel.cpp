@@ -278,10 +278,24 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
   return planned(a, target, known, why);
 }
 
+namespace {
+
+/// The share of a product's numbers that a mask by index keeps of the last two dimensions; 1 where it is of others.
+double kept_share(const graph::Attributes& a, const Shape& shape) {
+  if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  double kept = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    kept += static_cast<double>(std::clamp<std::int64_t>(i + *a.kept.tril + 1, 0, columns));
+  return kept / static_cast<double>(rows * columns);
+}
+
+}  // namespace
+
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
-  double cycles = 0;  // of one multiprocessor
+  double cycles = 0, kept = 1;  // of one multiprocessor; of what masks leave
   for (int i : ops) {
     const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
@@ -293,6 +307,8 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
                         std::ranges::count(g.ops[r].inputs, t) > 0);
       if (read) moved.insert(t);
     }
+    if (op.kind == OpKind::mask)
+      kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
     if (op.kind != OpKind::matmul) continue;
     const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
@@ -310,7 +326,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
   for (int t : moved)
     bytes += static_cast<double>(graph::size(g.tensors[t].shape)) * graph::bytes(g.tensors[t].dtype);
   return std::max(bytes / target.costs.dram * 1e-3,
-                  cycles / target.multiprocessors / target.costs.clock * 1e-3);
+                  kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
 }
 
 }  // namespace zellige::fuse

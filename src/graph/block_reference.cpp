@@ -264,7 +264,7 @@ class Worker {
     if (errors()) running_max_error(op, index, first);
     fold_max(operand(op.inputs[0]), op.attributes.dim, result(op.outputs[0]));
     for (std::size_t i = 0; i < now.values.size(); ++i)
-      difference.values[i] = first ? 0 : state.values[i] - now.values[i];
+      difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
     if (errors())
       for (std::size_t i = 0; i < now.values.size(); ++i)
         bound_.tiles[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);

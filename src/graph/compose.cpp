@@ -1,6 +1,7 @@
 #include "graph/compose.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <functional>
 
@@ -31,7 +32,13 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  int mean(int x) { return scalar(OpKind::mul_scalar, {sum(x)}, 1 / static_cast<double>(count_)); }
+  /// Divided, as PyTorch's is: a product with 1/n, rounded, leaves something of a row of equal numbers minus its mean.
+  int mean(int x) {
+    const auto n = static_cast<double>(count_);
+    return std::has_single_bit(static_cast<std::uint64_t>(count_))
+               ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // the same, and cheaper
+               : scalar(OpKind::div, {sum(x)}, n);
+  }
   int amax(int x) {
     for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
     return x;

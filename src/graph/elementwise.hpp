@@ -119,9 +119,9 @@ constexpr auto rounded = [](const double*, double, double r, double tiny) { retu
 constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
 /// A scalar's rounding to float32 is in it.
 constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
-/// Of x e^-z: z rounded moves it by z of its units.
+/// Of x e^-z: z rounded, and once more by log2 e, moves it by 3 z of its units.
 inline double by_exponent(double x, double z, double units, double r, double tiny) {
-  return (units + (x < 0 ? z : 0)) * r + (1 + std::fabs(x)) * tiny;
+  return (units + (x < 0 ? 3 * z : 0)) * r + (1 + std::fabs(x)) * tiny;
 }
 inline double gelu_tanh_argument(double x) {
   return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x);
@@ -133,7 +133,7 @@ inline double gelu_tanh_argument(double x) {
 // clang-format off
 inline constexpr std::tuple elementwise_rows{
     rows::row<1>(OpKind::exp, "exp", "exp", rows::tensors, "zellige::exp({0})", Spread::corners,
-              [](const double* x, double, double r, double tiny) { return (4 + std::fabs(x[0])) * r + tiny; },
+              [](const double* x, double, double r, double tiny) { return (4 + 2 * std::fabs(x[0])) * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) { return m.exp(x[0]); }),
     rows::row<1>(OpKind::square, "square", "square", rows::tensors, "zellige::square({0})", Spread::corners, rows::with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[0]); },
@@ -149,7 +149,7 @@ inline constexpr std::tuple elementwise_rows{
                 return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(x[0]))));
               }),
     rows::row<1>(OpKind::sigmoid, "sigmoid", "sigmoid", rows::tensors, "zellige::sigmoid({0})", Spread::corners,
-              [](const double* x, double, double r, double tiny) { return (6 + (x[0] < 0 ? -x[0] : 0)) * r + tiny; },
+              [](const double* x, double, double r, double tiny) { return (6 + (x[0] < 0 ? -2 * x[0] : 0)) * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) {
                 return m.div(m.integer(1), m.add(m.integer(1), m.exp(m.neg(x[0]))));
               }),

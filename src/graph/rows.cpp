@@ -104,12 +104,14 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
 namespace {
 
 /// Which numbers the inputs behind `from` are drawn from; of several the fewest.
-void draw_below(std::int64_t bound, bool distinct, bool checked, const std::set<int>& from,
+void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
+  const auto least = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
   for (int input : from) {
     Numbers& n = drawn[static_cast<std::size_t>(input)];
-    n.bound = n.bound ? std::min(n.bound, bound) : bound;
-    n.distinct = n.distinct || distinct, n.checked = n.checked || checked;
+    n.bound = least(n.bound);
+    if (rows) n.rows = least(n.rows);
+    n.distinct = n.distinct || distinct;
   }
 }
 

@@ -18,10 +18,10 @@ std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const st
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
 /// How random integers of an input must be drawn so that they name rows, or are lengths: below `bound` (0: they are neither),
-/// each once. Those of lengths may be anything else, too: they are not checked.
+/// each once. What is given must be below `rows` (0: anything, as lengths may be).
 struct Numbers {
-  std::int64_t bound = 0;
-  bool distinct = false, checked = false;
+  std::int64_t bound = 0, rows = 0;
+  bool distinct = false;
 };
 /// By input, seen through views, concat and split.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);

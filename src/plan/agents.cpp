@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/warpgroup_chain.hpp"
+
 namespace zellige::plan {
 namespace {
 
@@ -208,14 +210,22 @@ class Builder {
       if (!copies(t) && boxed(t) && stores_ < 0)
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
+    std::vector<int> resident, all = order_.loop_copies;
+    for (int t : order_.before)
+      if (boxed(t)) resident.push_back(t), all.push_back(t);
+    if (!resident.empty())
+      resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
+                          Synchronisation::mbarrier_bytes);
     consume(order_.inside.front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
-    const auto constants = [&](int t) { return constant(t); };
-    waited_ = std::all_of(order_.loop_copies.begin(), order_.loop_copies.end(), constants);
+    waited_ = std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
     depend();
     tiles();
+    if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
+    for (int t : resident) run(t).channel = resident_;
     open(Loop::iterations, plan_.program.loop);
+    agent_.steps.back().bounded = plan_.trips.has_value();
     step(StepKind::acquire).channel = ring;
     for (int t : order_.loop_copies) {
       Step& s = run(t);
@@ -234,8 +244,6 @@ class Builder {
     agent_.steps.back().each = plan_.program.loop;
   }
 
-  /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
-  /// back, while its own is under way.
   void consume(const std::vector<int>& products) {
     barrier_ = consumer_barrier;
     depend();
@@ -244,8 +252,25 @@ class Builder {
       barrier();  // the tile before has read what is loaded anew
     start_states();
     bool once = false;  // what is read behind the loop travels meanwhile
-    for (int t : order_.before) run(t), once = once || travels(t);
+    for (int t : order_.before)
+      if (!boxed(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
+    if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
+    if (has_warpgroup_chain(plan_))
+      in_turn(products);
+    else
+      one_ahead(products);
+    if (once) arrive(0, cp_async_);
+    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
+    if (order_.after_barrier) barrier();
+    straight();
+    if (order_.blocks > 0) close();
+    if (stores_ >= 0) arrive(0, stores_);
+  }
+
+  /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
+  /// back, while its own is under way.
+  void one_ahead(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       step(StepKind::acquire).channel = ring;
       for (int product : products) {
@@ -263,12 +288,24 @@ class Builder {
     close();
     arrive(0, sums);
     if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
-    if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
-    if (order_.after_barrier) barrier();
-    straight();
-    if (order_.blocks > 0) close();
-    if (stores_ >= 0) arrive(0, stores_);
+  }
+
+  /// Products one behind another, with what lies between them: each is waited for before its sums are read.
+  void in_turn(const std::vector<int>& tasks) {
+    open(Loop::iterations, plan_.program.loop);
+    agent_.steps.back().bounded = plan_.trips.has_value();
+    step(StepKind::acquire).channel = ring;
+    for (int t : tasks) {
+      Step& s = run(t);
+      s.channel = sums;
+      if (plan_.tasks[t].kind != TaskKind::mma) continue;
+      s.kind = StepKind::async_work;
+      commit(sums);
+      arrive(0, sums);
+    }
+    step(StepKind::release).channel = ring;
+    close();
+    if (order_.blocks > 0) step(StepKind::release).channel = resident_;
   }
 
   /// A product in slices and what takes each slice on run in a loop of their own.
@@ -337,9 +374,10 @@ class Builder {
   const Order& order_;
   Schedule schedule_;
   Agent agent_;
-  bool waited_ = false;              // the agent at hand, for the kernels before
-  int barrier_ = 0;                  // among the agent's threads
-  int cp_async_ = -1, stores_ = -1;  // channels behind the loop, where the kernel has agents to name
+  bool waited_ = false;  // the agent at hand, for the kernels before
+  int barrier_ = 0;      // among the agent's threads
+  int cp_async_ = -1, stores_ = -1,
+      resident_ = -1;  // channels behind the loop, where the kernel has agents to name
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
+#include "plan/trips.hpp"
+#include "plan/warpgroup_chain.hpp"
 #include "plan/warpgroups.hpp"
 #include "target/instructions.hpp"
 
@@ -30,16 +32,25 @@ class Choice {
 
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
-    const std::string why_not = warpgroups(grouped, program_, target_);
+    std::string why_not = warpgroups(grouped, program_, target_);
+    if (!why_not.empty())
+      if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
     if (why_not.empty()) {
+      const bool chain = has_warpgroup_chain(grouped);
+      if (chain) grouped.trips = masked_trips(grouped);
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
         if (!tiles_for_all && !pays(blocks, grouped.program)) continue;
         KernelPlan ordered = grouped;
+        if (blocks == Blocks::pairs && chain) continue;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);
+        if (order.inside.size() > 1) {
+          reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
+          break;
+        }
         if (fits(ordered, order,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", blocks that stay",

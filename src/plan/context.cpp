@@ -132,6 +132,26 @@ Context summands(const Summation& s) {
   return c;
 }
 
+Summation spread(Summation s, bool together, std::int64_t threads) {
+  const auto floor_power = [](std::int64_t n) {
+    int p = 1;
+    while (p * 2 <= n) p *= 2;
+    return p;
+  };
+  const std::int64_t sums = graph::size(s.sums);
+  if (together && s.dim == static_cast<int>(s.domain.size()) - 1 && s.to == 1)
+    for (s.vector = most_together; s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4);
+         s.vector /= 2) {
+    }
+  const std::int64_t steps = s.length / s.vector;
+  while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;
+  if (s.lanes == 32 && sums * 64 <= threads)
+    s.splits =
+        std::min({8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+  s.groups = static_cast<int>(threads / (s.lanes * s.splits));
+  return s;
+}
+
 Held::Held(const Context& c)
     : axes_(static_cast<std::size_t>(c.axes())),
       values_(static_cast<int>(c.values())),
@@ -253,6 +273,7 @@ std::string print(const Context& c) {
     return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b,
                        w.m, w.n, c.turns() > 1 ? fmt::format(", {} slices of N", c.turns()) : "");
   }
+  if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
   if (c.axes() == 1)
     return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
   return fmt::format("{} lanes{} a sum of {} in {}, by {}", c.lanes(),

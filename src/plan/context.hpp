@@ -49,6 +49,8 @@ struct Context {
   std::int64_t steps(int axis) const;
   /// Threads that take the same items.
   int holders() const;
+  /// Whether all of these hold the whole value; the holders of a product's accumulators have a part of each sum.
+  bool replicated() const { return !row && holders() > 1; }
   /// Neighbours in a warp, and groups of such, that share the items of axis 0 which have the same other coordinates.
   int lanes() const;
   int parts() const;
@@ -74,6 +76,11 @@ struct Summation {
   int vector = 1, lanes = 1, splits = 1, groups = 1;
 };
 Context summands(const Summation&);
+/// The same sums with threads for each: in vectors where the summands lie `together`, a lane for a vector or more of them, and several
+/// warps where whole ones are left.
+Summation spread(Summation, bool together, std::int64_t threads);
+
+constexpr int most_together = 8;  // elements that a thread evaluates one after another
 
 /// A context, evaluated.
 class Held {

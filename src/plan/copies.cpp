@@ -63,4 +63,25 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
   return sweep(padded, order, copy.vector, threads);
 }
 
+Shape operand_padding(const KernelPlan& plan, int i) {
+  const BlockProgram& p = plan.program;
+  const Node& n = p.nodes[i];
+  const int last = static_cast<int>(n.shape.size()) - 1;
+  Shape padded = n.shape;
+  const int inner = plan.inner.at(i);
+  for (int reader : p.consumers(i)) {
+    if (p.nodes[reader].kind != NodeKind::matmul) continue;
+    const MatmulChoice& choice = plan.matmuls.at(reader);
+    if (!choice.row || !choice.load) continue;
+    for (int side = 0; side < 2; ++side) {
+      if (p.nodes[reader].in[side] != i) continue;
+      const int k = side == 0 ? last : last - 1;
+      const int side_of_matrix = matrix_side(*choice.load);
+      padded[k] = ceil_div(n.shape[k], side_of_matrix) * side_of_matrix;
+      padded[inner] = ceil_div(n.shape[inner], side_of_matrix) * side_of_matrix;
+    }
+  }
+  return padded;
+}
+
 }  // namespace zellige::plan

@@ -14,4 +14,7 @@ Copy single_copy(DType, const target::Target&);
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&, int threads);
 
+/// The shape of a tile with what a product's matrix loads read past it: zeros.
+Shape operand_padding(const KernelPlan&, int node);
+
 }  // namespace zellige::plan

@@ -85,7 +85,7 @@ bool alike(const BankAccess& a, const BankAccess& b) {
 class Count {
  public:
   Count(const KernelPlan& plan, const Context& c, bool sums = false)
-      : plan_(plan), warps_(warps_of(c, sums)) {}
+      : plan_(plan), warps_(warps_of(c, sums)), replicated_(c.replicated()) {}
 
   void add(const SharedAccess& a) {
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
@@ -100,6 +100,7 @@ class Count {
         for (std::size_t lane = 0; lane < 32; ++lane) {
           access.address[lane] = -1;
           if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
+          if (replicated_ && !a.load && warp.part[lane] > 0) continue;  // the first of those that hold it
           active |= 1u << lane;
           access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
           ++result.counts[by_width(first, static_cast<unsigned>(a.bytes))];
@@ -132,6 +133,7 @@ class Count {
 
   const KernelPlan& plan_;
   std::vector<Warp> warps_;
+  bool replicated_;
   Shape element_;
 };
 
@@ -160,6 +162,7 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
   if (t.kind == TaskKind::mma) return {};
   if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
+  if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == TaskKind::finish) {
     Count count(plan, c, true);

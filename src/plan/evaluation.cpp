@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "plan/carry.hpp"
+#include "plan/leaves.hpp"
+
 namespace zellige::plan {
 
 int access_width(const Buffer& b, int inner, int vector, std::int64_t shift) {
@@ -45,7 +48,7 @@ struct Point {
   std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it, the nest passes it
   int inner = 0, vector = 1;        // `inner` runs over so many neighbours
   std::int64_t shift = 0;  // of at[inner] from a multiple of `vector`: slices and concatenations move it
-  bool own = true;         // the nest's own coordinate: what its registers hold is at hand
+  At own = At::own;        // the nest's own coordinate, or its row's: what its registers hold is at hand
 };
 
 class Nest {
@@ -57,7 +60,7 @@ class Nest {
       task_ = &plan_.tasks[t];
       if (task_->kind == TaskKind::reduce && !c_.row)
         over_lanes();
-      else if (c_.row)
+      else if (c_.row || c_.replicated())
         in_fragment();
       else
         sink(own());
@@ -115,7 +118,8 @@ class Nest {
     const Shape& bound = written(plan_, *task_);
     Point p = own();
     // Tiles of warps that hold none would read beyond: clamp those too.
-    if (bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0) p.limit[rank - 2] = c_.domain[rank - 2];
+    if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
+      p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
       p.limit[rank - 1] = c_.domain[rank - 1];
     guard(plan::guards(plan_, *task_), {});
@@ -124,7 +128,7 @@ class Nest {
 
   void sink(const Point& p) {
     const Node& n = p_.nodes[task_->node];
-    if (!c_.row && task_->kind != TaskKind::to_global) guard({}, {});
+    if (!c_.row && !c_.replicated() && task_->kind != TaskKind::to_global) guard({}, {});
     switch (task_->kind) {
       case TaskKind::to_shared:
         return to_shared(n, p);
@@ -132,6 +136,10 @@ class Nest {
         return to_global(n, p);
       case TaskKind::accumulate:
         return accumulate(n, p);
+      case TaskKind::to_lines:
+        return leave({value(task_->node, p)});
+      case TaskKind::rescale:
+        return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});
       default:
         leave({value(n.in[0], p)});
     }
@@ -248,9 +256,10 @@ class Nest {
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
+    q.own = plan::narrowed(p.own, from, to);
     for (std::size_t d = 0; d < q.at.size(); ++d) {
       if (from[d] == to[d]) continue;
-      q.at[d] = {}, q.limit[d] = 0, q.own = false;
+      q.at[d] = {}, q.limit[d] = 0;
       if (static_cast<int>(d) == q.inner) q.vector = 1, q.shift = 0;
     }
     return q;
@@ -261,7 +270,8 @@ class Nest {
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    if (n.kind == NodeKind::map) {
+    const bool held = plan_.context_of.count(node) > 0 && task_->node != node;
+    if (n.kind == NodeKind::map && !held) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
       if (n.op == OpKind::mask) item.pieces.push_back(p.at);
@@ -271,7 +281,7 @@ class Nest {
       q.at[n.dim] = moved(q.at[n.dim], n.start);
       if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
       if (n.dim == q.inner) q.shift += n.start;
-      q.own = false;
+      q.own = At::elsewhere;
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::permute) {
       Point q = p;
@@ -279,7 +289,7 @@ class Nest {
         const auto of = static_cast<std::size_t>(n.order[d]);
         q.at[of] = p.at[d], q.limit[of] = p.limit[d];
       }
-      q.inner = n.order[static_cast<std::size_t>(p.inner)], q.own = false;
+      q.inner = n.order[static_cast<std::size_t>(p.inner)], q.own = At::elsewhere;
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::concat) {
       result = concat(n, p);
@@ -310,7 +320,7 @@ class Nest {
         const std::int64_t extent = p_.nodes[n.in[i]].shape[n.dim];
         Point q = at;
         if (n.dim == q.inner) q.shift -= from;
-        q.own = false;
+        q.own = At::elsewhere;
         q.at[n.dim] = moved(at.at[n.dim], -from);
         const Part part{apart ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
         Item open{.kind = Kind::part, .vector = at.vector}, close{.kind = Kind::take, .vector = at.vector};
@@ -329,7 +339,7 @@ class Nest {
   int turned(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
-    q.own = false, q.limit[n.dim] = 0;
+    q.own = At::elsewhere, q.limit[n.dim] = 0;
     q.at[n.dim] = p.limit[n.dim] > 0 ? at_most(p.at[n.dim], p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].what = what;
     if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
@@ -389,11 +399,15 @@ class Nest {
       return read(std::move(item), n.shape, p, 1, width);
     }
     const Section section = task_->section == Section::inside ? Section::inside : Section::after;
-    if (const auto c = plan_.context_of.find(node);
-        c != plan_.context_of.end() && c->second == task_->context && p.own && n.kind != NodeKind::round &&
-        n.shape == c_.domain &&
-        (n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section) == section)
-      return in_registers(node, p);
+    const bool late = n.carried || n.kind == NodeKind::accumulate;
+    if (const auto held = plan_.context_of.find(node); held != plan_.context_of.end() &&
+                                                       n.kind != NodeKind::round &&
+                                                       (late ? Section::after : n.section) == section) {
+      if (held->second == task_->context && p.own == At::own && n.shape == c_.domain)
+        return in_registers(node, p);
+      if (p.own != At::elsewhere && lines_of(plan_.contexts[held->second], c_))
+        return add(Item{.kind = Kind::in_lines, .node = node});
+    }
     return read_buffer(plan_.buffer_of.at(node), n.shape, p);
   }
 

@@ -57,6 +57,7 @@ struct Item {
     read_shared,   // the pieces of `buffer`
     read_global,   // the pieces of what `node` loads
     in_registers,  // what the nest's own context holds of `node`
+    in_lines,      // what its accumulators' rows do
     apply,  // a map, of the values `in`; a rotate of (x, cos, sin) in whole pairs, else of (x, the other, cos, sin)
     choose,  // opens a concatenation: its value is the part's that is taken
     part,    // opens a part

@@ -68,26 +68,67 @@ Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction
 
 Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w, const Instruction& mma) {
   const Counts count(a, a.back(), held, mma);
+  const std::int64_t down_once = w.m / warps_of(mma), steps = ceil_div(ceil_div(a.back(), mma.k), held.n);
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.a.layout.threads, mma.m);
   append(values, mma.a.layout.values, mma.m);
-  values.insert(values.end(), {{count.n, std::int64_t{w.k} * mma.k, along},
-                               {count.m, std::int64_t{w.m} * mma.m, down},
-                               {count.b, w.b, batch}});
-  const Value warp = layout({{w.m, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
+  values.insert(
+      values.end(),
+      {{steps, std::int64_t{w.k} * mma.k, along}, {count.m, down_once * mma.m, down}, {count.b, w.b, batch}});
+  const Value warp = layout({{down_once, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
   Context c;
   c.domain = a;
   c.row = &mma;
   c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
                    layout({{1, 0, 0}}));
-  c.tile = covered(a, c.vector(), count.n * w.k * mma.k, count.m * w.m * mma.m, count.b * w.b);
+  c.tile = covered(a, c.vector(), steps * w.k * mma.k, count.m * down_once * mma.m, count.b * w.b);
   return c;
 }
 
 WarpLayout warps(const Context& c) {
   const std::vector<plan::Mode> warp = modes(values::View(c.share)[0][1]);
+  int threads = 1;  // that hold one tile
+  for (const plan::Mode& m : modes(values::View(c.share)[0][0])) threads *= static_cast<int>(m.extent);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
-  return {.b = of(1), .m = of(0) * warps_of(*c.row), .n = of(2), .k = of(3)};
+  return {.b = of(1), .m = of(0) * threads / 32, .n = of(2), .k = of(3)};
+}
+
+Context lines(const Context& c) {
+  const values::View share = c.share, tile = c.tile;
+  const int last = c.rank() - 1;
+  const auto without_columns = [](std::vector<plan::Mode> modes) {
+    for (plan::Mode& m : modes)
+      if (m.basis == along) m.stride = 0;
+    return layout(modes);
+  };
+  std::vector<plan::Mode> values{{1, 1, along}};
+  for (const plan::Mode& m : modes(share[1]))
+    if (m.basis != along) values.push_back(m);
+  Context rows;
+  rows.domain = c.domain;
+  rows.domain[last] = 1;
+  rows.share = bundle(
+      ValueKind::layout,
+      bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
+      layout(values), layout({{1, 0, 0}}));
+  rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])),
+                     layout(modes(tile[batch])));
+  return rows;
+}
+
+int line_of(const Context& c, int value) {
+  std::int64_t line = 0, times = 1;
+  for (const plan::Mode& m : modes(values::View(c.share)[1])) {
+    if (m.basis != along) line += value % m.extent * times, times *= m.extent;
+    value /= static_cast<int>(m.extent);
+  }
+  return static_cast<int>(line);
+}
+
+bool whole_lines(const Context& c) { return c.row && c.holders() == 1 && c.parts() == 1; }
+
+bool lines_of(const Context& rows, const Context& c) {
+  return rows.replicated() && whole_lines(c) && lines(c) == rows;
 }
 
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {

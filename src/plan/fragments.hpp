@@ -42,8 +42,18 @@ Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, 
 /// the product itself runs on `warps`, slices of K over warps.k of them.
 Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& warps, const Instruction& mma);
 
-/// Of accumulators.
+/// Of accumulators, or of their lines.
 WarpLayout warps(const Context&);
+
+/// The rows of accumulators: one value for each row that a thread has elements of, in all lanes that have some. Sums and maxima of
+/// rows are left so, and elementwise nodes over the accumulators read them from there.
+Context lines(const Context& accumulators);
+/// Which of its thread's rows a value of accumulators lies in.
+int line_of(const Context& accumulators, int value);
+/// Whether each row is in one warp, so that its lanes alone make a sum of it.
+bool whole_lines(const Context& accumulators);
+/// Whether `rows` are these accumulators' lines.
+bool lines_of(const Context& rows, const Context& accumulators);
 
 /// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);

@@ -2,28 +2,28 @@
 
 #include <algorithm>
 
+#include "plan/carry.hpp"
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/same_thread.hpp"
 #include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
 
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-int floor_power(std::int64_t n) {
-  int p = 1;
-  while (p * 2 <= n) p *= 2;
-  return p;
-}
-constexpr int most_together = 8;                   // elements that a thread evaluates one after another
 constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
 
 class Grouping {
  public:
   Grouping(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads)
-      : plan_(plan), program_(plan.program), whole_(whole), target_(target), loads_(loads) {}
+      : plan_(plan),
+        program_(plan.program),
+        whole_(whole),
+        target_(target),
+        loads_(loads),
+        same_thread_(plan) {}
 
   void run() {
     mark_live();
@@ -90,8 +90,9 @@ class Grouping {
     std::int64_t most = 0;
     for (const Leaf& leaf : leaves(program_, x, domain)) {
       const auto c = plan_.context_of.find(leaf.node);
-      if (c == plan_.context_of.end() || !leaf.identity || value_section(leaf.node) != section) continue;
-      const std::int64_t rank = plan_.contexts[c->second].row ? 2 : 1;
+      if (c == plan_.context_of.end() || !leaf.identity() || value_section(leaf.node) != section) continue;
+      const Context& where = plan_.contexts[c->second];
+      const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
       if (rank > most) most = rank, best = c->second;
     }
     return best;
@@ -129,7 +130,8 @@ class Grouping {
         place_accumulate(i);
         break;
       case NodeKind::running_max: {
-        const int c = plain_sweep(n.shape, last(n.shape));
+        int c = register_context(n.in[0], n.shape, Section::inside);
+        if (c < 0 || !plan_.contexts[c].replicated()) c = plain_sweep(n.shape, last(n.shape));
         plan_.context_of[i] = c;
         evaluate(task(TaskKind::accumulate, Section::inside, i, c), n.in[0]);
         producer_[i] = static_cast<int>(plan_.tasks.size()) - 1;
@@ -145,9 +147,24 @@ class Grouping {
       case NodeKind::store:
         place_store(i);
         break;
+      case NodeKind::map:
+        place_factor(i);
+        break;
       default:
         break;  // loads at the end, elementwise nodes nowhere
     }
+  }
+
+  /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.
+  void place_factor(int i) {
+    const Node& n = node(i);
+    bool factor = false;
+    for (int reader : program_.consumers(i)) factor = factor || rescaled_by(node(reader)) == i;
+    const int c = factor ? register_context(i, n.shape, n.section) : -1;
+    if (c < 0 || !plan_.contexts[c].replicated()) return;
+    const int t = task(TaskKind::to_lines, n.section, i, c);
+    evaluate(t, i, true);
+    plan_.context_of[i] = c, producer_[i] = t;
   }
 
   void place_matmul(int i) {
@@ -158,7 +175,12 @@ class Grouping {
     for (const Context& other : plan_.contexts)
       if (other.row && alike(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
+    if (const int factor = rescaled_by(n); factor >= 0) {
+      producer_[i] = task(TaskKind::rescale, n.section, i, id);
+      evaluate(producer_[i], factor);
+    }
     const int mma = task(TaskKind::mma, n.section, i, id);
+    if (rescaled_by(n) >= 0) plan_.tasks[mma].after_same.push_back(mma - 1);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
       if (node(operand).kind == NodeKind::load)
@@ -179,7 +201,8 @@ class Grouping {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
     const int c = plan_.context_of.at(i);
-    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[c].holders(), last(n.shape));
+    const int partials = plan_.contexts[c].replicated() ? 1 : plan_.contexts[c].holders();
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
     reads_.push_back({t, i, true});
@@ -192,6 +215,11 @@ class Grouping {
     if (operand >= 0) {
       const Node& x = node(operand);
       const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
+      if (c >= 0 && whole_lines(plan_.contexts[c])) {
+        finish_reduce(i, operand, c, -1, finish_section);
+        plan_.context_of[i] = context(lines(plan_.contexts[c]));
+        return;
+      }
       if (c >= 0 && plan_.contexts[c].row) {
         const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[c].parts(), last(n.shape));
         finish_reduce(i, operand, c, b, finish_section);
@@ -208,19 +236,8 @@ class Grouping {
       s.domain.push_back(plan_.matmuls.at(i).k);
     }
     s.length = s.domain[s.dim] / s.to;
-    const std::int64_t sums = graph::size(n.shape), threads = program_.warps() * 32;
-    if (operand >= 0 && s.dim == last(s.domain) && s.to == 1)
-      for (s.vector = most_together; s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4);
-           s.vector /= 2) {
-      }
-    const std::int64_t steps = s.length / s.vector;
-    while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;
-    if (s.lanes == 32 && sums * 64 <= threads)
-      s.splits = std::min(
-          {8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
-    s.groups = static_cast<int>(threads / (s.lanes * s.splits));
-    const int id = context(summands(s));
-    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, s.splits, last(n.shape));
+    const int id = context(summands(spread(s, operand >= 0, program_.warps() * 32)));
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[id].parts(), last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }
 
@@ -232,6 +249,10 @@ class Grouping {
       for (int in : node(i).in) evaluate(t, in);
     const int f = task(TaskKind::finish, section, i, context, b);
     plan_.tasks[f].after_same.push_back(t);
+    if (b < 0) {
+      producer_[i] = f;
+      return;
+    }
     plan_.buffer_of[i] = b;
     writer_[b] = f;
   }
@@ -240,7 +261,7 @@ class Grouping {
     const Node& n = node(i);
     int c = register_context(n.in[0], n.shape, Section::inside);
     const bool whole = graph::is_integer(n.dtype);  // a product's registers hold float32
-    if (c < 0 || plan_.contexts[c].holders() > 1 || (whole && plan_.contexts[c].row))
+    if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
       c = plain_sweep(n.shape, last(n.shape));
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
@@ -254,23 +275,6 @@ class Grouping {
     }
     plan_.context_of[i] = c;
     producer_[i] = t;
-  }
-
-  Shape operand_padding(int i) const {
-    const Node& n = node(i);
-    Shape padded = n.shape;
-    const int inner = plan_.inner.at(i);
-    for (int reader : program_.consumers(i)) {
-      if (!tensor_core(reader) || !plan_.matmuls.at(reader).load) continue;
-      for (int side = 0; side < 2; ++side) {
-        if (node(reader).in[side] != i) continue;
-        const int k = side == 0 ? last(n.shape) : last(n.shape) - 1;
-        const int side_of_matrix = matrix_side(*plan_.matmuls.at(reader).load);
-        padded[k] = round_up(n.shape[k], side_of_matrix);
-        padded[inner] = round_up(n.shape[inner], side_of_matrix);
-      }
-    }
-    return padded;
   }
 
   bool is_operand(int i) const {
@@ -294,7 +298,7 @@ class Grouping {
       producer_[i] = t;
       return;
     }
-    const Shape padded = operand_padding(i);
+    const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row) c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
@@ -313,7 +317,8 @@ class Grouping {
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
     plan_.copies[i] = copy;
-    const int c = register_context(n.in[0], n.shape, Section::after);
+    int c = register_context(n.in[0], n.shape, Section::after);
+    if (c >= 0 && plan_.contexts[c].replicated()) c = -1;  // neighbours in memory lie in neighbouring threads
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8) {
       // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
       const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
@@ -332,32 +337,57 @@ class Grouping {
 
   /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
   bool by_tensor_map(int i, int inner) const {
-    bool warpgroups = false;
-    for (const auto& [matmul, choice] : plan_.matmuls) warpgroups = warpgroups || choice.by_warpgroup();
-    return warpgroups && no_tensor_map(node(i), tensor(node(i)), inner).empty();
+    return on_warpgroups() && no_tensor_map(node(i), tensor(node(i)), inner).empty();
+  }
+
+  bool on_warpgroups() const {
+    return std::any_of(plan_.matmuls.begin(), plan_.matmuls.end(),
+                       [](const auto& m) { return m.second.by_warpgroup(); });
+  }
+
+  /// True where only sums of warpgroups meet the tile, element by element: each thread reads what it needs from global memory, two
+  /// lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
+  bool beside_sums(int load, int gmem_inner, const std::vector<std::pair<int, bool>>& reads) const {
+    if (program_.loop == 1 || !on_warpgroups()) return false;
+    return std::all_of(reads.begin(), reads.end(), [&](const auto& read) {
+      const Task& t = plan_.tasks[read.first];
+      const Context& c = plan_.contexts[t.context];
+      return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
+             node(load).shape == node(t.node).shape;
+    });
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
   /// Records what task t reads when it evaluates value x in its context, spilling what lies in other registers.
-  void evaluate(int t, int x) {
-    const Shape domain =
-        plan_.tasks[t].kind == TaskKind::reduce && node(plan_.tasks[t].node).kind == NodeKind::matmul
-            ? Shape{}
-            : node(x).shape;
-    for (const Leaf& leaf : leaves(program_, x, domain)) {
-      const int c = plan_.tasks[t].context;
+  void evaluate(int t, int x, bool anew = false) {
+    const Task& task = plan_.tasks[t];
+    const Node& n = node(task.node);
+    const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
+    // Of an accumulator its factor may be one for each row; everything else is asked for at the value's own coordinates.
+    const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
+    const bool held = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
+    const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
+    for (const Leaf& leaf : held ? own : leaves(program_, x, domain, plan_.context_of)) {
       if (node(leaf.node).kind == NodeKind::load) {
-        read_load(leaf.node, t, leaf.identity);
-      } else if (const auto at = plan_.context_of.find(leaf.node);
-                 at != plan_.context_of.end() && at->second == c && leaf.identity &&
-                 value_section(leaf.node) == plan_.tasks[t].section) {
+        read_load(leaf.node, t, leaf.identity());
+      } else if (in_registers(leaf, task)) {
         reads_.push_back({t, leaf.node, true});
       } else {
-        if (at != plan_.context_of.end()) spill(leaf.node);
+        if (plan_.context_of.count(leaf.node)) spill(leaf.node);
         reads_.push_back({t, leaf.node, false});
       }
     }
+  }
+
+  /// Whether a task's threads hold the leaf in registers where they read it: as they hold what they evaluate, or for each row of it.
+  bool in_registers(const Leaf& leaf, const Task& task) const {
+    const auto held = plan_.context_of.find(leaf.node);
+    if (held == plan_.context_of.end() || leaf.at == At::elsewhere ||
+        value_section(leaf.node) != task.section)
+      return false;
+    if (held->second == task.context) return leaf.identity();
+    return lines_of(plan_.contexts[held->second], plan_.contexts[task.context]);
   }
 
   void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }
@@ -381,13 +411,14 @@ class Grouping {
                    c.vector() * graph::bytes(n.dtype) == target_.access_bytes;
         }
       }
+      direct = direct || (!is_operand(load) && beside_sums(load, gmem_inner, reads));
       if (direct || number_of(n) >= 0) {
         plan_.direct[load] = true;
         plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
         continue;
       }
       const int inner = plan_.inner.at(load);
-      const Shape padded = is_operand(load) ? operand_padding(load) : n.shape;
+      const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
       Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
@@ -403,40 +434,6 @@ class Grouping {
     }
   }
 
-  /// True where every element of buffer b that task r reads was written by the same thread.
-  bool same_thread(int w, int r, int b) {
-    const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
-    if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
-      return false;
-    const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
-    const Shape& shape = plan_.buffers[b].shape;
-    if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.buffers[b].padded)) return false;
-    for (int operand : operands_of(reader))
-      for (const Leaf& leaf : leaves(program_, operand, shape))
-        if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity)
-          return false;
-    const auto key = std::make_tuple(writer.context, reader.context, b);
-    if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-    // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
-    const std::vector<int> owner = owners(cw, shape);
-    bool same = true;
-    for_each(Held(cr), [&](int thread, int, const Shape& at) {
-      if (at.empty()) return;
-      Shape read = at;
-      for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
-      same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
-    });
-    return agreement_[key] = same;
-  }
-
-  /// What task t evaluates; a spill only its own node, from registers.
-  std::vector<int> operands_of(const Task& t) const {
-    const Node& n = node(t.node);
-    const bool spills =
-        t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
-    return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
-  }
-
   void connect() {
     const auto shared = [&](int t, int b) {
       Task& reader = plan_.tasks[t];
@@ -444,7 +441,7 @@ class Grouping {
         reader.reads.push_back(b);
       const int w = writer_.at(b);
       if (w == t) return;
-      auto& list = same_thread(w, t, b) ? reader.after_same : reader.after;
+      auto& list = same_thread_(w, t, b) ? reader.after_same : reader.after;
       if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
     };
     for (const auto& [t, b] : buffer_reads_) shared(t, b);
@@ -479,7 +476,7 @@ class Grouping {
   std::vector<Read> reads_;
   std::vector<std::pair<int, int>> buffer_reads_;
   std::map<int, std::vector<std::pair<int, bool>>> load_reads_;
-  std::map<std::tuple<int, int, int>, bool> agreement_;
+  SameThread same_thread_;
 };
 
 }  // namespace

@@ -16,6 +16,10 @@ std::string_view name(TaskKind kind) {
       return "to global";
     case TaskKind::accumulate:
       return "accumulate";
+    case TaskKind::to_lines:
+      return "to lines";
+    case TaskKind::rescale:
+      return "rescale";
     case TaskKind::reduce:
       return "reduce";
     case TaskKind::finish:

@@ -59,6 +59,8 @@ enum class TaskKind : std::uint8_t {
   to_operand,  // a round node into A fragments
   to_global,   // a store
   accumulate,  // an accumulate, running_max: its state
+  to_lines,    // a map, one value a row, into the registers of those who hold the row
+  rescale,     // a carried matmul's accumulators, before the product is added
   reduce,      // a reduction's thread-local partial sums
   finish,      // across lanes, into the reduction's buffer
 };
@@ -86,6 +88,13 @@ struct Copy {
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
+/// Of a loop whose last iterations a mask leaves nothing of: a block makes min((the first of its rows + last) / each + 1, loop) iterations.
+struct Trips {
+  Split rows;
+  std::int64_t last = 0, each = 1;
+  std::int64_t of(std::int64_t block, std::int64_t loop) const;  // by its number along the axis of the rows
+};
+
 struct KernelPlan {
   BlockProgram program;
   std::map<int, MatmulChoice> matmuls;  // by node
@@ -102,6 +111,7 @@ struct KernelPlan {
   std::set<int> far;          // load and store nodes with coordinates that do
   std::set<int> constants;    // loads of what no earlier work on the stream writes
   bool programmatic = false;  // may be launched while the kernel before it still runs
+  std::optional<Trips> trips;  // where a block may make fewer iterations than the program's loop has
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
       0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile

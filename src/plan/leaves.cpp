@@ -4,37 +4,46 @@
 #include <utility>
 
 namespace zellige::plan {
+
+At narrowed(At at, const Shape& operand, const Shape& map) {
+  if (operand == map || at == At::elsewhere) return at;
+  Shape row = map;
+  if (!row.empty()) row.back() = 1;
+  return operand == row ? At::row : At::elsewhere;
+}
+
 namespace {
 
-/// In the order of a walk from operand to operand that comes to each value once at its own coordinates and once at others.
+/// In the order of a walk from operand to operand that comes to each value once for each way of asking for it.
 struct Collection {
   const BlockProgram& p;
-  const Shape& domain;
-  std::set<std::pair<int, bool>> seen{};
+  const std::map<int, int>& held;
+  std::set<std::pair<int, At>> seen{};
   std::vector<Leaf> leaves{};
 
-  void visit(int node, bool identity) {
-    std::vector<std::pair<int, bool>> open{{node, identity}};
+  void visit(int root, At from) {
+    std::vector<std::pair<int, At>> open{{root, from}};
     while (!open.empty()) {
-      const auto [at, same] = open.back();
+      const auto [id, at] = open.back();
       open.pop_back();
-      const Node& n = p.nodes[at];
-      const bool own = same && (inlined(n.kind) || n.shape == domain);
-      if (!seen.insert({at, own}).second) continue;
-      if (!inlined(n.kind))
-        leaves.push_back({at, own});
+      const Node& n = p.nodes[id];
+      if (!seen.insert({id, at}).second) continue;
+      if (!inlined(n.kind) || (held.count(id) > 0 && id != root))
+        leaves.push_back({id, at});
       else
         for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
-          open.push_back({*in, own && n.kind == NodeKind::map && p.nodes[*in].shape == domain});
+          open.push_back(
+              {*in, n.kind == NodeKind::map ? narrowed(at, p.nodes[*in].shape, n.shape) : At::elsewhere});
     }
   }
 };
 
 }  // namespace
 
-std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain) {
-  Collection all{program, domain};
-  all.visit(node, true);
+std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain,
+                         const std::map<int, int>& held) {
+  Collection all{program, held};
+  all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
   return std::move(all.leaves);
 }
 

@@ -6,12 +6,19 @@
 
 namespace zellige::plan {
 
-/// Values that a root's evaluation reads: stored or register-resident nodes below it. `identity`: at the root's own
-/// coordinates, same shape.
+/// Where a value is read, from where it is asked for: right there, in its row's only column, or anywhere.
+enum class At : std::uint8_t { own, row, elsewhere };
+/// Where a map that is asked for there reads an operand.
+At narrowed(At, const Shape& operand, const Shape& map);
+
+/// Values that a root's evaluation reads: stored or register-resident nodes below it.
 struct Leaf {
   int node;
-  bool identity;
+  At at;  // from the root's coordinates
+  bool identity() const { return at == At::own; }
 };
-std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain);
+/// Of a value that is asked for at coordinates of `domain`; below it maps that are `held` in registers are leaves too.
+std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
+                         const std::map<int, int>& held = {});
 
 }  // namespace zellige::plan

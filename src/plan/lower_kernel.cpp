@@ -109,7 +109,8 @@ class KernelLowering {
     constexpr int lines = 8;  // elements: 16 bytes
     std::vector<MatmulTile> tiles;
     if (n % lines != 0 || k % lines != 0 || k < 128) return tiles;
-    static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 192, 64, 256}, {128, 128, 64, 256},
+    static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256},
+                                           {128, 160, 64, 256}, {128, 128, 64, 256}, {128, 96, 64, 256},
                                            {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
                                            {64, 64, 64, 128}};
     for (MatmulTile t : table)

@@ -3,9 +3,29 @@
 #include <algorithm>
 
 #include "plan/barriers.hpp"
+#include "plan/nests.hpp"
 
 namespace zellige::plan {
 namespace {
+
+/// The tasks of a phase, those of one nest side by side where they may be: what they have in common is then evaluated once.
+std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
+  std::vector<int> result;
+  while (!tasks.empty()) {
+    const auto joins = [&](int t) {
+      const Task &task = plan.tasks[t], &last = plan.tasks[result.back()];
+      return in_nest(plan, task) && in_nest(plan, last) && task.context == last.context &&
+             std::none_of(task.after_same.begin(), task.after_same.end(), [&](int before) {
+               return std::find(tasks.begin(), tasks.end(), before) != tasks.end();
+             });
+    };
+    auto next = result.empty() ? tasks.end() : std::find_if(tasks.begin(), tasks.end(), joins);
+    if (next == tasks.end()) next = tasks.begin();
+    result.push_back(*next);
+    tasks.erase(next);
+  }
+  return result;
+}
 
 /// Phases of the tasks of one section, by the fewest barriers and then the least memory alive at once.
 std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
@@ -30,7 +50,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     // Copies start first, so that they travel while the rest of the phase works.
     std::stable_partition(global.begin(), global.end(),
                           [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
-    result.push_back(std::move(global));
+    result.push_back(side_by_side(plan, std::move(global)));
   }
   return result;
 }

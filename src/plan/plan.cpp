@@ -25,6 +25,16 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
            limit[axis]);
 }
 
+/// As blocks run it that make the fewest iterations.
+Schedule with_one_trip(Schedule s) {
+  for (Agent& agent : s.agents)
+    for (Step& step : agent.steps) {
+      if (step.bounded) step.trips = 1;
+      if (step.kind == StepKind::loop_begin && step.loop == Loop::tiles) step.each = 1;
+    }
+  return s;
+}
+
 }  // namespace
 
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
@@ -45,6 +55,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     let_next_start(kernel, plan.program, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
+    if (kernel.trips) verify(with_one_trip(kernel.schedule), kernel.program.name, target);
     verify_dependence(kernel.schedule, kernel.program.name);
     verify_bounds(kernel, plan.program);
     verify_registers(kernel);

@@ -139,7 +139,12 @@ class Prediction {
         } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
           steps(agent, at + 1, end, iteration, trips);
         else
-          for (std::int64_t i = step.from; i < step.trips; ++i) steps(agent, at + 1, end, i, step.trips);
+          for (std::int64_t i = step.from; i < step.trips; ++i) {
+            const std::uint64_t all = blocks_;
+            if (step.bounded) blocks_ = executing(i);
+            steps(agent, at + 1, end, i, step.trips);
+            blocks_ = all;
+          }
         at = end;
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
@@ -166,6 +171,16 @@ class Prediction {
         counted_until = at + tasks.size();
       }
     }
+  }
+
+  /// Blocks of the grid that come to an iteration.
+  std::uint64_t executing(std::int64_t iteration) const {
+    const BlockProgram& p = plan_.program;
+    const int axis = plan_.trips->rows.axis;
+    std::uint64_t blocks = 0;
+    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+      blocks += plan_.trips->of(block, p.loop) > iteration;
+    return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
   /// Rings are made ready before the agents part. Blocks of a cluster wait for each other then, and before they leave, when a

@@ -93,6 +93,7 @@ class Pricing {
     memory(made_here);
     counted();
     latencies();
+    busiest();
     // Of what passes the L2 by little, much is still found there.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
@@ -133,9 +134,18 @@ class Pricing {
     return bytes * in_sectors(length) / length;
   }
 
-  double trips_of(const Node& n) const {
-    return n.section == Section::inside ? static_cast<double>(plan_.program.loop) : 1;
+  /// Iterations of a block, where they differ the mean of all.
+  double loop() const {
+    const BlockProgram& p = plan_.program;
+    if (!plan_.trips) return static_cast<double>(p.loop);
+    const int axis = plan_.trips->rows.axis;
+    double all = 0;
+    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+      all += static_cast<double>(plan_.trips->of(block, p.loop));
+    return all / static_cast<double>(p.grid[axis]);
   }
+
+  double trips_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
@@ -214,12 +224,21 @@ class Pricing {
 
   /// Iterations of the loop, and how many are under way together.
   void latencies() {
-    k.trips = static_cast<double>(plan_.program.loop * plan_.program.grid.count()) / launched_;
+    k.trips = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
     for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& s : agent.steps)
         if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
+  }
+
+  /// Blocks that stay do not all walk as many tiles: what was counted is the average's, what counts the busiest one's.
+  void busiest() {
+    if (plan_.blocks == 0) return;
+    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_,
+                 uneven = std::ceil(tiles) / tiles;
+    for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers})
+      *each *= uneven;
   }
 
   double program_bytes() const {

@@ -26,7 +26,7 @@ enum class NodeKind : std::uint8_t {
   load,    // a tile of a kernel-level tensor
   map,     // an elementwise function `op` of its operands; a dimension of 1 broadcasts
   round,   // its operand in the storage type
-  matmul,  // over the last two dimensions, float32 accumulators
+  matmul,  // over the last two dimensions, float32 accumulators; carried, a third operand is what they are multiplied by first
   reduce,  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop
   accumulate,    // over the loop: sum, max, or acc * in[1] + in[0]
   running_max,   // over the loop so far, this iteration included; starts at the lowest finite value

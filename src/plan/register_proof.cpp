@@ -9,13 +9,19 @@ std::string RegisterProof::said(int t) const {
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
 
+/// What a task leaves in registers: sums of accumulators' rows in their lines.
+int RegisterProof::left_in(int t) const {
+  const Task& task = plan_.tasks[t];
+  return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
+}
+
 void RegisterProof::agree(int writer, int reader, int x, bool partial) {
-  const Context &from = context(writer), &to = context(reader);
-  if (from.holders() > 1 && !partial)
+  const int left_id = left_in(writer);
+  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  if (from.row && from.holders() > 1 && !partial)
     fail("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
          said(reader), x, said(writer), from.holders());
-  if (!agreed_.insert({plan_.tasks[writer].context, plan_.tasks[reader].context}).second) return;
-  if (from == to) return;
+  if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
   const Held left(from), taken(to);
   for (int turn = 0; turn < taken.turns(); ++turn)
     for_each(taken, turn, [&](int thread, int value, const Shape& wanted) {
@@ -23,6 +29,22 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
       const Shape found = there ? left.at(thread, value, turn) : Shape{};
       if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
     });
+}
+
+void RegisterProof::in_lines(int writer, int reader, int x) {
+  const int left_id = left_in(writer);
+  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  if (!agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
+  const Held left(from), taken(to);
+  for_each(taken, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    Shape row = at;
+    row.back() = 0;
+    const int line = line_of(to, value);
+    const bool there = thread < left.threads() && line < left.values();
+    const Shape found = there ? left.at(thread, line) : Shape{};
+    if (found != row) clash(writer, reader, x, thread, line, found, row);
+  });
 }
 
 void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
@@ -113,15 +135,36 @@ void RegisterProof::sums(int t, int writer) {
   const Task& task = plan_.tasks[t];
   if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
   const Context& c = context(t);
-  const Buffer& b = plan_.buffers[task.buffer];
-  if (b.partials != c.parts())
-    fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), c.parts(), b.name,
-         b.partials);
+  if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
+    fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), c.parts(),
+         plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   if (c.axes() == 1) fail("{}: {} adds up sums in {}", p_.name, said(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
     fail("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, said(t), c.lanes(),
          c.threads(), p_.threads());
   if (summed_.insert(task.context).second) added_once(t);
+  if (task.buffer < 0) in_every_lane(t);
+}
+
+/// What a thread's lanes add up for a value is the sum of the row for which it keeps the result.
+void RegisterProof::in_every_lane(int t) const {
+  const Task& task = plan_.tasks[t];
+  const Context& c = context(t);
+  const auto kept = plan_.context_of.find(task.node);
+  if (kept == plan_.context_of.end() || c.parts() > 1)
+    fail("{}: {} leaves %{} in registers, where {}", p_.name, said(t), task.node,
+         c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
+                       : "nobody looks for it");
+  const Held held(c), rows(plan_.contexts[kept->second]);
+  Shape summed;
+  for_each(held, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    held.find_sum(thread, value, 0, summed);
+    const int line = line_of(c, value);
+    const bool there = thread < rows.threads() && line < rows.values();
+    const Shape found = there ? rows.at(thread, line) : Shape{};
+    if (summed != found) clash(t, t, task.node, thread, line, found, summed);
+  });
 }
 
 namespace {

@@ -15,6 +15,9 @@ class RegisterProof {
   /// `partial`: sums over a part of K will do.
   void agree(int writer, int reader, int x, bool partial);
 
+  /// Node x as task `writer` left it, one value for each row, is read by `reader` over accumulators: each at its own row's.
+  void in_lines(int writer, int reader, int x);
+
   /// Task t reads buffer b behind task w without a barrier: every element that a thread reads, past the tile
   /// its last one, it wrote itself. `own`: t reads at its context's own coordinates.
   void same_thread(int t, int w, int b, bool own) const;
@@ -26,7 +29,7 @@ class RegisterProof {
   /// there, and all of K is multiplied once.
   void chained(int t, int writer);
 
-  /// What `writer` summed in each thread, task t adds up: every summand once, and stored as its own row.
+  /// What `writer` summed in each thread, task t adds up: every summand once, and stored, or left in all of its lanes, as its own row.
   void sums(int t, int writer);
 
   /// 'to operand %5'
@@ -36,6 +39,8 @@ class RegisterProof {
   const Context& context(int t) const { return plan_.contexts[plan_.tasks[t].context]; }
   [[noreturn]] void clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const;
+  int left_in(int t) const;
+  void in_every_lane(int t) const;
   void added_once(int t) const;
 
   const KernelPlan& plan_;

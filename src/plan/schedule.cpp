@@ -58,7 +58,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
           : step.loop == Loop::prologue
               ? fmt::format("prologue {}i", step.from > 0 ? fmt::format("{} <= ", step.from) : "")
               : "loop i",
-          step.trips, quoted(step.what));
+          step.trips, step.bounded ? ", as far as the mask keeps any" : quoted(step.what));
     case StepKind::wait_group:
       text += fmt::format(" {}", step.pending);
       break;

@@ -101,6 +101,7 @@ struct Step {
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin: it ends before this iteration
   std::int64_t from = 0;   // loop_begin of a prologue: its first iteration
+  bool bounded = false;    // loop_begin: some blocks make fewer trips, at least one (KernelPlan::trips)
   Global global{};
   Loop loop{};             // loop_begin
   std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on

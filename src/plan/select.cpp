@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/carry.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -38,6 +39,9 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
 }
 
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
+constexpr std::int64_t most_together = 176;   // for all that a chain holds at a time
+constexpr double row_among_warps = 400;       // cycles: its sum goes through shared memory and two barriers
+constexpr double row_element = 12;            // cycles of a warp, of a number that goes into such a sum
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace
@@ -57,11 +61,11 @@ class Selection {
 
   void run() {
     std::vector<int> matmuls;
-    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
-      const Node& n = program_.nodes[i];
-      if (n.kind != NodeKind::matmul) continue;
-      plan_.matmuls[i] = describe(n);
-      if (!plan_.matmuls[i].row) continue;
+    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
+      if (program_.nodes[i].kind == NodeKind::matmul) plan_.matmuls[i] = describe(program_.nodes[i]);
+    carry_rescaled(plan_);
+    for (const auto& [i, choice] : plan_.matmuls) {
+      if (!choice.row) continue;
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
     }
@@ -95,7 +99,10 @@ class Selection {
     const double partials =
         w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
-    return passes * cycles(c, w, a_in_registers) + partials + spill;
+    const double elements =
+        row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
+    return passes * (cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
   template <class F>
@@ -117,14 +124,15 @@ class Selection {
     MatmulChoice& c = plan_.matmuls[id];
     double least = -1;
     layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-      const double price = cost(n, c, w, false);
+      const double price = cost(n, c, w, false) + spilled({id}, {w});
       if (least < 0 || price < least) least = price, c.warps = w;
     });
     alone_[id] = least;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
       if (other < id && o.row && alike(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
-          o.batch == c.batch && o.m == c.m && o.n == c.n)
+          o.batch == c.batch && o.m == c.m && o.n == c.n &&
+          spilled({id}, {o.warps}) <= spilled({id}, {c.warps}))
         c.warps = o.warps;
   }
 
@@ -176,9 +184,52 @@ class Selection {
         c.warps.push_back({w.b, w.m, 1, w.n});
         c.price += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
       }
+      c.price += spilled({ids.begin() + static_cast<std::ptrdiff_t>(first),
+                          ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
+                         c.warps);
       if (best.price < 0 || c.price < best.price) best = c;
     });
     return best;
+  }
+
+  /// What it costs products that run one behind another in a loop that operands, sums and states pass a thread's registers.
+  double spilled(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
+    if (program_.nodes[products.front()].section != Section::inside) return 0;
+    std::int64_t states = 0, most = 0, operand = 0;
+    for (const auto& [id, c] : plan_.matmuls) {  // of other products: as if the same warps had equal parts
+      const auto at = std::find(products.begin(), products.end(), id);
+      states += states_of(id) *
+                (at == products.end()
+                     ? c.batch * c.m * c.n / (32 * warps.front().count())
+                     : accumulator_registers(c, warps[static_cast<std::size_t>(at - products.begin())]));
+    }
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
+      const bool own = program_.nodes[products[i]].carried;  // they are a state
+      most = std::max(most, states + operand + (own ? 0 : sums));
+      operand = sums / 2;
+    }
+    const std::int64_t passing = std::max<std::int64_t>(0, most - most_together);
+    return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
+  }
+
+  /// Sums and maxima of rows of what is made of a product.
+  int row_sums(const Node& product) const {
+    const int id = static_cast<int>(&product - program_.nodes.data());
+    int sums = 0;
+    for (const Node& n : program_.nodes)
+      if (n.kind == NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1)
+        sums += source(n.in[0], product.shape) == id;
+    return sums;
+  }
+
+  /// Sums over the loop, of the product's shape, that are made of it, or are its own.
+  int states_of(int product) const {
+    int states = program_.nodes[product].carried;
+    for (const Node& n : program_.nodes)
+      if (n.kind == NodeKind::accumulate && !n.in.empty())  // none: of a product that is summed itself
+        states += source(n.in[0], n.shape) == product;
+    return states;
   }
 
   /// What it costs that a linked operand goes from its producer to `id` through shared memory.
@@ -192,7 +243,9 @@ class Selection {
   /// The price of a matmul in no chain: with the layout that it may share as a producer, its own best as the last.
   double apart(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
-    const double price = next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) : alone_.at(id);
+    const double price = next_.count(id)
+                             ? cost(program_.nodes[id], c, c.warps, false) + spilled({id}, {c.warps})
+                             : alone_.at(id);
     return price + (from_.count(id) ? crossing(id) : 0);
   }
 

@@ -18,6 +18,7 @@ struct Branch {
   bool holds = true;
 };
 constexpr int own_part = -1;
+/// Done by every thread of the nest; where several hold one value, the first of them stores it.
 struct SharedAccess {
   int buffer = -1;
   bool load = true;

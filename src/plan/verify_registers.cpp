@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/carry.hpp"
+#include "plan/leaves.hpp"
 #include "plan/register_proof.hpp"
 
 namespace zellige::plan {
@@ -45,7 +47,7 @@ class Registers {
   }
 
   void forget() {
-    updated_.clear();
+    updated_.clear(), rescaled_.clear();
     for (auto* held : {&accumulators_, &fragments_, &sums_})
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
   }
@@ -98,28 +100,39 @@ class Registers {
       case TaskKind::mma:
         return product(t);
       case TaskKind::to_operand:
-        read(t, n.in[0], true);
+        read(t, n.in[0], At::own);
         fragments_[task.node] = {t, false};
         return;
       case TaskKind::to_shared:
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
-          read(t, n.in[0], true);
+          read(t, n.in[0], At::own);
         else
           spilled(t);
         return;
       case TaskKind::to_global:
         if (task.buffer < 0)
-          read(t, n.in[0], true);
+          read(t, n.in[0], At::own);
         else
           buffer(t, task.buffer, true);
         return;
       case TaskKind::accumulate:
-        for (int in : n.in) read(t, in, node(in).shape == context(task).domain);
+        for (int in : n.in) read(t, in, narrowed(At::own, node(in).shape, context(task).domain));
         if (task.buffer < 0) state(t, accumulators_, task.node);
         updated_.insert(task.node);
         return;
+      case TaskKind::to_lines:
+        read(t, task.node, At::own);
+        accumulators_[task.node] = {t, false};
+        return;
+      case TaskKind::rescale:
+        read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
+        state(t, accumulators_, task.node);
+        if (!rescaled_.insert(task.node).second)
+          fail("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
+        return;
       case TaskKind::reduce:
-        for (int in : n.in) read(t, in, n.kind == NodeKind::reduce);  // a product's operands lie elsewhere
+        for (int in : n.in)  // a product's operands lie elsewhere
+          read(t, in, n.kind == NodeKind::reduce ? At::own : At::elsewhere);
         if (n.carried)
           state(t, sums_, task.node);
         else
@@ -138,36 +151,41 @@ class Registers {
     proof_.agree(at->second.task, t, node, true);
   }
 
-  /// Task t evaluates node x; `own`: at its context's own coordinates.
-  void read(int t, int x, bool own) {
-    if (!seen_.insert({x, own}).second) return;
+  /// Task t evaluates node x, there from its context's own coordinates.
+  void read(int t, int x, At at) {
+    if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
+    if (n.kind == NodeKind::map && plan_.context_of.count(x) > 0 && plan_.tasks[t].node != x)
+      return leaf(t, x, at);
     switch (n.kind) {
       case NodeKind::map:
-        for (int in : n.in) read(t, in, own && node(in).shape == n.shape);
+        for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));
         return;
       case NodeKind::slice:
       case NodeKind::concat:
       case NodeKind::rotate:
       case NodeKind::permute:
-        for (int in : n.in) read(t, in, false);
+        for (int in : n.in) read(t, in, At::elsewhere);
         return;
       default:
-        return leaf(t, x, own);
+        return leaf(t, x, at);
     }
   }
 
   /// Where the kernel takes a leaf's value from: its registers, or its buffer.
-  void leaf(int t, int x, bool own) {
+  void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
-    const auto c = plan_.context_of.find(x);
     const bool late = n.carried || n.kind == NodeKind::accumulate;
-    if (c != plan_.context_of.end() && c->second == task.context && own && n.kind != NodeKind::round &&
-        (late ? Section::after : n.section) == section_ && n.shape == context(task).domain)
-      return in_registers(t, x);
-    stored(t, x, own);
+    if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
+                                                 (late ? Section::after : n.section) == section_) {
+      if (c->second == task.context && at == At::own && n.shape == context(task).domain)
+        return in_registers(t, x);
+      if (at != At::elsewhere && lines_of(plan_.contexts[c->second], context(task)))
+        return proof_.in_lines(left(t, x), t, x);
+    }
+    stored(t, x, at == At::own);
   }
 
   /// What task t reads of node x is in shared memory; where no barrier is owed, its threads wrote it themselves.
@@ -207,7 +225,7 @@ class Registers {
   void spilled(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
-    const int parts = context(task).holders();
+    const int parts = context(task).replicated() ? 1 : context(task).holders();
     if (plan_.buffers[task.buffer].partials != parts)
       fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
            plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
@@ -236,6 +254,9 @@ class Registers {
     else
       stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
     stored(t, node(task.node).in[1], false);
+    if (rescaled_by(node(task.node)) >= 0 && rescaled_.erase(task.node) == 0)
+      fail("{}: {} adds to sums that no task before it in this iteration has multiplied by %{}", p_.name,
+           said(t), rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
@@ -254,6 +275,7 @@ class Registers {
     if (held == sums_.end())
       fail("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
     proof_.sums(t, held->second.task);
+    if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }
 
   const KernelPlan& plan_;
@@ -262,8 +284,9 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
+  std::set<int> rescaled_;                               // products whose sums await this iteration's
   std::set<int> updated_;                                // states that have seen this iteration
-  std::set<std::pair<int, bool>> seen_;                  // what the task at hand has evaluated
+  std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
 };
 
 }  // namespace

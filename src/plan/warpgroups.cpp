@@ -23,16 +23,6 @@ std::vector<int> inside(const BlockProgram& p) {
   return found;
 }
 
-/// Whether a row's sums lie in the registers in which a plain product's over the same warps would: what follows the loop
-/// is written for those.
-bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
-  const Held a(accumulators(c, warps, row)), b(accumulators(c, warps, plain));
-  bool same = a.threads() == b.threads() && a.values() == b.values();
-  if (same)
-    for_each(a, 0, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
-  return same;
-}
-
 /// One product's choice as a warpgroup's; or why it stays a warp's.
 std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
@@ -77,6 +67,14 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
 constexpr int most_sums = 192;
 
 }  // namespace
+
+bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
+  const Held a(accumulators(c, warps, row)), b(accumulators(c, warps, plain));
+  bool same = a.threads() == b.threads() && a.values() == b.values();
+  if (same)
+    for_each(a, 0, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
+  return same;
+}
 
 std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
   const BlockProgram& p = plan.program;

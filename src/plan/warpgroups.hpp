@@ -14,6 +14,10 @@ namespace zellige::plan {
 /// Empty where the plan has changed; else why it stays as it is, for the reader of a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
+/// Whether a row's sums lie in the registers in which a plain product's over the same warps would: what reads them is written for
+/// those.
+bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps);
+
 /// Lets pairs of blocks, whose tiles lie one below the other, bring each a half of what both multiply by; false where the grid
 /// has no such pairs or the tile no such halves. Before: arrange_buffers.
 bool share_by_pairs(KernelPlan&, const target::Target&);

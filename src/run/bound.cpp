@@ -31,6 +31,10 @@ BoundProgram::BoundProgram(const LoadedProgram& program,
   for (const emit::KernelLaunch& k : m.kernels) {
     std::vector<Argument>& arguments = arguments_.emplace_back();
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end()) {
+        arguments.emplace_back().constant = constant->second.data();
+        continue;
+      }
       const auto t = static_cast<std::size_t>(k.tensors[i]);
       Argument& argument = arguments.emplace_back(Argument{address(t)});
       if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())

@@ -154,8 +154,9 @@ void launch(void* stream, const Function& f, const LaunchShape& shape,
             const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
-    where.push_back(a.map ? const_cast<TmaDescriptor*>(&*a.map)
-                          : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
+    where.push_back(a.constant ? const_cast<void*>(a.constant)
+                    : a.map    ? const_cast<TmaDescriptor*>(&*a.map)
+                               : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
   auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
   std::vector<LaunchAttribute> attributes;
   if (shape.cluster > 1) {

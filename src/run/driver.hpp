@@ -77,10 +77,11 @@ class Module {
   void* handle_ = nullptr;
 };
 
-/// A kernel's parameter: an address, or a TMA descriptor.
+/// A kernel's parameter: an address, a TMA descriptor, or a number of any type.
 struct Argument {
   std::uint64_t address = 0;
   std::optional<TmaDescriptor> map = {};
+  const void* constant = nullptr;  // where it is the latter: its bytes
 };
 
 /// How a kernel is launched: `cluster` blocks along x at a time, and, where `early`, while the one before it still runs.

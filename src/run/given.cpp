@@ -12,15 +12,15 @@ namespace zellige::run {
 
 /// Numbers of rows must name some: the whole of them, since a sample of the outputs may see none that do not.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
-  if (numbers.bound == 0) return;
-  std::vector<bool> seen(static_cast<std::size_t>(numbers.bound), false);
+  if (numbers.rows == 0) return;
+  std::vector<bool> seen(static_cast<std::size_t>(numbers.rows), false);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     const double n = a.values[i];
     const auto at = [&] {
       return graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), a.shape));
     };
-    if (!(n >= 0 && n < static_cast<double>(numbers.bound)))
-      fail("{} holds numbers of rows from 0 to {}, found {} at {}", which, numbers.bound - 1, n, at());
+    if (!(n >= 0 && n < static_cast<double>(numbers.rows)))
+      fail("{} holds numbers of rows from 0 to {}, found {} at {}", which, numbers.rows - 1, n, at());
     if (numbers.distinct && seen[static_cast<std::size_t>(n)])
       fail("{} holds numbers of rows that are written, each once, found {} again at {}", which, n, at());
     seen[static_cast<std::size_t>(n)] = true;
@@ -49,10 +49,9 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     for (double& v : found.values)
       if (v != v)
         v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
-    if (numbers[at].checked)
-      check_numbers(numbers[at], {t.shape, found.values},
-                    fmt::format("{}: input {} of graph {}", file, name, g.name));
-    given[at] = std::make_shared<graph::Array>(graph::Array{t.shape, std::move(found.values)});
+    graph::Array array{t.shape, std::move(found.values)};
+    check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", file, name, g.name));
+    given[at] = std::make_shared<graph::Array>(std::move(array));
   }
   return given;
 }

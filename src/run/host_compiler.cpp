@@ -17,17 +17,18 @@ struct Compiler {
   std::string path, version;
 };
 
-const Compiler& compiler() {
-  static const Compiler found = [] {
+/// `who`: what asks for it, in the message where there is none.
+const Compiler& compiler(const std::string& who = "emulator") {
+  static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
     const std::string name = own && *own ? own : "g++";
     const auto path = find_program(name);
     if (!path) {
-      fail("emulator: no C++ compiler {}{}; install g++ 12 or newer, or set ZELLIGE_CXX", name,
+      fail("{}: no C++ compiler {}{}; install g++ 12 or newer, or set ZELLIGE_CXX", who, name,
            name.find('/') == name.npos ? " on PATH" : "");
     }
     const Finished version = run_process({*path, "--version"});
-    if (version.status != 0) fail("emulator: {} --version fails: {}", *path, version.output);
+    if (version.status != 0) fail("{}: {} --version fails: {}", who, *path, version.output);
     return Compiler{*path, version.output};
   }();
   return found;
@@ -82,6 +83,8 @@ std::string shortened(const std::string& log) {
 }
 
 }  // namespace
+
+std::string host_compiler(const std::string& who) { return compiler(who).path; }
 
 fs::path header_folder(const Cache& cache) {
   static const std::string hash = [] {

@@ -14,6 +14,9 @@ struct HostLibrary {
   bool cached = false;
 };
 
+/// Its path; `who` asks, as the message where there is none says.
+std::string host_compiler(const std::string& who);
+
 /// The folder to compile against, with zellige/block.hpp in it.
 std::filesystem::path header_folder(const Cache&);
 

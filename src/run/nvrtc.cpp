@@ -97,7 +97,7 @@ const std::string& nvrtc_version() { return nvrtc().version_text; }
 
 Cubin compile_cubin(const std::string& source, std::string_view target, const Cache& cache) {
   const std::vector<std::string> options = {"--gpu-architecture=" + std::string(target), "-std=c++20",
-                                            "-lineinfo"};
+                                            "-lineinfo", "-default-device"};
   Key key;
   key.add("nvrtc").add(nvrtc_version()).add(source);
   for (const std::string& o : options) key.add(o);

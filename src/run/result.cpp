@@ -141,6 +141,8 @@ std::string to_json(const RunResult& r) {
   put("time_us", r.times.samples);
   put("apart_us", r.times.apart);
   put("ordered_us", r.times.ordered);
+  for (const Tried& t : r.tried)
+    j["tried"].push_back({{"tiling", Json::parse(t.tiling)}, {"expected_us", t.expected}, {"us", t.us}});
   j["kernel"] = r.kernel;
   if (!r.device.empty()) j["device"] = r.device;
   // A message may quote bytes of a hostile file; what is not UTF-8 is replaced.
@@ -182,6 +184,9 @@ RunResult parse_result(std::string_view text) {
   take("time_us", r.times.samples);
   take("apart_us", r.times.apart);
   take("ordered_us", r.times.ordered);
+  if (j.contains("tried"))
+    for (const Json& t : j.at("tried"))
+      r.tried.push_back({t.at("tiling").dump(), t.at("expected_us"), t.at("us")});
   r.kernel = j.at("kernel");
   r.device = j.value("device", "");
   return r;
@@ -208,6 +213,10 @@ std::string summary(const RunResult& r) {
     line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.apart), median(r.times.ordered));
   if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;
+  if (!r.tried.empty())
+    line += fmt::format(
+        "\n    {} tilings measured: {:.2f} us at best, {:.2f} us of that which was expected to take least",
+        r.tried.size(), std::ranges::min_element(r.tried, {}, &Tried::us)->us, r.tried.front().us);
   for (const TensorResult& t : r.tensors)
     if (t.tiles > 0) line += "\n    " + describe_sample(r, t);
   return line;

@@ -50,6 +50,12 @@ struct KernelResult {
   int registers = -1, local_bytes = -1;  // GPU only
 };
 
+/// A tiling that was measured for --tune.
+struct Tried {
+  std::string tiling;  // retile::to_json
+  double expected = 0, us = 0;
+};
+
 struct RunResult {
   std::string file;
   int index = 0;
@@ -67,9 +73,10 @@ struct RunResult {
   double inputs_ms = 0;  // finding inputs: the reference, as often as the search for their scales takes
   double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;
   bool compile_cached = false;
-  Times times;         // --time
-  std::string kernel;  // the file of the emitted text
-  std::string device;  // the GPU and its driver
+  Times times;               // --time
+  std::vector<Tried> tried;  // --tune
+  std::string kernel;        // the file of the emitted text
+  std::string device;        // the GPU and its driver
 };
 
 double median(std::vector<double>);

@@ -119,7 +119,11 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     const target::Target& target = target::find(o.target);
     const graph::KernelGraph fused = o.fuse ? fuse::optimize(g, target).graph : g;
     const double fuse_ms = ms_since(start);
-    if (o.tune > 0) wishes.tiles = plan::Tiles::stated, wishes.tiling = tuned(fused, o, cache);
+    if (o.tune > 0) {
+      Tuned found = tuned(fused, o, cache);
+      wishes.tiles = plan::Tiles::stated, wishes.tiling = std::move(found.tiling);
+      r.tried = std::move(found.tried);
+    }
     start = Clock::now();
     program = emit::transpile(fused, target, wishes);
     r.plan_ms = fuse_ms + ms_since(start);
@@ -196,17 +200,21 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
 
 }  // namespace
 
-retile::Tiling tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
   o.say("waiting for the GPU");
   const GpuLock alone(cache);
   o.say("tuning");
+  // Tilings differ in what lies between kernels; the inputs, some seconds' work for a whole layer, are packed once.
+  std::vector<Bytes> storage;
+  std::vector<emit::TensorPlace> places;
   const auto measure = [&](const emit::Program& p) {
-    std::vector<Bytes> storage = starting_storage(g, p.manifest, inputs);
+    if (places != p.manifest.tensors)
+      storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
     const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
     return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
   };
-  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache);
+  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache, o.say);
 }
 
 std::string_view name(Engine e) {

@@ -15,6 +15,7 @@
 #include "run/given.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
+#include "run/tune.hpp"
 
 namespace zellige::run {
 
@@ -57,6 +58,6 @@ GpuFound find_gpu();
 std::string gpu_target();
 
 /// The fastest tiling of `options.tune`, measured on the GPU here, or remembered.
-retile::Tiling tuned(const graph::KernelGraph&, const Options& options, const Cache&);
+Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

@@ -211,8 +211,9 @@ void check(const emit::Manifest& m) {
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
-    for (const int t : k.tensors) {
-      if (t < 0 || t >= count)
+    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+      const int t = k.tensors[i];
+      if (t >= count || (t < 0 && !k.constants.contains(static_cast<int>(i))))
         fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size()) {

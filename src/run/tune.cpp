@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "run/result.hpp"
-
 namespace zellige::run {
 namespace {
 
@@ -12,6 +10,7 @@ constexpr double tie = 1.02;
 
 struct Candidate {
   emit::Program program;
+  double expected;
   std::vector<double> rounds;  // medians
   double us() const { return median(rounds); }
   auto key() const {
@@ -24,29 +23,37 @@ struct Candidate {
 
 }  // namespace
 
-retile::Tiling tune(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes,
-                    int candidates, const Measure& measure, const std::string& machine, const Cache& cache) {
+Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes,
+           int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
+           const std::function<void(const std::string&)>& say) {
   std::vector<Candidate> all;
   Key key = Key{}.add("tuned").add(machine);
   for (const plan::Tiled& t : plan::ranked(graph, target, wishes, candidates)) {
     plan::Wishes stated = wishes;
     stated.tiles = plan::Tiles::stated;
     stated.tiling = retile::tiling_of(t.graph);
-    all.push_back({emit::transpile(graph, target, stated), {}});
+    all.push_back({emit::transpile(graph, target, stated), t.price.us, {}});
     key.add(all.back().program.source);
   }
   if (const auto known = cache.read(key, "tiling"))
-    return retile::parse_tiling(*known, "a tuned tiling in the cache");
+    return {retile::parse_tiling(*known, "a tuned tiling in the cache"), {}};
   for (int round = 0; round < tuning_rounds; ++round)
     for (std::size_t i = 0; i < all.size(); ++i) {
       Candidate& c = all[round % 2 == 0 ? i : all.size() - 1 - i];
+      if (say)
+        say(fmt::format("measuring tilings, {} of {}", round * all.size() + i + 1,
+                        tuning_rounds * all.size()));
       c.rounds.push_back(median(measure(c.program)));
     }
+  Tuned found;
+  for (const Candidate& c : all)
+    found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});
   const double least = std::ranges::min_element(all, {}, &Candidate::us)->us();
   std::erase_if(all, [&](const Candidate& c) { return c.us() > tie * least; });
   const Candidate& best = *std::ranges::min_element(all, {}, &Candidate::key);
   cache.store(key, "tiling", retile::to_json(best.program.manifest.tiling));
-  return best.program.manifest.tiling;
+  found.tiling = best.program.manifest.tiling;
+  return found;
 }
 
 }  // namespace zellige::run

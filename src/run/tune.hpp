@@ -1,6 +1,6 @@
 // Tuning: of the tilings that price least, the one that is fastest where it is measured.
 //
-//   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache);
+//   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache).tiling;
 //
 // Measurements go round all candidates several times, back and forth, so that a clock that changes meets all of them; a candidate's
 // time is the median of its rounds. What is within 2% of the fastest is a tie, which a fixed key decides: fewest blocks, then fewest
@@ -12,6 +12,7 @@
 
 #include "emit/emit.hpp"
 #include "run/cache.hpp"
+#include "run/result.hpp"
 
 namespace zellige::run {
 
@@ -20,8 +21,15 @@ using Measure = std::function<std::vector<double>(const emit::Program&)>;
 
 constexpr int tuning_rounds = 5;
 
-/// Of at most `candidates` tilings, the graph's own among them.
-retile::Tiling tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
-                    const Measure&, const std::string& machine, const Cache&);
+struct Tuned {
+  retile::Tiling tiling;
+  std::vector<Tried>
+      tried;  // in the order of what was expected of them; none where the outcome was remembered
+};
+
+/// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.
+Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
+           const Measure&, const std::string& machine, const Cache&,
+           const std::function<void(const std::string&)>& say = {});
 
 }  // namespace zellige::run

@@ -39,12 +39,13 @@ const Instruction* find_mma(const Target& t, std::string_view a, std::string_vie
 }
 
 const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b,
-                                      std::string_view d, std::int64_t n) {
+                                      std::string_view d, std::int64_t n, bool a_in_registers) {
   constexpr int either_way = 3;  // along K, or along M or N
   for (const Instruction* row : instructions_of(t))
     if (row->kind == Instruction::Kind::mma && row->issuers == 128 && row->n == n && row->a.type == a &&
-        row->b.type == b && row->c.type == d && row->a.space == Instruction::Space::smem &&
-        row->a.majors == either_way && row->b.majors == either_way)
+        row->b.type == b && row->c.type == d && row->b.majors == either_way &&
+        (a_in_registers ? row->a.space == Instruction::Space::rmem
+                        : row->a.space == Instruction::Space::smem && row->a.majors == either_way))
       return row;
   return nullptr;
 }

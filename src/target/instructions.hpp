@@ -19,10 +19,10 @@ const Instruction* find_instruction(const Target&, std::string_view name);
 /// with most K, for fewer instructions. nullptr where the target has none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
-/// The same product issued by a warpgroup, of exactly `n` columns, both operands in shared memory and running either way;
-/// nullptr where the target has none.
+/// The same product issued by a warpgroup, of exactly `n` columns, both operands in shared memory and running either way, or the first
+/// in registers; nullptr where the target has none.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
-                                      std::string_view d, std::int64_t n);
+                                      std::string_view d, std::int64_t n, bool a_in_registers = false);
 
 /// What moves most rows of operands at once from shared memory into a warp's registers; nullptr where nothing does.
 const Instruction* find_matrix_load(const Target&);

@@ -21,7 +21,7 @@ struct Costs {
   double load = 1270;                // cycles from a load's issue until its data are used, barrier included
   double step = 3.4;                 // cycles of a warp's instruction that waits for the one before
   double barrier = 145;              // cycles
-  double rest = 0.18;                // the share of everything but the slowest that does not overlap with it
+  double rest = 0.1;                 // the share of everything but the slowest that does not overlap with it
   double rest_parted = 0.05;         // likewise, where copies have warps of their own
   bool measured = false;             // on a GPU of the target; else what it is taken for
 };

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Parts of transformers as PyTorch has them, beside what `zellige run` makes of examples/layers.
 
-  layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--work FOLDER]
+  layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--target sm_90a] [--work FOLDER]
 
 Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (exact, as it were) and once
-in the graph's dtypes. Zellige's outputs may lie from the exact ones as far as docs/graph.md's tolerance, or 1.25 times as far as
-PyTorch's own in norm and twice in the worst element: PyTorch rounds between operators as well. Exits 1 past that, 77 without
+in the graph's dtypes. Zellige's outputs may lie from the exact ones as far as docs/graph.md's tolerance, or twice as far as
+PyTorch's own, in norm and in the worst element: PyTorch rounds between operators as well, and where softmax is sharp chance decides
+which of the two comes nearer (of one graph over five seeds 0.6 to 1.3 times PyTorch's distance). Exits 1 past that, 77 without
 PyTorch. `--graphs tests/run/layers --on emulator` does the same at small sizes.
 """
 import argparse
 import glob
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +121,11 @@ def cross_entropy(i, out):
     return {"y": torch.logsumexp(s.to(up(s)), -1)}
 
 
+def function_of(name):
+    """Of llama_decode_b8 llama_decode."""
+    return globals()[re.sub(r"_b\d+$", "", name)]
+
+
 def distances(found, exact, f32):
     """In norm, and the worst element over what docs/graph.md allows it."""
     norm = (found - exact).norm() / exact.norm()
@@ -134,15 +141,15 @@ def compare(name, folder, device):
     outputs = {f[len("output_"):-4]: a for f, a in arrays.items() if f.startswith("output_")}
     shapes = {k: a.shape for k, a in outputs.items()}
     with torch.no_grad():
-        exact = globals()[name]({k: t.double() for k, t in inputs.items()}, shapes)
-        plain = globals()[name]({k: t.bfloat16() for k, t in inputs.items()}, shapes)
+        exact = function_of(name)({k: t.double() for k, t in inputs.items()}, shapes)
+        plain = function_of(name)({k: t.bfloat16() for k, t in inputs.items()}, shapes)
     good = True
     for key, a in sorted(outputs.items()):
         e, p = exact[key], plain[key]
         f32 = p.dtype == torch.float32
         z = torch.from_numpy(a).to(device).double().reshape(e.shape)
         ours, theirs = distances(z, e, f32), distances(p.double(), e, f32)
-        right = ours[0] <= max(3e-6 if f32 else 2e-3, 1.25 * theirs[0]) and ours[1] <= max(1.0, 2 * theirs[1])
+        right = ours[0] <= max(3e-6 if f32 else 2e-3, 2 * theirs[0]) and ours[1] <= max(1.0, 2 * theirs[1])
         good = good and right
         print(f"{name:24s} {key:3s} zellige {ours[0]:.2e} in norm, worst element {ours[1]:.2f}; "
               f"PyTorch {theirs[0]:.2e}, {theirs[1]:.2f}  {'equal' if right else 'NOT EQUAL'}", flush=True)
@@ -152,7 +159,7 @@ def compare(name, folder, device):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--zellige", default="build/zellige"), p.add_argument("--graphs", default="examples/layers")
-    p.add_argument("--only", default=""), p.add_argument("--on", default="gpu")
+    p.add_argument("--only", default=""), p.add_argument("--on", default="gpu"), p.add_argument("--target", help="of the emulator")
     p.add_argument("--work", help="where the arrays go, some 30 GB for the largest graph at a time; a temporary folder")
     o = p.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -165,7 +172,7 @@ def main():
             continue
         work = tempfile.mkdtemp(dir=o.work)
         try:
-            command = [o.zellige, "run", path, "--on", o.on, "--check", "none", "--dump", work]
+            command = [o.zellige, "run", path, "--on", o.on, "--check", "none", "--dump", work] + (["--target", o.target] if o.target else [])
             ran = subprocess.run(command, capture_output=True, text=True)
             folder = os.path.join(work, name)
             if ran.returncode != 0 or not os.path.isdir(folder):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, on demand: tests/gpu/run.sh ZELLIGE MUGRAPHS OUT [SANITIZERS]
 # 1. every graph on the GPU; 2. the same on the emulator; 3. their arrays compared; 4. compute-sanitizer on the first graph
-# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph; 6. the Python package on torch's tensors.
+# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph; 6. the Python package on torch's tensors;
+# 7. each operator, attention and every cast beside PyTorch's.
 set -uo pipefail
 zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -26,5 +27,10 @@ done
 build=$(cd "$(dirname "$zellige")" && pwd)
 sh "$here/tests/python/run.sh" "$build" "$build/libzellige.so" -rs | tee "$out/python.txt"
 [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+for program in "meaning/compare.py --on gpu" "meaning/attention.py --on gpu" gpu/casts_in_torch.py; do
+  # shellcheck disable=SC2086 (a program and its options)
+  PYTHONPATH=$here/python ZELLIGE_LIBRARY=$build/libzellige.so python3 "$here"/tests/$program | tee -a "$out/torch.txt"
+  [ "${PIPESTATUS[0]}" = 0 ] || failed=1
+done
 [ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
 exit $failed

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "graph/builder.hpp"
 #include "graph/load.hpp"
+#include "graph/ops.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {
@@ -77,6 +79,24 @@ TEST(Json, EveryMugraphRoundTrips) {
     }
   }
   EXPECT_EQ(graphs, 314);
+}
+
+// Seeds of the fuzz target: who adds an operator adds it to them.
+TEST(Json, FuzzersStartFromEveryOperator) {
+  std::set<OpKind> kernel, block;
+  for (const char* name : {"operators", "block_operators"}) {
+    const KernelGraph g = load(fmt::format("{}/tests/fuzz/seeds/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
+    EXPECT_EQ(to_json(from_json(parse_json(to_json(g), name), name)), to_json(g)) << name;
+    for (const KernelOp& op : g.ops) {
+      kernel.insert(op.kind);
+      if (op.block)
+        for (const BlockOp& inside : op.block->ops) block.insert(inside.kind);
+    }
+  }
+  for (const OpKind kind : all_ops()) {
+    EXPECT_EQ(kernel.contains(kind), info(kind).kernel) << info(kind).name << " of the kernel level";
+    EXPECT_EQ(block.contains(kind), info(kind).block) << info(kind).name << " of the block level";
+  }
 }
 
 TEST(Json, ScalarsRoundTripExactly) {

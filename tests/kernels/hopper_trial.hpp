@@ -1,6 +1,7 @@
 // Launches of the Hopper kernels on the emulator: clusters and TMA descriptors beside what kernel_trial.hpp has.
 #pragma once
-#include "../../examples/kernels/descriptors.hpp"
+#include <zellige/kernels/descriptors.hpp>
+
 #include "../kernels_rows/kernel_trial.hpp"
 
 namespace zellige {

@@ -1,5 +1,6 @@
 // Decode attention against double precision: groups, splits, clusters, the last block's sum.
-#include "../../examples/kernels/decode_attention.hpp"
+#include <zellige/kernels/decode_attention.hpp>
+
 #include "kernel_trial.hpp"
 
 namespace zellige {

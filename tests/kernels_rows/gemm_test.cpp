@@ -1,6 +1,7 @@
 // The multistage and the ragged GEMM against double precision, at sizes and pitches of every kind.
-#include "../../examples/kernels/gemm_ragged.hpp"
-#include "../../examples/kernels/gemm_sm80.hpp"
+#include <zellige/kernels/gemm_ragged.hpp>
+#include <zellige/kernels/gemm_sm80.hpp>
+
 #include "kernel_trial.hpp"
 
 namespace zellige {

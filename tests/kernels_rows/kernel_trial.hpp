@@ -1,4 +1,4 @@
-// Kernels of examples/kernels run on the emulator, against double precision.
+// Kernels of include/zellige/kernels run on the emulator, against double precision.
 #pragma once
 #include <gtest/gtest.h>
 

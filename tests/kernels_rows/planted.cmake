@@ -1,4 +1,4 @@
-# planted(NAME HEADER FROM TO): a copy of examples/kernels/HEADER in which FROM, which occurs exactly once, is TO, as
+# planted(NAME HEADER FROM TO): a copy of include/zellige/kernels/HEADER in which FROM, which occurs exactly once, is TO, as
 # planted/NAME.hpp in the build directory and in namespace zellige::planted::NAME.
 #
 # As a script it does so once: cmake -DKERNELS=DIR -DOUT=DIR -P planted.cmake

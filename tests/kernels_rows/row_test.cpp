@@ -1,7 +1,8 @@
 // Softmax, the norms and the transpose at sizes that their blockings divide and at sizes that they do not.
-#include "../../examples/kernels/norm.hpp"
-#include "../../examples/kernels/softmax.hpp"
-#include "../../examples/kernels/transpose.hpp"
+#include <zellige/kernels/norm.hpp>
+#include <zellige/kernels/softmax.hpp>
+#include <zellige/kernels/transpose.hpp>
+
 #include "kernel_trial.hpp"
 
 namespace zellige {

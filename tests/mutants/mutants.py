@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutates the kernels of examples/kernels and runs each mutant on the emulator, which must object.
+"""Mutates the kernels of include/zellige/kernels and runs each mutant on the emulator, which must object.
 
     tests/mutants/mutants.py [--build DIR] [--kinds LIST] [--only REGEX] [--sample N] [--list] [KERNEL...]
 
@@ -48,18 +48,17 @@ FLAGS = ["-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-ftrivial-auto-
 
 
 def source_of(name):
-    return ROOT / ("examples/kernels" if name.startswith("kernels/") else "include/zellige/block") / name.split("/")[1]
+    return ROOT / "include/zellige" / name
 
 
 def include_as(folder, name):
-    return folder / (name if name.startswith("kernels/") else "zellige/" + name)
+    return folder / "zellige" / name
 
 
 def generate(kernel, folder, swaps):
     """The kernel's headers with switches, under `folder`; returns the mutants."""
     program = sites.Program()
-    for stale in "kernels", "zellige":  # of an earlier run, when other headers were changed
-        shutil.rmtree(folder / stale, ignore_errors=True)
+    shutil.rmtree(folder / "zellige", ignore_errors=True)  # of an earlier run, when other headers were changed
     # Only one half of the overlapping swaps goes into a program; the other half has no other mutants' numbers.
     for name in KERNELS[kernel]:
         name, _, part = name.partition(":")
@@ -77,11 +76,6 @@ def generate(kernel, folder, swaps):
         path = include_as(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for other in (ROOT / "examples/kernels").glob("*.hpp"):
-        path = folder / "kernels" / other.name
-        if "kernels/" + other.name not in [k.split(":")[0] for k in KERNELS[kernel]]:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(other.read_text())
     return program.mutants
 
 
@@ -207,10 +201,7 @@ def run_fixed(kernel, out, a):
         text = source_of(header).read_text()
         if text.count(old) != 1:
             sys.exit("fixed.txt: %s has '%s' %d times, it must be there once" % (header, old, text.count(old)))
-        for other in (ROOT / "examples/kernels").glob("*.hpp"):
-            path = folder / "kernels" / other.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(other.read_text())
+        shutil.rmtree(folder / "zellige", ignore_errors=True)
         expected = out / (kernel + ".right")
         if n == 0:
             subprocess.run([str(compile_program(kernel, folder, a.build, a.compiler.split())), "save", str(expected)],

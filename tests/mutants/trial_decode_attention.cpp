@@ -1,4 +1,5 @@
-#include "kernels/decode_attention.hpp"
+#include <zellige/kernels/decode_attention.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

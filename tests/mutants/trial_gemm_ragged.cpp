@@ -1,4 +1,5 @@
-#include "kernels/gemm_ragged.hpp"
+#include <zellige/kernels/gemm_ragged.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

@@ -1,4 +1,5 @@
-#include "kernels/gemm_sm80.hpp"
+#include <zellige/kernels/gemm_sm80.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

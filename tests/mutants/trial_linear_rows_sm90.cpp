@@ -1,4 +1,5 @@
-#include "kernels/descriptors.hpp"
+#include <zellige/kernels/descriptors.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

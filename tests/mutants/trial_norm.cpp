@@ -1,4 +1,5 @@
-#include "kernels/norm.hpp"
+#include <zellige/kernels/norm.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

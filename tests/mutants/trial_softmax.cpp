@@ -1,4 +1,5 @@
-#include "kernels/softmax.hpp"
+#include <zellige/kernels/softmax.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

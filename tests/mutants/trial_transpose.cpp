@@ -1,4 +1,5 @@
-#include "kernels/transpose.hpp"
+#include <zellige/kernels/transpose.hpp>
+
 #include "trial.hpp"
 
 namespace mutants {

@@ -214,6 +214,27 @@ KernelGraph hopper_gate_and_up() {
   return b.build();
 }
 
+/// An online softmax between two products: Q stays, K and V come through a ring, P is never stored. Causal: the first block of each
+/// head has one tile of keys, the second two.
+KernelGraph hopper_attention(bool causal) {
+  Builder b(causal ? "hopper_causal" : "hopper_attention");
+  const Tensor Q = b.input("Q", {2, causal ? 256 : 128, 64}),
+               K = b.input("K", {2, 64, 256}, DType::f16, {16384, 1, 64}), V = b.input("V", {2, 256, 64});
+  b.output(b.custom({.grid = {2, causal ? 2 : 1}, .block = {256}, .loop = 2},
+                    [&](BlockBuilder& t) {
+                      const Tile q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
+                                 v = t.load(V, {.x = 0, .loop = 1});
+                      Tile scores = matmul(q, k) * 0.125;
+                      if (causal) scores = t.mask(scores, {.tril = 0}, {.x = 0, .y = 1, .loop = 2});
+                      const auto [most, fell] = reduction_max(scores, 2);
+                      const Tile p = exp(scores - most), factor = exp(fell);
+                      const Tile sums = accum_rescale(matmul(p, v), factor);
+                      t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
+                    })[0],
+           "O");
+  return b.build();
+}
+
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
   Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
@@ -249,6 +270,8 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"reuse", {lower, agents, memory}, reuse},
       {"hopper_matmul", {select, group, copies, swizzle, agents, memory}, hopper_matmul, "sm_90a"},
       {"hopper_gate_and_up", {select, agents}, hopper_gate_and_up, "sm_90a"},
+      {"hopper_attention", {select, group, agents, memory}, [] { return hopper_attention(false); }, "sm_90a"},
+      {"hopper_causal", {agents}, [] { return hopper_attention(true); }, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
   };
   return graphs;

@@ -46,6 +46,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
         case NodeKind::matmul: {
           const bool mma = k.matmuls.at(static_cast<int>(i)).row != nullptr;
           EXPECT_EQ(count(TaskKind::mma), mma ? 1 : 0) << where;
+          EXPECT_EQ(count(TaskKind::rescale), n.in.size() > 2 ? 1 : 0) << where;
           EXPECT_EQ(count(TaskKind::reduce), mma ? 0 : 1) << where;
           EXPECT_EQ(count(TaskKind::finish), mma ? 0 : 1) << where;
           break;
@@ -65,6 +66,11 @@ TEST(Group, DoesEveryLiveRootOnce) {
           EXPECT_EQ(count(TaskKind::to_global), 1) << where;
           break;
         case NodeKind::map:
+          if (k.context_of.count(static_cast<int>(i))) {
+            EXPECT_EQ(count(TaskKind::to_lines), 1) << where;
+            break;
+          }
+          [[fallthrough]];
         case NodeKind::slice:
         case NodeKind::concat:
           EXPECT_TRUE(mine.empty()) << where << " is evaluated where it is read";

@@ -85,9 +85,11 @@ TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
       if (m.row)
-        for (int in : k.program.nodes[node].in)
+        for (int side = 0; side < 2; ++side) {
+          const int in = k.program.nodes[node].in[static_cast<std::size_t>(side)];
           EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size()))
               << name << " %" << in;
+        }
   });
 }
 

@@ -26,6 +26,19 @@ void same_as_fragment() {
       ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2}))
           << "thread " << thread << ", value " << value;
     }
+  if constexpr (WN == 1 && WK == 1) {
+    const Context c = accumulators({B, M, N}, w, mma());
+    const Held rows(lines(c));
+    ASSERT_EQ(rows.values(), F::lines);
+    ASSERT_EQ(warps(lines(c)), w);
+    for (int thread = 0; thread < rows.threads(); ++thread) {
+      for (int r = 0; r < F::lines; ++r) {
+        const FragmentAt at = F::line_at(r, thread / 32, thread % 32);
+        ASSERT_EQ(rows.at(thread, r), (Shape{at.b, at.m, 0})) << "thread " << thread << ", line " << r;
+      }
+      for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(line_of(c, value), F::line(value / 2));
+    }
+  }
   // Rounded, value for value, they are the operand's registers: what `put` moves where.
   if constexpr (F::width == 2) {
     Operand<half_t, F> op{};
@@ -44,6 +57,8 @@ TEST(RegisterLayouts, AreTheFragmentsOfTheKernels) {
   same_as_fragment<3, 20, 24, 2, 1, 2, 1>();
   same_as_fragment<4, 32, 96, 2, 2, 1, 2>();
   same_as_fragment<1, 8, 128, 1, 1, 8, 1>();
+  same_as_fragment<1, 128, 128, 1, 4, 1, 1>();
+  same_as_fragment<4, 40, 24, 2, 2, 1, 1>();
 }
 
 }  // namespace

@@ -209,6 +209,44 @@ TEST(Mutated, LoopsAreRefusedInWords) {
             name + "'to shared %6' reads %6 in registers, where no task before it in this section leaves it");
 }
 
+// Row sums in registers: read as another row's, left by nobody, or of rows that warps share, they are refused.
+TEST(Mutated, RowsAreRefusedInWords) {
+  const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
+                                      [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
+  const KernelPlan good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
+  ASSERT_EQ(verdict(good), "");
+  const std::string name = good.program.name + ": ";
+  const auto rows = std::find_if(good.contexts.begin(), good.contexts.end(),
+                                 [](const Context& c) { return c.replicated(); });
+  ASSERT_NE(rows, good.contexts.end());
+  const auto at = static_cast<std::size_t>(rows - good.contexts.begin());
+  const int product = task_of(good, TaskKind::mma), sum = task_of(good, TaskKind::finish);
+  ASSERT_LT(good.tasks[sum].buffer, 0);
+
+  KernelPlan bad = good;  // added up behind those who read it
+  move_last(bad, sum);
+  EXPECT_EQ(
+      verdict(bad),
+      name + "'accumulate %6' reads %5 in registers, where no task before it in this section leaves it");
+  bad = good;  // each lane for a row of its own
+  bad.contexts[at].share = sweep(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
+  EXPECT_EQ(verdict(bad), name +
+                              "value 1 of thread 0 is no element of %5 after 'finish %5', and 'finish %5' "
+                              "takes it for (0, 8, 0)");
+  bad = good;  // one warp's rows alone
+  bad.contexts[at] = lines(
+      accumulators({1, rows->domain[1], 16}, {.m = 1}, *good.contexts[good.tasks[product].context].row));
+  EXPECT_EQ(verdict(bad), name +
+                              "value 2 of thread 0 is (0, 16, 0) of %5 after 'finish %5', and 'finish %5' "
+                              "takes it for (0, 64, 0)");
+  bad = good;  // rows that warps share
+  for (Context& c : bad.contexts)
+    if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
+  for (auto& [id, m] : bad.matmuls) m.warps = {1, 1, 2, 1}, m.a_from = -1;
+  EXPECT_EQ(verdict(bad),
+            name + "'finish %5' leaves %5 in registers, where each has a sum over one of 2 parts of a row");
+}
+
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
   KernelPlan bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);

@@ -14,8 +14,8 @@ TEST(EmittedText, Lora) {
 
 TEST(EmittedText, HopperMatmul) {
   for (const GoldenGraph& g : golden_graphs())
-    if (g.name == "hopper_matmul")
-      expect_golden("hopper_matmul.cu", emit::transpile(g.graph(), target::find(g.target)).source);
+    if (g.name == "hopper_matmul" || g.name == "hopper_attention")
+      expect_golden(std::string(g.name) + ".cu", emit::transpile(g.graph(), target::find(g.target)).source);
 }
 
 TEST(EmittedText, Attention) {

@@ -1,6 +1,7 @@
 #include "touches.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace zellige::plan {
 namespace {
@@ -58,20 +59,49 @@ void held_in_fragment(const Context& c, const Shape& bound,
         }
 }
 
+/// The contexts of one value a row in which each thread of a task over accumulators has the rows of its elements.
+std::set<int> rows_of(const KernelPlan& plan, const Context& mine) {
+  std::set<int> result;
+  for (std::size_t c = 0; mine.row && c < plan.contexts.size(); ++c) {
+    const Context& rows = plan.contexts[c];
+    Shape lines = mine.domain;
+    lines.back() = 1;
+    if (rows.row || rows.holders() == 1 || rows.domain != lines) continue;
+    std::set<std::pair<int, Shape>> held;
+    held_in_layouts(rows, [&](int thread, const Shape& at) { held.insert({thread, at}); });
+    bool all = true;
+    held_in_fragment(mine, mine.domain, [&](int thread, Shape at) {
+      at.back() = 0;
+      all = all && held.count({thread, at}) > 0;
+    });
+    if (all) result.insert(static_cast<int>(c));
+  }
+  return result;
+}
+
 /// The value of `node` at `at`: which shared elements its evaluation in task t reads.
 class Evaluation {
  public:
-  Evaluation(const KernelPlan& plan, const Task& task, int thread, const Visit& visit)
-      : plan_(plan), p_(plan.program), task_(task), thread_(thread), visit_(visit) {}
+  Evaluation(const KernelPlan& plan, const Task& task, const std::set<int>& rows, int thread,
+             const Visit& visit)
+      : plan_(plan), p_(plan.program), task_(task), rows_(rows), thread_(thread), visit_(visit) {}
 
   /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
   void value(int node, Shape at, bool moved = false) const {
     const Node& n = p_.nodes[node];
     for (std::size_t d = 0; d < at.size(); ++d)
       at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
+    // A map that is kept in registers is read there.
+    if (n.kind == NodeKind::map && plan_.context_of.count(node) > 0 && task_.node != node)
+      return leaf(node, at, moved);
     switch (n.kind) {
       case NodeKind::map:
-        for (int in : n.in) value(in, at, moved);
+        for (int in : n.in) {
+          const Shape& from = p_.nodes[in].shape;
+          bool others = moved;  // repeated along another dimension than its row
+          for (std::size_t d = 0; d + 1 < from.size(); ++d) others = others || from[d] != n.shape[d];
+          value(in, at, others);
+        }
         return;
       case NodeKind::slice:
         at[n.dim] += n.start;
@@ -107,11 +137,11 @@ class Evaluation {
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
     if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
-    if (const auto c = plan_.context_of.find(node);
-        c != plan_.context_of.end() && c->second == task_.context && !moved) {
+    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
+      const Context& mine = plan_.contexts[task_.context];
       const bool late = n.carried || n.kind == NodeKind::accumulate;
-      if ((late ? Section::after : n.section) == task_.section &&
-          n.shape == plan_.contexts[task_.context].domain)
+      const bool whole = c->second == task_.context && n.shape == mine.domain;
+      if ((late ? Section::after : n.section) == task_.section && (whole || rows_.count(c->second) > 0))
         return;
     }
     const int b = plan_.buffer_of.at(node);
@@ -121,6 +151,7 @@ class Evaluation {
   const KernelPlan& plan_;
   const BlockProgram& p_;
   const Task& task_;
+  const std::set<int>& rows_;  // contexts in which every thread has the rows of what it evaluates
   int thread_;
   const Visit& visit_;
 };
@@ -128,8 +159,9 @@ class Evaluation {
 void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
+  const std::set<int> none;
   held_in_layouts(c, [&](int thread, const Shape& at) {
-    const Evaluation e(plan, t, thread, visit);
+    const Evaluation e(plan, t, none, thread, visit);
     if (n.kind != NodeKind::matmul) return e.value(n.in[0], at);
     // (.., m, n, k) of (.., m, k) and (.., k, n)
     const std::size_t rank = n.shape.size();
@@ -175,9 +207,14 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
       t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (spilled) return;
   const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
+  const std::set<int> rows = rows_of(plan, c);
   for_each_held(c, bound, [&](int thread, const Shape& at) {
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows past the tile are nobody's
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
-    const Evaluation e(plan, t, thread, visit);
+    const Evaluation e(plan, t, rows, thread, visit);
+    if (t.kind == TaskKind::rescale)
+      return e.value(n.in[2], at);  // each row's factor; the products' operands are the mma's
     for (int in : n.in) e.value(in, at);
     if (t.kind == TaskKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
   });
@@ -218,6 +255,7 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
   for_each_held(c, b.padded, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner()) return;
+    if (!c.row && c.holders() > 1 && thread % c.holders() > 0) return;  // all hold it, the first writes it
     const int part = parts ? thread / 32 / (warps(c).count() / warps(c).k) : 0;
     visit({thread, t.buffer, part, at});
   });

@@ -48,7 +48,7 @@ def two_kernels(x, w, b):
 
 def test_a_captured_graph_is_replayed_on_new_values():
     x, w, b = tensors()
-    program = zellige.compile(two_kernels, x, w, b, on="gpu")
+    program = zellige.compile(two_kernels, x, w, b, on="gpu", fuse=False)
     assert program.workspace > 0
     out = torch.empty(128, 256, device="cuda", dtype=torch.float16)
     program(x, w, b, out=[out])
@@ -65,7 +65,7 @@ def test_a_captured_graph_is_replayed_on_new_values():
 
 def test_threads_and_streams_share_a_program():
     x, w, b = tensors()
-    program = zellige.compile(two_kernels, x, w, b, on="gpu")
+    program = zellige.compile(two_kernels, x, w, b, on="gpu", fuse=False)
     expected = [two_kernels(x * i, w, b) for i in range(4)]
     found = [None] * 4
 
@@ -89,7 +89,7 @@ def test_threads_and_streams_share_a_program():
 def test_every_gpu_has_its_own():
     if torch.cuda.device_count() < 2:
         pytest.skip("there is one GPU here")
-    program = zellige.compile(two_kernels, *tensors(), on="gpu")
+    program = zellige.compile(two_kernels, *tensors(), on="gpu", fuse=False)
     for device in ("cuda:1", "cuda:0"):
         inputs = tensors(device=device)
         y = program(*inputs)
@@ -144,7 +144,13 @@ def test_the_time_of_a_call(capsys):
         torch.cuda.synchronize()
     with capsys.disabled():
         print(f"\na call of 8 tensors takes the host {min(rounds):.1f} us, the driver's launch included")
-    assert min(rounds) < 30
+    assert min(rounds) < 20
+    start = time.perf_counter()
+    for _ in range(100):
+        y = program(*inputs)
+    each = (time.perf_counter() - start) * 1e4
+    torch.cuda.synchronize()
+    assert torch.equal(y, out[0]) and each < 40, each
 
 
 def test_a_layer_by_torch_compile_on_the_gpu():

@@ -88,7 +88,7 @@ def test_the_packages_stub_declares_every_name():
 
     stub = (pathlib.Path(zellige.__file__).parent / "__init__.pyi").read_text()
     declared = set(re.findall(r"^from \S+ import \w+ as (\w+)$", stub, re.M))
-    assert declared == {*zellige._PLACES, *operators.OPERATORS, "dtypes", "layout", "operators", "Int", "Layout", "Value"}
+    assert declared == {*zellige._PLACES, *operators.OPERATORS, "dtypes", "kernels", "layout", "operators", "Int", "Layout", "Value"}
     assert declared <= set(dir(zellige))
     for name in declared:
         assert getattr(zellige, name) is not None

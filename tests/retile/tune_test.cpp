@@ -36,7 +36,7 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
     const int number = seen.try_emplace(text(p), static_cast<int>(seen.size())).first->second;
     return std::vector<double>{number == 2 ? 5.0 : 10.0 + number, 1000, number == 2 ? 5.0 : 10.0 + number};
   };
-  const retile::Tiling best = tune(g, target, {}, 4, third, "a GPU", cache);
+  const retile::Tiling best = tune(g, target, {}, 4, third, "a GPU", cache).tiling;
   ASSERT_EQ(seen.size(), 5u);  // four, and the graph's own
   EXPECT_TRUE(seen.count(retile::to_json(retile::tiling_of(g))));
   EXPECT_EQ(retile::to_json(best), order[2]);
@@ -47,7 +47,7 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   const Measure never = [](const emit::Program&) -> std::vector<double> {
     throw std::runtime_error("measured again");
   };
-  EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache), best);
+  EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache).tiling, best);
   EXPECT_THROW(tune(g, target, {}, 4, never, "another GPU", cache), std::runtime_error);
   EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
 }
@@ -61,7 +61,7 @@ TEST(Tune, DecidesTiesByAFixedKey) {
     const Measure even = [&](const emit::Program&) {
       return std::vector<double>{10 * (1 + (++n % 3 == 0 ? noise : 0))};
     };
-    taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", Cache::temporary());
+    taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", Cache::temporary()).tiling;
   }
   for (const auto& [noise, tiling] : taken) EXPECT_EQ(tiling, taken.begin()->second) << noise;
   EXPECT_EQ(taken.begin()->second[0].grid.x, 32);  // the fewest blocks

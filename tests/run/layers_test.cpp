@@ -14,26 +14,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<graph::KernelGraph> graphs_of(const char* folder) {
+std::vector<graph::KernelGraph> graphs_of(const char* folder, std::size_t count) {
   std::set<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(ZELLIGE_SOURCE_DIR) / folder))
     if (entry.path().extension() == ".json") files.insert(entry.path());
   std::vector<graph::KernelGraph> graphs;
   for (const fs::path& file : files)
     for (graph::KernelGraph& g : graph::load(file.string())) graphs.push_back(std::move(g));
-  EXPECT_EQ(graphs.size(), 9u) << folder;
+  EXPECT_EQ(graphs.size(), count) << folder;
   return graphs;
 }
 
 TEST(Layers, ArePlannedAtTheirRealSizes) {
-  for (const graph::KernelGraph& g : graphs_of("examples/layers"))
+  for (const graph::KernelGraph& g : graphs_of("examples/layers", 15))
     for (const char* target : {"sm_80", "sm_90a"})
       EXPECT_NO_THROW(emit::transpile(g, target::find(target))) << g.name << " for " << target;
 }
 
 TEST(Layers, AreRightAtSmallSizes) {
   const Cache cache = Cache::temporary();
-  for (const graph::KernelGraph& g : graphs_of("tests/run/layers")) {
+  for (const graph::KernelGraph& g : graphs_of("tests/run/layers", 9)) {
     const RunResult r = run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2}, cache);
     EXPECT_EQ(r.status, Status::correct) << g.name << ": " << r.reason;
   }

@@ -30,6 +30,7 @@ RunResult example() {
   r.compile_cached = true;
   r.times = {
       .how = Timing::rotated, .sets = 3, .samples = {7.5, 6.5, 9}, .apart = {8, 8.5}, .ordered = {9.5, 10}};
+  r.tried = {{R"([{"block":[128,1,1],"grid":[2,4,1],"loop":1,"operator":0}])", 9.25, 8.5}};
   r.kernel = "/cache/gqa.cu";
   r.device = "NVIDIA H200, driver 13.0";
   return r;
@@ -43,6 +44,8 @@ TEST(Result, SurvivesItsJson) {
   EXPECT_EQ(to_json(back), line);
   EXPECT_EQ(back.status, Status::wrong);
   EXPECT_EQ(back.counters, r.counters);
+  ASSERT_EQ(back.tried.size(), 1u);
+  EXPECT_EQ(back.tried[0].us, 8.5);
   EXPECT_EQ(back.scales, r.scales);
   EXPECT_EQ(back.findings, r.findings);
   EXPECT_EQ(back.times.samples, r.times.samples);

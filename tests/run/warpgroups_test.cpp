@@ -118,6 +118,80 @@ TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_right(g, c, {{way}});
 }
 
+// ---- two products, one behind the other ----
+
+struct Attended {
+  std::int64_t dim = 64, tile = 128;
+  bool keys_along_d = true;  // else along the keys
+  int warps = 8;
+  std::optional<std::int64_t> tril = {};
+  double masked = -std::numeric_limits<double>::infinity();
+  DType dtype = DType::f16;
+};
+
+/// Two heads of two tiles of queries, three tiles of keys; sums of P over the loop beside, rescaled as O is.
+graph::KernelGraph attention(const Attended& a) {
+  const std::int64_t rows = 16 * a.warps, keys = 3 * a.tile;
+  graph::Builder b("attention");
+  const auto Q = b.input("Q", {2, 2 * rows, a.dim}, a.dtype),
+             K = b.input("K", {2, a.dim, keys}, a.dtype,
+                         a.keys_along_d ? graph::Strides{a.dim * keys, 1, a.dim} : graph::Strides{}),
+             V = b.input("V", {2, keys, a.dim}, a.dtype);
+  b.output(b.custom({.grid = {2, 2}, .block = {32 * a.warps}, .loop = 3},
+                    [&](graph::BlockBuilder& t) {
+                      const auto q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
+                                 v = t.load(V, {.x = 0, .loop = 1});
+                      auto scores = matmul(q, k) * 0.125;
+                      if (a.tril)
+                        scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
+                      const auto [most, fell] = reduction_max(scores, 2);
+                      const auto p = exp(scores - most), factor = exp(fell);
+                      const auto o = accum_rescale(matmul(p, v), factor);
+                      t.store(o / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
+                    })[0],
+           "O");
+  return b.build();
+}
+
+void expect_attention(const Attended& a, const plan::Wishes& wishes = {}) {
+  const graph::KernelGraph g = attention(a);
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+  int chained = 0;
+  for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
+  ASSERT_EQ(chained, 1) << plan::print(plan);
+  EXPECT_EQ(plan.kernels[0].trips.has_value(), a.tril && std::isinf(a.masked));
+  std::vector<graph::Array> inputs;
+  for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+  expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", wishes);
+}
+
+TEST(WarpgroupChains, AreAttention) {
+  for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_attention({}, {{way}});
+  expect_attention({.dim = 128, .dtype = DType::bf16});
+  expect_attention({.tile = 64, .keys_along_d = false});
+  for (Blocks way : {Blocks::a_tile, Blocks::stay})
+    for (std::int64_t tril : {0, 1, -1, -100, 200}) expect_attention({.tril = tril}, {{way}});
+  expect_attention(
+      {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
+  expect_attention({.warps = 4});
+}
+
+TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
+  const auto said = [](const Attended& a) {
+    return plan::print(plan::make_plan(attention(a), target::find("sm_90a")));
+  };
+  const std::string begin = "note: products on warpgroups: ";
+  for (const auto& [a, why] :
+       {std::pair{Attended{.dim = 32}, "a line of Q's tile has 64 bytes, no multiple of 128\n"},
+        {Attended{.tile = 72},
+         "SM90::GMMA::MMA_64x72x16_F32F16F16_SS leaves 72 columns otherwise than "
+         "SM80_16x8x16_F32F16F16F32_TN\n"},
+        {Attended{.warps = 6}, "96 rows are not 64 for each four of 6 warps\n"}}) {
+    const std::string text = said(a);
+    EXPECT_NE(text.find(begin + why), text.npos) << text;
+  }
+}
+
 // One tensor is both operands: its two loads have boxes of their own.
 TEST(Warpgroups, MultiplyATensorByItself) {
   const Case c{1024, 1024, 1024, false, false, DType::f16};

@@ -13,12 +13,22 @@
 
 namespace zellige {
 
-/// d += a b, `Steps` times 32 bytes of K; a is the warpgroup's own 64 rows. Not yet a group.
+/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; a is the warpgroup's own 64 rows. Not yet a group.
 template <class T, int Steps, int M, int N, int WM, class A, class B>
-ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const A& a, const B& b) {
+ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const A& a, const B& b,
+                              bool accumulate = true) {
   static_assert(M == 16 * WM && WM % 4 == 0 && N % 16 == 0,
                 "issue_wgmma: each four warps take 64 rows, columns come in units of 16");
-  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, true);
+  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, accumulate);
+}
+
+/// The same of the accumulators of another product, rounded.
+template <class T, int Steps, int M, int N, int WM, class F, class B>
+ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T, F>& a, const B& b,
+                              bool accumulate = true) {
+  static_assert(F::rows == M && F::warps_m == WM && F::my_n == Steps && F::my_b * F::my_m == 1,
+                "issue_wgmma: rows of the operand are those of the sums, its columns are K");
+  issue_wgmma<T, Steps>(d, a.a[0][0], b, accumulate);
 }
 
 }  // namespace zellige

@@ -19,7 +19,7 @@ template <class Scores>
 struct OnlineSoftmax {
   static_assert(Scores::at(1, 0).row == Scores::at(0, 0).row && Scores::registers % 2 == 0,
                 "OnlineSoftmax: registers lie in pairs along a row");
-  float max[2] = {-__builtin_inff(), -__builtin_inff()}, sum[2] = {0, 0};  // sum: of this thread's columns
+  float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: of this thread's columns
 
   /// s = exp2(scale * (s - max)), max being the largest score so far. Where whole rows may be -inf up to here, because
   /// they are masked, say so: their exponentials are then zeros.
@@ -30,10 +30,11 @@ struct OnlineSoftmax {
       float m = max[h];
 #pragma unroll
       for (int i = 0; i < Scores::registers; i += 2)
-        if (Scores::half(i) == h) m = fmax_fast(m, fmax_fast(s[i], s[i + 1]));
+        if (Scores::half(i) == h)  // a NaN gives way, and shows again in the exponentials
+          m = max_number(m, max_number(s[i], s[i + 1]));
 #pragma unroll
-      for (int lanes = 1; lanes < Scores::lanes_of_row; lanes *= 2) m = fmax_fast(m, shfl_xor(m, lanes));
-      const float top = Masked && m == -__builtin_inff() ? 0.0f : m;
+      for (int lanes = 1; lanes < Scores::lanes_of_row; lanes *= 2) m = max_number(m, shfl_xor(m, lanes));
+      const float top = Masked && m == -infinity ? 0.0f : m;
       factor[h] = zellige::exp2((max[h] - top) * scale);
       max[h] = m;
       sum[h] *= factor[h];
@@ -57,10 +58,6 @@ struct OnlineSoftmax {
       factor[h] = 1.0f / sum[h];
     }
   }
-
- private:
-  /// One instruction; a NaN gives way, and shows again in the exponentials.
-  ZELLIGE_CALL static float fmax_fast(float x, float y) { return __builtin_fmaxf(x, y); }
 };
 
 }  // namespace zellige

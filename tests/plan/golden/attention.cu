@@ -3,7 +3,7 @@
 
 using namespace zellige;
 
-// Grid 4 x 2 x 1, 70272 bytes of shared memory, 8 iterations, 4 stages.
+// Grid 4 x 2 x 1, 73728 bytes of shared memory, 8 iterations, 4 stages.
 extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t> pQ, gmem<const half_t> pK, gmem<const half_t> pV, gmem<half_t> pO) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
@@ -13,23 +13,18 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto gK = global_tile(pK, Layout<Shape<Int<4>, Int<64>, Int<512>>, Stride<Int<32768>, Int<512>, Int<1>>>{});
   const auto gV = global_tile(pV, Layout<Shape<Int<4>, Int<512>, Int<64>>, Stride<Int<32768>, Int<64>, Int<1>>>{});
   const auto gO = global_tile(pO, Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{});
-  const auto s_t5 = shared_tile<float>("t5", 69760, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto s_m = shared_tile<float>("m", 69888, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto s_t7 = shared_tile<float>("t7", 70016, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto s_t14 = shared_tile<float>("t14", 70144, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto sO_out = shared_tile<half_t>("O_out", 0, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
-  const auto s_sum = shared_tile<float>("sum", 69632, 32, Layout<Shape<Int<1>, Int<32>, Int<1>>, Stride<Int<32>, Int<1>, Int<1>>>{});
-  const auto sQ = shared_tile<half_t>("Q", 65536, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
+  const auto sO_out = shared_tile<half_t>("O_out", 65536, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
+  const auto sQ = shared_tile<half_t>("Q", 69632, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
   const auto sK = shared_ring<half_t, 4>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   const auto sV = shared_ring<half_t, 4>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
-  Vec<float, 1> acc6[1];
-  acc6[0][0] = (-3.4028235e+38f);
-  Vec<float, 1> acc7[1];
-  acc7[0][0] = 0.0f;
-  Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
-  acc13.fill(0.0f);
-  Vec<float, 1> acc15[1];
-  acc15[0][0] = 0.0f;
+  Vec<float, 1> acc6[2];
+  for (int i = 0; i < 2; ++i) acc6[i][0] = (-3.4028235e+38f);
+  Vec<float, 1> acc7[2];
+  for (int i = 0; i < 2; ++i) acc7[i][0] = 0.0f;
+  Fragment<1, 32, 64, 1, 2, 1, 1> acc12;
+  acc12.clear();
+  Vec<float, 1> acc15[2];
+  for (int i = 0; i < 2; ++i) acc15[i][0] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -101,103 +96,71 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         for (int v = 0; v < 2; ++v) sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)], r0[v]);
       }
     }
+    Vec<float, 1> acc5[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
     if (warp < 2) {
       #pragma unroll
-      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
-        const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{max_lanes<4>(sum5[r], at.m)};
-        if (lane % 4 == 0) write<1>(s_t5(0, at.m, 0), x);
+      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc5[r][0] = max_lanes<4>(sum5[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
+    }
+    if (tid < 64) {
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
+        const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
+        const Vec<float, 1> r1{acc5[i][0]};
+        {
+          const float old = acc6[i][0];
+          acc6[i][0] = zellige::max(old, r1[0]);
+          acc7[i][0] = it == 0 ? 0.0f : old - acc6[i][0];
+        }
       }
     }
-    __syncthreads();
-    if (tid < 32) {
-      const int i1 = tid;
-      const float x1 = read<1>(s_t5(0, i1, 0))[0];
-      const Vec<float, 1> r2{x1};
-      {
-        const float old = acc6[0][0];
-        acc6[0][0] = zellige::max(old, r2[0]);
-        acc7[0][0] = it == 0 ? 0.0f : old - acc6[0][0];
-      }
-      const Vec<float, 1> r3{acc6[0][0]};
-      write<1>(s_m(0, i1, 0), r3);
-      const Vec<float, 1> r4{acc7[0][0]};
-      write<1>(s_t7(0, i1, 0), r4);
-    }
-    __syncthreads();
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
+    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
     Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        Vec<float, 2> r5;
+        Vec<float, 2> r2;
         #pragma unroll
-        for (int v = 0; v < 2; ++v) r5[v] = (acc3.pair(i)[v] * 0.125f);
-        const float x6 = read<1>(s_m(0, at.m, 0))[0];
-        Vec<float, 2> r7;
+        for (int v = 0; v < 2; ++v) r2[v] = (acc3.pair(i)[v] * 0.125f);
+        Vec<float, 2> r3;
         #pragma unroll
-        for (int v = 0; v < 2; ++v) r7[v] = zellige::exp((r5[v] - x6));
-        op11.put(i, r7[0], r7[1]);
+        for (int v = 0; v < 2; ++v) r3[v] = zellige::exp((r2[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
+        op11.put(i, r3[0], r3[1]);
+        const float r4 = zellige::exp(acc7[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= r4;
+        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r3[v];
       }
     }
-    Fragment<1, 32, 64, 1, 2, 1, 1> acc12;
-    acc12.clear();
     // pv =  x V: 32x64x64 on mma.sync, warps 1x2x1
     if (warp < 2) {
       multiply<half_t, 64, false>(acc12, op11, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
-    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
+    Vec<float, 1> acc14[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
     if (warp < 2) {
       #pragma unroll
-      for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
-        const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        const float x8 = read<1>(s_t7(0, at.m, 0))[0];
-        const float r9 = zellige::exp(x8);
-        for (int v = 0; v < 2; ++v) acc13.pair(i)[v] = acc13.pair(i)[v] * r9 + acc12.pair(i)[v];
-        Vec<float, 2> r10;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r10[v] = (acc3.pair(i)[v] * 0.125f);
-        const float x11 = read<1>(s_m(0, at.m, 0))[0];
-        Vec<float, 2> r12;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r12[v] = zellige::exp((r10[v] - x11));
-        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r12[v];
-      }
+      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc14[r][0] = sum_lanes<4>(sum14[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
     }
-    if (warp < 2) {
+    if (tid < 64) {
       #pragma unroll
-      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) {
-        const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane);
-        const Vec<float, 1> x{sum_lanes<4>(sum14[r], at.m)};
-        if (lane % 4 == 0) write<1>(s_t14(0, at.m, 0), x);
+      for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
+        const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
+        const float r5 = zellige::exp(acc7[i][0]);
+        acc15[i][0] = acc15[i][0] * r5 + acc14[i][0];
       }
-    }
-    __syncthreads();
-    if (tid < 32) {
-      const int i1 = tid;
-      const float x13 = read<1>(s_t14(0, i1, 0))[0];
-      const float r14 = zellige::exp(acc7[0][0]);
-      acc15[0][0] = acc15[0][0] * r14 + x13;
     }
     stage = stage + 1 == 4 ? 0 : stage + 1;
     next = next + 1 == 4 ? 0 : next + 1;
   }
-  if (tid < 32) {
-    const int i1 = tid;
-    const Vec<float, 1> r15{acc15[0][0]};
-    write<1>(s_sum(0, i1, 0), r15);
-  }
-  __syncthreads();
   if (warp < 2) {
     #pragma unroll
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-      const float x16 = read<1>(s_sum(0, at.m, 0))[0];
-      Vec<float, 2> r17;
+      const Divisor d6(acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+      Vec<float, 2> r7;
       #pragma unroll
-      for (int v = 0; v < 2; ++v) r17[v] = (acc13.pair(i)[v] / x16);
-      write<2>(sO_out(0, at.m, at.n), r17);
+      for (int v = 0; v < 2; ++v) r7[v] = (acc12.pair(i)[v] / d6);
+      write<2>(sO_out(0, at.m, at.n), r7);
     }
   }
   __syncthreads();
@@ -225,12 +188,12 @@ extern "C" cudaError_t launch_attention(void* const* inputs, void* const* output
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
     cudaError_t error = cudaSuccess;
-    if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 70272);
+    if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 73728);
     if (error != cudaSuccess) return error;
     if (device < 64) prepared[device].store(true, std::memory_order_release);
   }
   (void)inputs, (void)outputs, (void)workspace;
-  attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 70272, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
+  attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 73728, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
   return cudaSuccess;
 }

@@ -6,11 +6,10 @@
 // Sizes that TMA cannot address are refused when the descriptor is made, with the field and its value.
 #pragma once
 #include <zellige/atom/make_tma_descriptor.hpp>
-
-#include "attention_sm90.hpp"
-#include "gemm_sm90.hpp"
-#include "linear_rows_sm90.hpp"
-#include "linear_sm90.hpp"
+#include <zellige/kernels/attention_sm90.hpp>
+#include <zellige/kernels/gemm_sm90.hpp>
+#include <zellige/kernels/linear_rows_sm90.hpp>
+#include <zellige/kernels/linear_sm90.hpp>
 
 namespace zellige::kernels {
 

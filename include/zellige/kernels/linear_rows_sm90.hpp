@@ -19,8 +19,7 @@
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
-
-#include "linear_sm90.hpp"
+#include <zellige/kernels/linear_sm90.hpp>
 
 namespace zellige::kernels {
 

@@ -142,7 +142,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       }
 #pragma unroll
       for (int i = 0; i < s.registers; ++i)
-        if (s.at(i, thread).column >= limit[s.half(i)]) s[i] = -__builtin_inff();
+        if (s.at(i, thread).column >= limit[s.half(i)]) s[i] = -infinity;
     };
     OnlineSoftmax<decltype(s)> softmax;
     work.q.wait(q_stage);

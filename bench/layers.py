@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Times whole parts of transformers, emitted from plain math, against what a user would run instead, interleaved in one process.
+
+  bench/layers.py --prepare DIR [--zellige NAME=FILE,...] [--graphs DIR] [--only NAME,...] [--jobs N]   (needs nvcc, no GPU)
+  bench/layers.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--compile NAME,...]
+
+Workloads: examples/layers, weights declared constant. The clock is that of bench/kernels.py; NAME/apart is each kernel behind the end of the one
+before. Peers: the same function in PyTorch (eager; with --compile torch.compile, max-autotune, of those whose names begin so, '' for all), with
+PyTorch's attention, cuDNN's too, in place of attention written out. What is emitted is held against the same function in float32: it may lie as far
+from it as PyTorch's own result, and a quarter more.
+"""
+import argparse, concurrent.futures, glob, json, os, re, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+WEIGHTS = {"g", "w", "b", "g1", "g2", "wqkv", "wo", "gate", "up", "down", "w1", "b1", "w2", "b2"}
+
+
+def prepare(arguments):
+    from emitted import compiled
+    os.makedirs(arguments.prepare, exist_ok=True)
+    compilers = dict(pair.split("=", 1) for pair in arguments.zellige.split(","))
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = []
+        for path in sorted(glob.glob(os.path.join(glob.escape(arguments.graphs), "*.json"))):
+            name, graph = os.path.basename(path)[:-5], json.load(open(path))
+            if arguments.only and not any(name.startswith(o) for o in arguments.only.split(",")):
+                continue
+            for tensor in graph["inputs"]:
+                tensor["constant"] = tensor["name"] in WEIGHTS
+            jobs += [pool.submit(compiled, arguments.prepare, name, who, zellige, graph) for who, zellige in compilers.items()]
+        for job in jobs:
+            job.result()
+
+
+def flops_of(name, t):
+    """Of the products; t: shapes by name. Attention has two of them."""
+    def linear(*weights):
+        rows = t["x"][0]
+        return sum(2 * rows * t[w][0] * t[w][1] for w in weights)
+    if name.startswith("llama"):
+        total = linear("wqkv", "wo", "gate", "up", "down")
+        width, rows = t["wo"][1], t["x"][0]
+        return total + (4 * rows * width * t["cache_k"][2] if "cache_k" in t else 2 * rows * rows * width)
+    if "attention" in name:
+        heads, n, dim = t["q"]
+        return 4 * heads * n * n * dim // (2 if name.endswith("causal") else 1)
+    return linear(*[w for w in ("w", "gate", "up", "down", "w1", "w2") if w in t])
+
+
+def module(attention=None):
+    """The functions in PyTorch, with another attention than the one written out."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("layers", os.path.join(HERE, "..", "tests", "gpu", "layers_in_torch.py"))
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    found.attention = attention or found.attention
+    return found
+
+
+def sdpa(q, k, v, causal):
+    from torch.nn.functional import scaled_dot_product_attention
+    return scaled_dot_product_attention(q, k, v, is_causal=causal) if q.dim() == 4 else scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
+
+
+def cudnn(q, k, v, causal):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        return sdpa(q, k, v, causal)
+
+
+def functions(name):
+    """The function in PyTorch as it is written, and what a user would run."""
+    of = lambda m: getattr(m, re.sub(r"_b\d+$", "", name))
+    written = of(module())
+    if "attention" in name:
+        return written, {"eager": written, "cudnn": of(module(cudnn))}
+    return written, {"eager": of(module(sdpa))}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("folder", nargs="?", help="where --prepare put the compiled programs")
+    p.add_argument("--prepare", metavar="DIR")
+    p.add_argument("--zellige", default=f"emitted={os.path.join(HERE, '..', 'build', 'zellige')}")
+    p.add_argument("--graphs", default=os.path.join(HERE, "..", "examples", "layers"))
+    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
+    p.add_argument("--only", help="names or beginnings of names, separated by commas")
+    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of workloads whose names begin so ('' for all); takes minutes")
+    p.add_argument("--rounds", type=int, default=15)
+    p.add_argument("--json", help="raw samples go here")
+    arguments = p.parse_args()
+    if arguments.prepare:
+        return prepare(arguments)
+    if not arguments.folder:
+        p.error("DIR is missing: what --prepare made")
+    import torch
+    import clock as bench
+    from emitted import Emitted
+    if not torch.cuda.is_available():
+        sys.exit("bench/layers.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")
+    torch.manual_seed(0)
+    results, wrong = bench.Results(arguments.json), 0
+    files = sorted(glob.glob(os.path.join(glob.escape(arguments.folder), "*.so")))
+    for name in sorted({os.path.basename(f).rsplit(".", 2)[0] for f in files}):
+        if not bench.wanted(name, arguments.only):
+            continue
+        programs = {os.path.basename(f).rsplit(".", 2)[1]: Emitted(f[:-3]) for f in files if os.path.basename(f).rsplit(".", 2)[0] == name}
+        first = next(iter(programs.values()))
+        of, count = [t["name"] for t in first.inputs], len(first.inputs)
+        shapes = {t["name"]: tuple(t["shape"]) for t in first.inputs + first.outputs}
+        scale = lambda t: t["shape"][-1] ** -0.5 if t["name"] in WEIGHTS and len(t["shape"]) == 2 else 1.0
+        sets = bench.sets_of(lambda: tuple(first.tensor(t, scale(t)) for t in first.inputs) + tuple(first.tensor(t) for t in first.outputs))
+        written, peers = functions(name)
+        named = lambda t: dict(zip(of, t[:count]))
+        run = {}
+        for who, program in programs.items():
+            run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
+        run.update({who: lambda *t, f=f: f(named(t), shapes) for who, f in peers.items()})
+        if arguments.compile is not None and any(name.startswith(o) for o in arguments.compile.split(",")):
+            torch._dynamo.reset()
+            shape = {t["name"]: tuple(t["shape"]) for t in first.outputs}
+            f = torch.compile(lambda i: peers["eager"](i, shape), mode="max-autotune-no-cudagraphs")
+            run["compile"] = lambda *t: f(named(t))
+        with torch.no_grad():
+            exact = written({k: v.float() for k, v in named(sets[0]).items()}, shapes)
+            own = written(named(sets[0]), shapes)
+            errors = {}
+            for who in programs:
+                for t in sets[0][count:]:
+                    t.fill_(float("nan"))  # what is not written shows
+                run[who](*sets[0])
+                torch.cuda.synchronize()
+                for t, place in zip(sets[0][count:], first.outputs):
+                    e = exact[place["name"]].reshape(t.shape)
+                    ours, theirs = bench.error(t, e), bench.error(own[place["name"]].reshape(t.shape), e)
+                    errors[place["name"]] = (ours, theirs)
+                    if not ours <= max(1.25 * theirs, 3e-6 if t.dtype == torch.float32 else 2e-3):
+                        print(f"{name:24} {who}: {place['name']} WRONG, relative error {ours:.3g}, PyTorch's {theirs:.3g}")
+                        wrong += 1
+            del exact, own
+            raw = bench.measure({who: [lambda s=s, f=f: f(*s) for s in sets] for who, f in run.items()}, arguments.rounds)
+        t = {who: bench.median(v) for who, v in raw.items()}
+        moved = sum(x.numel() * x.element_size() for x in sets[0])
+        best = min((who for who in t if who.partition("/")[0] not in programs), key=t.get)
+        ours = next(iter(programs))
+        print(f"{name:24} floor {results.floor(moved, flops_of(name, shapes)):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
+              f"  speed against {best} {t[best] / t[ours]:.3f}", flush=True)
+        results.add(name, moved, flops_of(name, shapes), raw, error=errors, ours=list(programs))
+        del sets, run
+        torch.cuda.empty_cache()
+    results.close()
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Activations of three dimensions and more, computed as the matrices that torch's products are of.
+
+torch lays (batch, tokens, width) out as (batch tokens, width) for each product and back behind it. Operators that go along rows mean
+the same there, and one that stands on the product's own matrix joins its kernel, which no view lets it.
+"""
+
+import math
+
+import torch
+
+from . import aten
+from . import operators as op
+from .tracing import Array
+
+_ATEN = torch.ops.aten
+_RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.default)
+_PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
+# Their dims, the second argument, are of the operand.
+_ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
+          _ATEN.amax.default, _ATEN.amin.default, _ATEN.var.correction)  # fmt: skip
+_NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
+                                    _ATEN.embedding.default, torch.ops.zellige.attention.default}  # fmt: skip
+_BY_ROWS = aten.OPERATORS.keys() - _NOT_BY_ROWS
+
+
+def _shape(node) -> tuple:
+    value = node.meta.get("val")
+    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
+
+
+class Rows:
+    """The operators of one part, node by node."""
+
+    def __init__(self, graph):
+        self.leads = set()  # (batch, tokens) of each activation that a product takes or gives
+        self.matrices = {}  # by an array's name: the matrix that it is a view of
+        for node in graph.nodes:
+            if node.target in _RESHAPED:
+                ends = _shape(node.args[0]), _shape(node)
+                for (matrix, other), at in ((ends, node.args[0]), (ends[::-1], node)):
+                    products = [at] if at is not node else list(node.users)
+                    if _folded(other) == matrix and any(p.target in _PRODUCTS for p in products):
+                        self.leads.add(other[:-1])
+
+    def matrix(self, x: Array):
+        """An array as the matrix of its rows, or as one row; None where it has neither."""
+        if x._name not in self.matrices and x.ndim > 1:
+            if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
+                return None
+            self.matrices[x._name] = op.reshape(x, _folded(x.shape)) if x.ndim > 2 else x
+        return self.matrices.get(x._name, x)
+
+    def evaluate(self, node, arrays):
+        shape = _shape(node)
+        if node.target in _RESHAPED:
+            x = arrays[node.args[0]]
+            x = self.matrices.get(x._name, x)
+            if shape[:-1] in self.leads and x.shape == _folded(shape):
+                return self._view(x, shape)
+            if x.shape == shape:
+                return x
+            if x.shape[:-1] in self.leads and shape == _folded(x.shape):
+                return self.matrix(x)
+            return op.reshape(x, shape)
+        made = self._by_rows(node, arrays) if node.target in _BY_ROWS else None
+        return aten.evaluate(node, arrays) if made is None else made
+
+    def _view(self, matrix, shape):
+        y = op.reshape(matrix, shape)
+        self.matrices[y._name] = matrix
+        return y
+
+    def _by_rows(self, node, arrays):
+        """The node's results as views of matrices; None where it does not go along rows."""
+        operands = {n: arrays[n] for n in node.all_input_nodes}
+        lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
+        if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):
+            return None
+        if any(x.ndim > 1 and x.shape[:-1] != lead and math.prod(x.shape[:-1]) != 1 for x in operands.values()):
+            return None
+        args = list(node.args)
+        if node.target in _ALONG:
+            last = operands[args[0]].ndim - 1
+            dims = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
+            if [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
+                return None
+            args[1] = [-1] if isinstance(args[1], (tuple, list)) else -1
+        matrices = {n: self.matrix(x) for n, x in operands.items()}
+        made = aten.evaluate_on(node, args, matrices)
+        listed = isinstance(made, list)
+        views = [self._view(y, (*lead, y.shape[-1])) for y in (made if listed else [made])]
+        return views if listed else views[0]
+
+
+def _folded(shape) -> tuple:
+    return (math.prod(shape[:-1]), shape[-1]) if len(shape) > 2 else ()

@@ -1,0 +1,167 @@
+#include "emit/c_header.hpp"
+
+#include <algorithm>
+
+#include "emit/names.hpp"
+#include "emit/text.hpp"
+
+namespace zellige::emit {
+namespace {
+
+constexpr int tensor_alignment = 16, workspace_alignment = 256;
+
+/// The tensors of the caller in the function's order: inputs, then outputs that have memory of their own.
+std::vector<const TensorPlace*> parameters(const Manifest& m) {
+  std::vector<const TensorPlace*> list;
+  for (const TensorPlace& t : m.tensors)
+    if (t.role == Role::input || (t.role == Role::output && t.memory < 0)) list.push_back(&t);
+  std::ranges::sort(list, {}, [](const TensorPlace* t) { return std::pair(t->role, t->position); });
+  return list;
+}
+
+/// The output that an input becomes, or nullptr.
+const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
+  const auto at = std::ranges::find_if(m.tensors, [&](const TensorPlace& o) {
+    return o.memory >= 0 && &m.tensors[static_cast<std::size_t>(o.memory)] == &t;
+  });
+  return at == m.tensors.end() ? nullptr : &*at;
+}
+
+int count(const Manifest& m, Role role) {
+  int most = 0;
+  for (const TensorPlace& t : m.tensors)
+    if (t.role == role) most = std::max(most, t.position + 1);
+  return most;
+}
+
+bool overlaps(const Manifest& m) {
+  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
+}
+
+/// By position: which parameter it is, or "0" of an output that an input becomes.
+std::string addresses(const Manifest& m, Role role) {
+  Names names;
+  std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");
+  for (const TensorPlace* t : parameters(m)) {
+    const std::string name = names.pointer(t->name);
+    if (t->role == role) list[static_cast<std::size_t>(t->position)] = "(void*)" + name;
+  }
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+}  // namespace
+
+std::string c_signature(const Manifest& m) {
+  Names names;
+  std::string list;
+  for (const TensorPlace* t : parameters(m)) {
+    const bool read = t->role == Role::input && !becomes(m, *t);
+    list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
+  }
+  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name),
+                     list);
+}
+
+std::string c_header(const Manifest& m) {
+  Text out;
+  Names names;
+  const std::string guard = fmt::format("ZELLIGE_{}_H", m.name);
+  out.line("// {}: {} kernel{} for {}, made by Zellige.", m.name, m.kernels.size(),
+           m.kernels.size() == 1 ? "" : "s", m.target);
+  out.line("#ifndef {}", guard);
+  out.line("#define {}", guard);
+  out.line("struct CUstream_st;  // what cudaStream_t and CUstream point to");
+  out.line("#ifdef __cplusplus");
+  out.line("extern \"C\" {{");
+  out.line("#endif");
+  out.line("");
+  out.line(
+      "// Launches on `stream`, from any thread, in the calling thread's current context, where all memory "
+      "lies. It");
+  out.line(
+      "// allocates nothing and waits for nothing, and may be captured in a CUDA graph. Returns NULL, or "
+      "what is wrong in one");
+  out.line("// sentence, which is the calling thread's until its next call.");
+  out.line("//");
+  for (const TensorPlace* t : parameters(m)) {
+    const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
+    out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name),
+             t->role == Role::input ? "input" : "output", printable(t->name), graph::name(t->dtype),
+             graph::to_string(t->shape), graph::to_string(t->strides), t->bytes,
+             t->constant ? "; no earlier work on the stream writes it" : "",
+             made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
+  }
+  out.line("// workspace: {}", m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold",
+                                                           m.buffer_size, workspace_alignment)
+                                             : "not looked at");
+  out.line("//");
+  out.line("// Tensors begin at multiples of {} bytes, and outputs overlap nothing else.{}", tensor_alignment,
+           overlaps(m) ? " Kernels may start while the work before" : "");
+  if (overlaps(m))
+    out.line(
+        "// them on the stream ends, and wait for it before they touch anything but inputs that no earlier "
+        "work writes.");
+  out.line("{};", c_signature(m));
+  out.line("");
+  out.line("#ifdef __cplusplus");
+  out.line("}}");
+  out.line("#endif");
+  out.line("#endif");
+  return out.str();
+}
+
+std::string c_checks(const Manifest& m) {
+  Text out;
+  Names names;
+  out.line("static __thread char call_text[512];");
+  out.line("__attribute__((format(printf, 1, 2))) static const char* call_said(const char* format, ...) {{");
+  out.line("  va_list list;");
+  out.line("  va_start(list, format);");
+  out.line("  vsnprintf(call_text, sizeof call_text, format, list);");
+  out.line("  va_end(list);");
+  out.line("  return call_text;");
+  out.line("}}");
+  out.line("static const char* call_misplaced(const char* what, const void* at, unsigned alignment) {{");
+  out.line("  const unsigned past = (unsigned)((size_t)at % alignment);");
+  out.line("  if (!at) return call_said(\"{}, %s: expected an address, found NULL\", what);", m.name);
+  out.line("  if (!past) return 0;");
+  out.line(
+      "  return call_said(\"{}, %s: expected memory that begins at a multiple of %u bytes, found %u past "
+      "one\",",
+      m.name);
+  out.line("                   what, alignment, past);");
+  out.line("}}");
+  out.line("");
+  out.open("{} {{", c_signature(m));
+  out.line("const char* wrong = 0;");
+  for (const TensorPlace* t : parameters(m))
+    out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});",
+             t->role == Role::input ? "input" : "output", printable(t->name), names.pointer(t->name),
+             tensor_alignment);
+  if (m.buffer_size)
+    out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", m.buffer_size,
+             workspace_alignment);
+  out.line("if (wrong) return wrong;");
+  out.line("void* const inputs[] = {{{}}};", addresses(m, Role::input));
+  out.line("void* const outputs[] = {{{}}};", addresses(m, Role::output));
+  return out.str();
+}
+
+std::string cuda_definition(const Manifest& m) {
+  Text out;
+  out.line("");
+  out.line("#if !defined(ZELLIGE_EMULATE) && !defined(__CUDACC_RTC__)");
+  out.line("#include <cstdarg>");
+  out.line("#include <cstdio>");
+  out.line("#include \"{}.h\"", m.name);
+  out.line("");
+  out.raw(c_checks(m));
+  out.line("  const cudaError_t error = {}(inputs, outputs, workspace, stream);", Names::entry(m.name));
+  out.line("  return error == cudaSuccess ? nullptr : call_said(\"{}: %s\", cudaGetErrorString(error));",
+           m.name);
+  out.line("}}");
+  out.line("#endif");
+  return out.str();
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,223 @@
+#include "emit/c_library.hpp"
+
+#include "emit/c_header.hpp"
+#include "emit/names.hpp"
+#include "emit/text.hpp"
+
+namespace zellige::emit {
+namespace {
+
+// What every program's library has, behind the tables that describe its own: see driver_table.hpp and launcher.hpp, which are this for
+// programs that are compiled where they run.
+constexpr const char* launching = R"(
+typedef struct { int id, padding; unsigned value[16]; } Attribute;
+typedef struct {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  Attribute* attributes;
+  unsigned attribute_count;
+} Launch;
+
+static int (*context_get)(void**);
+static int (*context_device)(int*);
+static int (*device_attribute)(int*, int, int);
+static int (*module_load)(void**, const void*);
+static int (*module_function)(void**, void*, const char*);
+static int (*function_set)(void*, int, int);
+static int (*launch_kernel)(const Launch*, void*, void**, void**);
+static int (*encode_tiled)(void*, int, unsigned, void*, const unsigned long long*, const unsigned long long*,
+                           const unsigned*, const unsigned*, int, int, int, int);
+static int (*error_string)(int, const char**);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char* found(void* driver, const char* symbol, void* function) {
+  void* const at = dlsym(driver, symbol);
+  memcpy(function, &at, sizeof at);
+  return at ? 0 : call_said("%s: libcuda.so.1 has no %s; a driver of CUDA 12 or later has", name, symbol);
+}
+static const char* find_driver(void) {
+  if (launch_kernel) return 0;
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!driver) return call_said("%s: no driver of CUDA: %s", name, dlerror());
+  const char* wrong = found(driver, "cuCtxGetCurrent", &context_get);
+  if (!wrong) wrong = found(driver, "cuCtxGetDevice", &context_device);
+  if (!wrong) wrong = found(driver, "cuDeviceGetAttribute", &device_attribute);
+  if (!wrong) wrong = found(driver, "cuModuleLoadData", &module_load);
+  if (!wrong) wrong = found(driver, "cuModuleGetFunction", &module_function);
+  if (!wrong) wrong = found(driver, "cuFuncSetAttribute", &function_set);
+  if (!wrong) wrong = found(driver, "cuTensorMapEncodeTiled", &encode_tiled);
+  if (!wrong) wrong = found(driver, "cuGetErrorString", &error_string);
+  return wrong ? wrong : found(driver, "cuLaunchKernelEx", &launch_kernel);
+}
+static const char* failed(int status, const char* doing) {
+  const char* words = "an unknown error";
+  if (!status) return 0;
+  error_string(status, &words);
+  return call_said("%s: %s fails: %s", name, doing, words);
+}
+
+// Loaded once a context.
+typedef struct Loaded {
+  void* context;
+  void* functions[sizeof kernels / sizeof *kernels];
+  struct Loaded* next;
+} Loaded;
+static Loaded* all;
+
+static const char* load(Loaded* l) {
+  int device = 0, major = 0, minor = 0;
+  void* module = 0;
+  const char* wrong = failed(context_device(&device), "asking for the context's GPU");
+  if (wrong) return wrong;
+  device_attribute(&major, 75, device);
+  device_attribute(&minor, 76, device);
+  if (exact ? major != sm / 10 || minor != sm % 10 : major != sm / 10 || minor < sm % 10)
+    return call_said("%s: expected a GPU of compute capability %d.%d%s, found one of %d.%d", name, sm / 10, sm % 10,
+                     exact ? "" : " or a later minor version", major, minor);
+  wrong = failed(module_load(&module, cubin), "loading the kernels");
+  for (unsigned k = 0; !wrong && k < sizeof kernels / sizeof *kernels; ++k) {
+    wrong = failed(module_function(&l->functions[k], module, kernels[k].name), "finding a kernel");
+    if (!wrong && kernels[k].shared > 48 * 1024)
+      wrong = failed(function_set(l->functions[k], 8, (int)kernels[k].shared), "asking for shared memory");
+  }
+  return wrong;
+}
+static const char* find_loaded(const Loaded** loaded) {
+  void* context = 0;
+  const char* wrong = find_driver();
+  if (!wrong) wrong = failed(context_get(&context), "asking for the current context");
+  if (wrong) return wrong;
+  if (!context) return call_said("%s: expected a current context on this thread, found none; cudaSetDevice makes one", name);
+  for (Loaded* l = all; l; l = l->next)
+    if (l->context == context) return *loaded = l, (const char*)0;
+  Loaded* const made = calloc(1, sizeof *made);
+  if (!made) return call_said("%s: no memory for %zu bytes", name, sizeof *made);
+  wrong = load(made);
+  if (wrong) return free(made), wrong;
+  made->context = context, made->next = all, all = made;
+  return *loaded = made, (const char*)0;
+}
+
+static const char* launch(const Loaded* l, unsigned k, char* const* at, void* stream) {
+  const Kernel* const kernel = &kernels[k];
+  _Alignas(64) char maps[8][128];
+  void *addresses[64], *arguments[64];
+  unsigned encoded = 0;
+  for (int i = 0; i < kernel->count; ++i) {
+    addresses[i] = at[kernel->tensors[i]];
+    arguments[i] = &addresses[i];
+  }
+  static const unsigned ones[5] = {1, 1, 1, 1, 1};
+  for (const Map* m = kernel->maps; m && m->rank; ++m, ++encoded) {
+    void* const map = maps[encoded];
+    const int status = encode_tiled(map, m->element, (unsigned)m->rank, addresses[m->argument], m->extent, m->stride,
+                                    m->box, ones, 0, m->swizzle, 2, 0);
+    if (status) return failed(status, "encoding a tensor map");
+    arguments[m->argument] = map;
+  }
+  Attribute attributes[2] = {{0}};
+  Launch shape = {{kernel->grid[0], kernel->grid[1], kernel->grid[2]}, {kernel->block[0], kernel->block[1], kernel->block[2]},
+                  kernel->shared, stream, attributes, 0};
+  if (kernel->cluster > 1) {
+    Attribute* const cluster = &attributes[shape.attribute_count++];
+    cluster->id = 4, cluster->value[0] = kernel->cluster, cluster->value[1] = cluster->value[2] = 1;
+  }
+  if (kernel->programmatic) {
+    Attribute* const early = &attributes[shape.attribute_count++];
+    early->id = 6, early->value[0] = 1;
+  }
+  return failed(launch_kernel(&shape, l->functions[k], arguments, 0), "launching");
+}
+
+)";
+
+std::string numbers(const auto& list, std::size_t from = 0) {
+  std::string text;
+  for (std::size_t i = from; i < list.size(); ++i) text += fmt::format("{}{}", i > from ? ", " : "", list[i]);
+  return text;
+}
+
+int element(graph::DType d) { return d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7; }
+
+void tables(const Manifest& m, Text& out) {
+  const std::string sm = m.target.substr(3);
+  out.line("static const char name[] = \"{}\";", m.name);
+  out.line("static const int sm = {}, exact = {};", std::stoi(sm), sm.back() == 'a' ? 1 : 0);
+  out.line(
+      "typedef struct {{ int argument, element, rank; unsigned long long extent[5], stride[4]; unsigned "
+      "box[5]; int swizzle; }} Map;");
+  out.line("typedef struct {{");
+  out.line("  const char* name;");
+  out.line("  unsigned grid[3], block[3], shared, cluster;");
+  out.line("  int programmatic, count;");
+  out.line("  const int* tensors;");
+  out.line("  const Map* maps;");
+  out.line("}} Kernel;");
+  for (std::size_t k = 0; k < m.kernels.size(); ++k) {
+    const KernelLaunch& kernel = m.kernels[k];
+    out.line("static const int tensors_{}[] = {{{}}};", k, numbers(kernel.tensors));
+    if (kernel.maps.empty()) continue;
+    out.open("static const Map maps_{}[] = {{", k);
+    for (const auto& [argument, map] : kernel.maps)
+      out.line("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}}},", argument, element(map.dtype), map.extent.size(),
+               numbers(map.extent), map.stride.size() > 1 ? numbers(map.stride, 1) : "0", numbers(map.box),
+               map.swizzle_bytes ? 3 : 0);
+    out.line("{{0, 0, 0, {{0}}, {{0}}, {{0}}, 0}}");
+    out.close("};");
+  }
+  out.open("static const Kernel kernels[] = {{");
+  for (std::size_t k = 0; k < m.kernels.size(); ++k) {
+    const KernelLaunch& l = m.kernels[k];
+    out.line("{{\"{}\", {{{}, {}, {}}}, {{{}, {}, {}}}, {}, {}, {}, {}, tensors_{}, {}}},", l.name, l.grid.x,
+             l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, l.cluster,
+             l.programmatic ? 1 : 0, l.tensors.size(), k, l.maps.empty() ? "0" : fmt::format("maps_{}", k));
+  }
+  out.close("};");
+}
+
+}  // namespace
+
+std::string c_library(const Manifest& m, const std::string& cubin) {
+  for (const KernelLaunch& k : m.kernels)
+    if (k.tensors.size() > 64 || k.maps.size() > 8)
+      fail(
+          "shared object of {}: expected at most 64 tensors and 8 tensor maps of a kernel, found {} and {} "
+          "of {}",
+          m.name, k.tensors.size(), k.maps.size(), k.name);
+  Text out;
+  for (const char* header : {"dlfcn", "pthread", "stdarg", "stddef", "stdio", "stdlib", "string"})
+    out.line("#include <{}.h>", header);
+  out.raw(c_header(m));
+  tables(m, out);
+  out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
+           cubin);
+  out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
+  // The checks are what said() comes from; the function's beginning is split off to stand behind the rest.
+  const std::string checks = c_checks(m), signature = c_signature(m);
+  const std::size_t at = checks.find(signature);
+  out.raw(checks.substr(0, at));
+  out.raw(launching);
+  out.raw("__attribute__((visibility(\"default\"))) " + checks.substr(at));
+  out.line("  char* at[{}];", m.tensors.size());
+  for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+    const TensorPlace& t = m.tensors[i];
+    if (t.role == Role::intermediate)
+      out.line("  at[{}] = (char*)workspace + {};", i, t.offset);
+    else
+      out.line("  at[{}] = {}[{}];", i, t.role == Role::input ? "inputs" : "outputs", t.position);
+  }
+  for (std::size_t i = 0; i < m.tensors.size(); ++i)
+    if (m.tensors[i].memory >= 0) out.line("  at[{}] = at[{}];", i, m.tensors[i].memory);
+  out.raw(R"(  (void)inputs, (void)outputs, (void)workspace;
+  const Loaded* loaded = 0;
+  pthread_mutex_lock(&lock);
+  wrong = find_loaded(&loaded);
+  pthread_mutex_unlock(&lock);
+  for (unsigned k = 0; !wrong && k < sizeof kernels / sizeof *kernels; ++k) wrong = launch(loaded, k, at, stream);
+  return wrong;
+}
+)");
+  return out.str();
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,198 @@
+#include "emit/read_manifest.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/error.hpp"
+#include "graph/json_text.hpp"
+#include "target/target.hpp"
+
+namespace zellige::emit {
+namespace {
+
+using graph::Json;
+
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
+
+/// A value and the path to it.
+class Field {
+ public:
+  Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
+
+  bool has(const char* key) const { return object().contains(key); }
+  Field operator[](const char* key) const {
+    if (!has(key)) fail("{}: expected a field {}, found none", path_, key);
+    return {(*value_)[key], fmt::format("{}.{}", path_, key)};
+  }
+  std::vector<Field> list() const {
+    if (!value_->is_array()) wrong("a list");
+    std::vector<Field> all;
+    for (std::size_t i = 0; i < value_->size(); ++i)
+      all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
+    return all;
+  }
+  std::int64_t integer(std::int64_t least, std::int64_t greatest = most) const {
+    if (!value_->is_number_integer() || value_->get<std::int64_t>() < least ||
+        value_->get<std::int64_t>() > greatest)
+      wrong(greatest == most ? fmt::format("an integer of at least {}", least)
+                             : fmt::format("an integer from {} to {}", least, greatest));
+    return value_->get<std::int64_t>();
+  }
+  std::vector<std::int64_t> integers(std::int64_t least) const {
+    std::vector<std::int64_t> all;
+    for (const Field& f : list()) all.push_back(f.integer(least));
+    return all;
+  }
+  graph::Dim3 extents() const {
+    const std::vector<std::int64_t> all = integers(1);
+    if (all.size() != 3) wrong("three numbers");
+    return {all[0], all[1], all[2]};
+  }
+  bool truth() const {
+    if (!value_->is_boolean()) wrong("true or false");
+    return value_->get<bool>();
+  }
+  std::string text() const {
+    if (!value_->is_string()) wrong("a string");
+    return value_->get<std::string>();
+  }
+  /// The value that belongs to one of some words.
+  template <class T>
+  T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
+    const std::string found = text();
+    std::string known;
+    for (const auto& [word, value] : words) {
+      if (word == found) return value;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", word);
+    }
+    wrong("one of " + known);
+  }
+  [[noreturn]] void wrong(const std::string& expected) const {
+    fail("{}: expected {}, found {}", path_, expected, graph::describe(*value_));
+  }
+
+ private:
+  const Json& object() const {
+    if (!value_->is_object()) wrong("an object");
+    return *value_;
+  }
+  const Json* value_;
+  std::string path_;
+};
+
+graph::DType dtype(const Field& f) {
+  std::vector<std::pair<std::string_view, graph::DType>> words;
+  for (const graph::DType d : graph::all_dtypes()) words.emplace_back(graph::name(d), d);
+  return f.one_of(words);
+}
+
+TensorPlace tensor(const Field& f) {
+  TensorPlace t;
+  t.name = f["name"].text();
+  t.role = f["role"].one_of<Role>(
+      {{"input", Role::input}, {"output", Role::output}, {"intermediate", Role::intermediate}});
+  t.dtype = dtype(f["dtype"]);
+  t.shape = f["shape"].integers(1);
+  t.strides = f["strides"].integers(0);
+  if (t.strides.size() != t.shape.size())
+    f["strides"].wrong(fmt::format("{} numbers, as shape has", t.shape.size()));
+  t.bytes = f["bytes"].integer(0);
+  if (t.role == Role::intermediate)
+    t.offset = f["offset"].integer(0);
+  else
+    t.position = static_cast<int>(f["position"].integer(0, 1 << 20));
+  t.constant = f.has("constant") && f["constant"].truth();
+  return t;
+}
+
+int named(const std::vector<TensorPlace>& tensors, const Field& f) {
+  const std::string name = f.text();
+  const auto at = std::ranges::find(tensors, name, &TensorPlace::name);
+  if (at == tensors.end()) f.wrong("a tensor's name");
+  return static_cast<int>(at - tensors.begin());
+}
+
+plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
+  plan::TensorMap map;
+  map.dtype = t.dtype;
+  map.extent = f["extent"].integers(1), map.stride = f["stride"].integers(0), map.box = f["box"].integers(1);
+  if (map.extent.empty() || map.extent.size() > 5) f["extent"].wrong("1 to 5 numbers");
+  if (map.stride.size() != map.extent.size()) f["stride"].wrong("as many numbers as extent has");
+  if (map.box.size() != map.extent.size()) f["box"].wrong("as many numbers as extent has");
+  map.swizzle_bytes = static_cast<int>(f["swizzle"].integer(0, 128));
+  if (map.swizzle_bytes != 0 && map.swizzle_bytes != 64 && map.swizzle_bytes != 128)
+    f["swizzle"].wrong("0, 64 or 128");
+  return map;
+}
+
+/// The bytes that a row of hexadecimal digits says.
+std::string bytes(const Field& f) {
+  const std::string digits = f.text();
+  const auto value = [&](char c) {
+    const int at = static_cast<int>(std::string_view("0123456789abcdef").find(c));
+    if (at < 0) f.wrong("hexadecimal digits");
+    return at;
+  };
+  if (digits.empty() || digits.size() % 2 || digits.size() > 8192)
+    f.wrong("1 to 4096 bytes, two digits each");
+  std::string all;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    all += static_cast<char>(16 * value(digits[i]) + value(digits[i + 1]));
+  return all;
+}
+
+KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors) {
+  KernelLaunch k;
+  k.name = f["name"].text();
+  k.grid = f["grid"].extents(), k.block = f["block"].extents();
+  k.shared_bytes = f["shared_bytes"].integer(0, 1 << 20);
+  if (f.has("cluster")) k.cluster = static_cast<int>(f["cluster"].extents().x);
+  k.programmatic = f.has("programmatic") && f["programmatic"].truth();
+  for (const Field& argument : f["arguments"].list()) {
+    const int at = static_cast<int>(k.tensors.size());
+    if (argument.has("bytes")) {
+      k.constants[at] = bytes(argument["bytes"]);
+      k.tensors.push_back(-1), k.writes.push_back(false);
+      continue;
+    }
+    k.tensors.push_back(named(tensors, argument["tensor"]));
+    k.writes.push_back(argument["writes"].truth());
+    if (argument.has("tensor_map"))
+      k.maps[at] = tensor_map(argument["tensor_map"], tensors[static_cast<std::size_t>(k.tensors.back())]);
+  }
+  return k;
+}
+
+void check_positions(const Manifest& m, Role role, const Field& f) {
+  std::vector<int> found;
+  for (const TensorPlace& t : m.tensors)
+    if (t.role == role) found.push_back(t.position);
+  std::ranges::sort(found);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i] != static_cast<int>(i))
+      f.wrong(fmt::format("{} in positions 0 to {}, each once", role == Role::input ? "inputs" : "outputs",
+                          found.size() - 1));
+}
+
+}  // namespace
+
+Manifest parse_manifest(const std::string& text, const std::string& source) {
+  const Json root = graph::parse_json(text, source);
+  const Field f(root, source);
+  f["version"].integer(1, 1);
+  Manifest m;
+  m.name = f["name"].text();
+  m.target = target::find(f["target"].text()).name;
+  m.buffer_size = f["buffer_size"].integer(0);
+  const std::vector<Field> tensors = f["tensors"].list();
+  for (const Field& t : tensors) m.tensors.push_back(tensor(t));
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].has("memory")) m.tensors[i].memory = named(m.tensors, tensors[i]["memory"]);
+  check_positions(m, Role::input, f["tensors"]);
+  check_positions(m, Role::output, f["tensors"]);
+  for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors));
+  if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
+  return m;
+}
+
+}  // namespace zellige::emit

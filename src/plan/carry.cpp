@@ -1,0 +1,43 @@
+#include "plan/carry.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The product that a value is, but for casts that change nothing; -1 where there is none, or others read it too.
+int product_of(const BlockProgram& p, int x) {
+  while (p.consumers(x).size() == 1) {
+    const Node& n = p.nodes[x];
+    if (n.kind == NodeKind::matmul) return x;
+    const bool same = n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == DType::f32 &&
+                      p.nodes[n.in[0]].dtype == DType::f32 && n.dtype == DType::f32;
+    if (!same) return -1;
+    x = n.in[0];
+  }
+  return -1;
+}
+
+}  // namespace
+
+void carry_rescaled(KernelPlan& plan) {
+  BlockProgram& p = plan.program;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    Node& sum = p.nodes[i];
+    if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;
+    const int product = product_of(p, sum.in[0]), factor = sum.in[1];
+    if (product < 0 || !plan.matmuls.at(product).row) continue;
+    Node& matmul = p.nodes[product];
+    Shape rows = matmul.shape;
+    rows.back() = 1;
+    const bool each_row = p.nodes[factor].kind == NodeKind::map && p.nodes[factor].shape == rows;
+    // The product comes to stand behind what it is rescaled by.
+    if (!each_row || factor > product || matmul.carried || matmul.section != Section::inside) continue;
+    matmul.carried = true;
+    matmul.in.push_back(factor);
+    for (Node& n : p.nodes)
+      for (int& in : n.in)
+        if (in == static_cast<int>(i)) in = product;
+    sum.in.clear();  // dead
+  }
+}
+
+}  // namespace zellige::plan

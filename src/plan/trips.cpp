@@ -1,0 +1,110 @@
+#include "plan/trips.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/carry.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// What an iteration that the mask leaves nothing of makes of a value.
+enum class Left : std::uint8_t { anything, lowest, zero, one, as_it_was };
+
+class Body {
+ public:
+  Body(const BlockProgram& p, int mask) : p_(p), left_(p.nodes.size(), Left::anything) {
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      if (p.nodes[i].section == Section::inside)
+        left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
+  }
+
+  /// Whether every state of the loop that anybody reads is as it was.
+  bool unchanged() const {
+    bool all = true;
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const Node& n = p_.nodes[i];
+      const bool state = n.carried || n.kind == NodeKind::accumulate || n.kind == NodeKind::running_max;
+      if (state && n.section == Section::inside && !p_.consumers(static_cast<int>(i)).empty())
+        all = all && left_[i] == Left::as_it_was;
+    }
+    return all;
+  }
+
+ private:
+  Left in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
+
+  Left of(const Node& n) const {
+    switch (n.kind) {
+      case NodeKind::map:
+        return map(n);
+      case NodeKind::round:
+        return in(n, 0);
+      case NodeKind::reduce: {
+        const bool neutral = in(n, 0) == (n.op == OpKind::reduction_max ? Left::lowest : Left::zero);
+        return !neutral ? Left::anything : n.carried ? Left::as_it_was : in(n, 0);
+      }
+      case NodeKind::running_max:  // it starts at the lowest finite value
+        return in(n, 0) == Left::lowest ? Left::as_it_was : Left::anything;
+      case NodeKind::running_diff:
+        return in(n, 0) == Left::as_it_was ? Left::zero : Left::anything;
+      case NodeKind::matmul: {
+        const bool kept = rescaled_by(n) < 0 || left_[rescaled_by(n)] == Left::one;
+        return in(n, 0) != Left::zero || !kept ? Left::anything : n.carried ? Left::as_it_was : Left::zero;
+      }
+      case NodeKind::accumulate: {
+        if (n.in.empty()) return Left::anything;
+        const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Left::one;
+        const Left neutral = n.op == OpKind::accum_max ? Left::lowest : Left::zero;
+        return kept && in(n, 0) == neutral ? Left::as_it_was : Left::anything;
+      }
+      default:
+        return Left::anything;
+    }
+  }
+
+  Left map(const Node& n) const {
+    const Left x = in(n, 0);
+    switch (n.op) {
+      case OpKind::cast:
+        return graph::is_integer(n.to_dtype) ? Left::anything : x;
+      case OpKind::mul_scalar:
+        return x == Left::zero || (x == Left::lowest && n.scalar > 0) ? x : Left::anything;
+      case OpKind::sub:  // of a running maximum, which is finite
+        return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
+      case OpKind::exp:
+        return x == Left::lowest ? Left::zero : x == Left::zero ? Left::one : Left::anything;
+      default:
+        return Left::anything;
+    }
+  }
+
+  const BlockProgram& p_;
+  std::vector<Left> left_;
+};
+
+}  // namespace
+
+std::int64_t Trips::of(std::int64_t block, std::int64_t loop) const {
+  const std::int64_t at = block / rows.div;
+  const std::int64_t first = (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;
+  return std::min((first + last) / each + 1, loop);
+}
+
+std::optional<Trips> masked_trips(const KernelPlan& plan) {
+  const BlockProgram& p = plan.program;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const Node& n = p.nodes[i];
+    if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside || !n.kept.tril)
+      continue;
+    const Split &rows = n.splits[n.dim], &keys = n.splits[n.key];
+    const bool walks = keys.loop && keys.axis < 0 && keys.offset == 0 && !rows.loop && rows.axis >= 0;
+    const std::int64_t last =
+        n.shape[n.dim] - 1 + *n.kept.tril;  // key that the tile's last row keeps, from its first row
+    if (!walks || last < 0 || !std::isinf(n.scalar) || n.scalar > 0) continue;
+    if (Body(p, static_cast<int>(i)).unchanged()) return Trips{rows, last, keys.tile};
+  }
+  return {};
+}
+
+}  // namespace zellige::plan

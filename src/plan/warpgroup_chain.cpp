@@ -1,0 +1,113 @@
+#include "plan/warpgroup_chain.hpp"
+
+#include <algorithm>
+
+#include "plan/tensor_map.hpp"
+#include "plan/warpgroups.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+namespace {
+
+class Chain {
+ public:
+  Chain(const KernelPlan& plan, const Program& program, const target::Target& target)
+      : plan_(plan), p_(plan.program), program_(program), target_(target) {}
+
+  MatmulChoice first, second;
+  int scores = -1, sums = -1;
+
+  /// Whether the loop has two such products and no other.
+  bool found() {
+    for (const auto& [node, m] : plan_.matmuls) {
+      if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
+      int& of = p_.nodes[node].carried ? sums : scores;
+      if (of >= 0 || !m.row) return false;
+      of = node;
+    }
+    if (p_.loop < 2 || sums < 0 || scores < 0) return false;
+    const int p = p_.nodes[sums].in[0];
+    return p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 &&
+           made_of_scores(p_.nodes[p].in[0]);
+  }
+
+  std::string why_not() {
+    first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
+    if (std::string why = row_of(scores, first, false); !why.empty()) return why;
+    if (std::string why = row_of(sums, second, true); !why.empty()) return why;
+    second.a_from = scores;
+    if (first.n % second.row->k != 0)
+      return fmt::format("{} columns of %{} are no multiple of {}", first.n, scores, second.row->k);
+    const std::vector<int> tiles{p_.nodes[scores].in[0], p_.nodes[scores].in[1], p_.nodes[sums].in[1]};
+    for (std::size_t i = 0; i < tiles.size(); ++i)
+      if (std::string why = tile(tiles[i], i == 0, i == 2 ? sums : scores); !why.empty()) return why;
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const Node& n = p_.nodes[i];
+      const int id = static_cast<int>(i);
+      if (n.kind == NodeKind::load && n.section != Section::after && !p_.consumers(id).empty() &&
+          std::ranges::find(tiles, id) == tiles.end())
+        return fmt::format("%{} is loaded beside the products' operands", i);
+    }
+    return "";
+  }
+
+ private:
+  /// Through maps of the scores' own shape, as a chain of warps' products is.
+  bool made_of_scores(int x) const {
+    const Node& n = p_.nodes[x];
+    if (x == scores) return true;
+    return n.kind == NodeKind::map && n.shape == p_.nodes[scores].shape &&
+           std::ranges::any_of(n.in, [&](int in) { return made_of_scores(in); });
+  }
+
+  std::string row_of(int product, MatmulChoice& choice, bool a_in_registers) const {
+    const Node& n = p_.nodes[product];
+    const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
+    const Instruction* row = target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32),
+                                                        choice.n, a_in_registers);
+    if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
+    if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
+    choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
+    if (p_.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p_.warps())
+      return fmt::format("{} rows are not {} for each four of {} warps", choice.m, row->m, p_.warps());
+    if (choice.k % row->k != 0)
+      return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
+    if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
+      return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
+    choice.row = row, choice.load = nullptr, choice.a_from = -1;
+    return "";
+  }
+
+  /// Why a product's tile cannot come by TMA, for nobody else.
+  std::string tile(int id, bool resident, int reader) const {
+    const Node& load = p_.nodes[id];
+    if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))
+      return fmt::format("operand %{} is no tile that is loaded {} the loop", id,
+                         resident ? "before" : "inside");
+    if (p_.consumers(id) != std::vector{reader}) return fmt::format("%{} is read by others too", id);
+    return no_tensor_map(load, program_.tensors[load.tensor], plan_.inner.at(id));
+  }
+
+  const KernelPlan& plan_;
+  const BlockProgram& p_;
+  const Program& program_;
+  const target::Target& target_;
+};
+
+}  // namespace
+
+std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& program,
+                                           const target::Target& target) {
+  Chain chain(plan, program, target);
+  if (!chain.found()) return {};
+  if (std::string why = chain.why_not(); !why.empty()) return why;
+  plan.matmuls[chain.scores] = chain.first, plan.matmuls[chain.sums] = chain.second;
+  return "";
+}
+
+bool has_warpgroup_chain(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.matmuls,
+                             [](const auto& m) { return m.second.by_warpgroup() && m.second.a_from >= 0; });
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,44 @@
+#include "run/shared_object.hpp"
+
+#include <filesystem>
+
+#include "emit/c_library.hpp"
+#include "graph/error.hpp"
+#include "run/files.hpp"
+#include "run/host_compiler.hpp"
+#include "run/process.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+/// Removed when it ends.
+struct Scratch {
+  explicit Scratch(fs::path p) : path(std::move(p)) {}
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  const fs::path path;
+};
+
+}  // namespace
+
+std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
+  const std::string compiler = host_compiler("shared object of " + m.name);
+  const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
+  write_whole(kernels.path, cubin);
+  write_whole(text.path, emit::c_library(m, kernels.path.string()));
+  // C's library alone: g++ by itself would add C++'s.
+  const Finished f =
+      run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",
+                   "-fvisibility=hidden", "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none",
+                   "-nodefaultlibs", text.path.string(), "-o", made.path.string(), "-lc"});
+  if (f.status != 0 || !f.output.empty())
+    fault("shared object of {}: {} does not compile it ({}):\n{}", m.name, compiler, ended(f.status),
+          f.output.substr(0, 2000));
+  return read_whole(made.path);
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,213 @@
+// What transpile --emit writes beside the text: a header for C and C++, a definition in the text, a cubin, and a shared object that
+// needs C's library alone. The latter is called here, on a driver that writes down what it is told.
+#include <algorithm>
+#include <regex>
+
+#include "command.hpp"
+#include "run/files.hpp"
+#include "run/nvrtc.hpp"
+
+namespace {
+
+using zellige::run::Finished;
+using zellige::run::read_whole;
+using zellige::run::write_whole;
+
+const std::string examples = std::string(ZELLIGE_SOURCE_DIR) + "/examples/";
+
+struct Emit : Command {
+  /// What is printed, each name without the folder.
+  std::string emit(const std::string& example, const std::string& target, const std::string& list) {
+    const Finished f = run({"transpile", examples + example + ".json", "-o", path("out"), "--target", target,
+                            "--standalone", "--emit", list});
+    EXPECT_EQ(f.status, 0) << f.output;
+    return std::regex_replace(f.output, std::regex(path("out/")), "");
+  }
+  Finished shell(const std::string& line) {
+    return zellige::run::run_process({"sh", "-c", "cd " + path("out") + " && " + line});
+  }
+  void prints(const std::string& line, const std::string& output) {
+    const Finished f = shell(line);
+    EXPECT_EQ(f.output, output) << line;
+    EXPECT_EQ(f.status, 0) << line;
+  }
+};
+
+bool nvrtc() {
+  try {
+    return !zellige::run::nvrtc_version().empty();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
+  EXPECT_EQ(emit("mlp", "sm_80", "h"), "mlp.h\nmlp.manifest.json\n");
+  const std::string text = read_whole(path("out/mlp.h"));
+  for (const std::string line : {"// mlp: 2 kernels for sm_80, made by Zellige.",
+                                 "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
+                                 "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes",
+                                 "// workspace: 4864 bytes, aligned to 256; whatever they hold",
+                                 "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
+                                 "const void* pW2, void* pY, void* "
+                                 "workspace, struct CUstream_st* stream);"})
+    EXPECT_NE(("\n" + text).find("\n" + line), text.npos) << line << "\n" << text;
+  write_whole(path("out/user.c"), "#include \"mlp.h\"\n#include \"mlp.h\"\n");
+  prints("g++ -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
+  prints("g++ -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
+}
+
+TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
+  const std::string
+      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/deploy.md"),
+      command = "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c mlp.cu";
+  EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
+  auto nvcc = zellige::run::find_program("nvcc");
+  if (!nvcc) nvcc = zellige::run::find_program("/usr/local/cuda/bin/nvcc");
+  if (!nvcc) GTEST_SKIP() << "no nvcc on PATH or in /usr/local/cuda";
+  for (const std::string target : {"sm_80", "sm_90a"}) {
+    EXPECT_EQ(emit("mlp", target, "cu,h"), "mlp.cu\nmlp.h\nmlp.manifest.json\n");
+    prints(*nvcc + std::regex_replace(command.substr(4), std::regex("_90a"), "_" + target.substr(3)), "");
+    EXPECT_NE(shell("nm mlp.o").output.find(" T run_mlp\n"), std::string::npos);
+  }
+}
+
+// Of the driver what a shared object calls; each launch on a line.
+constexpr const char* driver = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int id, padding; unsigned value[16]; } Attribute;
+typedef struct { unsigned g[3], b[3], shared; void* stream; Attribute* attributes; unsigned count; } Launch;
+int cuCtxGetCurrent(void** c) { return *c = getenv("NO_CONTEXT") ? 0 : (void*)8, 0; }
+int cuCtxGetDevice(int* d) { return *d = 0, 0; }
+int cuDeviceGetAttribute(int* v, int what, int d) { return (void)d, *v = what == 75 ? atoi(getenv("MAJOR")) : 0, 0; }
+int cuModuleLoadData(void** m, const void* cubin) { return *m = (void*)cubin, memcmp(cubin, "\177ELF", 4) ? 200 : (puts("load"), 0); }
+int cuModuleGetFunction(void** f, void* m, const char* name) { return *f = (void*)name, m ? 0 : 500; }
+int cuFuncSetAttribute(void* f, int what, int value) { return printf("%s: attribute %d is %d\n", (char*)f, what, value), 0; }
+int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* at, const unsigned long long* extent, const unsigned long long* stride,
+                           const unsigned* box, const unsigned* steps, int interleave, int swizzle, int promotion, int fill) {
+  memcpy(map, &at, sizeof at);
+  printf("map of %p: type %d, %llu x %llu, stride %llu, box %u x %u, steps %u, %d %d %d %d\n", at, type, extent[0], extent[1], stride[0],
+         box[0], box[1], steps[rank - 1], interleave, swizzle, promotion, fill);
+  return ((size_t)map & 63) != 0;
+}
+int cuGetErrorString(int status, const char** text) { return *text = status == 719 ? "unspecified launch failure" : "other", 0; }
+int cuLaunchKernelEx(const Launch* l, void* f, void** arguments, void** extra) {
+  if (getenv("FAIL")) return 719;
+  printf("%s<<<%u %u %u, %u %u %u, %u, %p>>>", (char*)f, l->g[0], l->g[1], l->g[2], l->b[0], l->b[1], l->b[2], l->shared, l->stream);
+  for (unsigned i = 0; i < l->count; ++i) printf(" attribute %d %u", l->attributes[i].id, l->attributes[i].value[0]);
+  printf(" first %p%s\n", *(void**)arguments[0], extra ? "?" : "");
+  return 0;
+}
+)";
+
+TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
+  if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
+  EXPECT_EQ(emit("lora", "sm_90a", "so,cubin"), "lora_0.cubin\nlora_0.so\nlora_0.manifest.json\n");
+  EXPECT_EQ(read_whole(path("out/lora_0.cubin")).substr(0, 4), "\177ELF");
+  EXPECT_NE(read_whole(path("out/lora_0.so")).find(read_whole(path("out/lora_0.cubin"))), std::string::npos);
+  prints("nm -D --defined-only lora_0.so | cut -d' ' -f2-", "T run_lora_0\n");
+  prints("readelf -d lora_0.so | grep NEEDED | grep -v -e libc.so -e ld-linux | wc -l", "0\n");
+
+  emit("lora", "sm_90a", "h");
+  const std::string header = read_whole(path("out/lora_0.h"));
+  const std::size_t parameters =
+      static_cast<std::size_t>(std::ranges::count(header.substr(header.rfind("run_")), ','));
+  std::string
+      arguments;  // four numbers: the tensors' address, one of them moved, the workspace's, and the stream
+  for (std::size_t i = 1; i < parameters; ++i) arguments += i == 1 ? "at[1], " : "at[0], ";
+  write_whole(path("out/user.c"),
+              "#include <stdio.h>\n#include <stdlib.h>\n#include \"lora_0.h\"\n"
+              "int main(int n, char** v) {\n"
+              "  void* at[4];\n"
+              "  for (int i = 0; i < 4; ++i) at[i] = (void*)strtoull(v[i + 1], 0, 16);\n"
+              "  for (int twice = 0; twice < 2 && n == 5; ++twice) {\n"
+              "    const char* wrong = run_lora_0(" +
+                  arguments +
+                  "at[2], at[3]);\n"
+                  "    if (wrong) return puts(wrong), 0;\n"
+                  "  }\n"
+                  "  return 0;\n"
+                  "}\n");
+  write_whole(path("out/driver.c"), driver);
+  prints(
+      "g++ -x c user.c -x none ./lora_0.so -o user -Wl,-rpath,. && mkdir driver && "
+      "g++ -x c -shared -fPIC driver.c -o driver/libcuda.so.1",
+      "");
+
+  const std::string with = "LD_LIBRARY_PATH=driver MAJOR=9 ";
+  const Finished done = shell(with + "./user 1000 2000 3000 77");
+  EXPECT_TRUE(done.output.starts_with("load\n")) << done.output;
+  EXPECT_EQ(done.output.find("load\n", 1), std::string::npos) << "once a context: " << done.output;
+  const std::regex launch("lora_0_k0<<<64 1 1, \\d+ 1 1, \\d+, 0x77>>> attribute 6 1 first 0x2000\n");
+  EXPECT_EQ(std::distance(std::sregex_iterator(done.output.begin(), done.output.end(), launch), {}), 2)
+      << done.output;
+
+  const std::string names = header.substr(header.find("input ") + 6),
+                    first = names.substr(0, names.find(','));
+  prints(with + "./user 1000 0 3000 0", "lora_0, input " + first + ": expected an address, found NULL\n");
+  prints(with + "./user 1000 2008 3000 0",
+         "lora_0, input " + first +
+             ": expected memory that begins at a multiple of 16 bytes, found 8 past one\n");
+  prints("NO_CONTEXT=1 " + with + "./user 1000 2000 3000 0",
+         "lora_0: expected a current context on this thread, found none; cudaSetDevice makes one\n");
+  prints("LD_LIBRARY_PATH=driver MAJOR=8 ./user 1000 2000 3000 0",
+         "lora_0: expected a GPU of compute capability 9.0, found one of 8.0\n");
+  prints("FAIL=1 " + with + "./user 1000 2000 3000 0 | tail -1",
+         "lora_0: launching fails: unspecified launch failure\n");
+  const Finished without = shell("LD_LIBRARY_PATH=. ./user 1000 2000 3000 0");
+  if (!zellige::run::find_program("nvidia-smi"))
+    EXPECT_TRUE(without.output.starts_with("lora_0: no driver of CUDA: libcuda.so.1: ")) << without.output;
+}
+
+TEST_F(Emit, WorkspacesAndTensorMapsAreEncoded) {
+  if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
+  emit("layers/gpt_mlp", "sm_90a", "so,h");
+  write_whole(path("out/driver.c"), driver);
+  const std::string header = read_whole(path("out/gpt_mlp.h"));
+  const auto parameters = std::ranges::count(header.substr(header.rfind("run_")), ',');
+  std::string arguments;
+  for (auto i = parameters; i-- > 1;) arguments += "(void*)0x10000, ";
+  write_whole(path("out/user.c"),
+              "#include <stdio.h>\n#include \"gpt_mlp.h\"\n"
+              "int main(int n, char** v) {\n"
+              "  const char* wrong = run_gpt_mlp(" +
+                  arguments +
+                  "(void*)(n > 1 ? 0x10040l : 0x20000l), 0);\n"
+                  "  return wrong ? puts(wrong), 0 : v == 0;\n"
+                  "}\n");
+  prints(
+      "g++ -x c user.c -x none ./gpt_mlp.so -o user -Wl,-rpath,. && mkdir driver && "
+      "g++ -x c -shared -fPIC driver.c -o driver/libcuda.so.1",
+      "");
+  const Finished f = shell("LD_LIBRARY_PATH=driver MAJOR=9 ./user");
+  EXPECT_EQ(f.status, 0);
+  const std::regex map(
+      "map of 0x[12]0000: type 9, \\d+ x \\d+, stride \\d+, box 64 x \\d+, steps 1, 0 3 2 0\n");
+  EXPECT_GE(std::distance(std::sregex_iterator(f.output.begin(), f.output.end(), map), {}), 4) << f.output;
+  EXPECT_NE(f.output.find("gpt_mlp_k2<<<"), std::string::npos) << f.output;
+  EXPECT_NE(f.output.find(": attribute 8 is "), std::string::npos) << f.output;
+  const std::string bytes = header.substr(header.find("// workspace: ") + 14);
+  prints("LD_LIBRARY_PATH=driver MAJOR=9 ./user moved",
+         "gpt_mlp, workspace of " + bytes.substr(0, bytes.find(',')) +
+             ": expected memory that begins at a multiple of 256 bytes, found 64 past one\n");
+}
+
+TEST_F(Emit, WhatIsNotKnownIsRefused) {
+  expect({"transpile", examples + "mlp.json", "--emit", "cu,ptx"}, 2,
+         "zellige: --emit: expected one of cu, h, cubin, so, found ptx (zellige transpile --help tells how "
+         "it is used)\n");
+  setenv("ZELLIGE_CXX", "no-compiler", 1);
+  const Finished f = run({"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "so"});
+  unsetenv("ZELLIGE_CXX");
+  if (!nvrtc()) return;
+  EXPECT_EQ(
+      f.output,
+      "zellige: shared object of mlp: no C++ compiler no-compiler on PATH; install g++ 12 or newer, or set "
+      "ZELLIGE_CXX\n");
+  EXPECT_EQ(f.status, 2);
+  EXPECT_FALSE(std::filesystem::exists(path("out/mlp.manifest.json")));
+}
+
+}  // namespace
