@@ -38,7 +38,7 @@ std::vector<Row> rows() {
 std::string const headers = R"(
 #include <zellige/atom/bulk_copy_call.hpp>
 #include <zellige/atom/gmma_call.hpp>
-#include <zellige/atom/gmma_names.hpp>
+#include <zellige/atom/gmma_names_ext.hpp>
 #include <zellige/atom/gmma_selector.hpp>
 #include <zellige/atom/mma_call.hpp>
 #include <zellige/container/array.hpp>

@@ -1,7 +1,7 @@
 // What the generated units of the static face include for instructions and tilings.
 #pragma once
 #include <zellige/atom/gmma_descriptor.hpp>
-#include <zellige/atom/gmma_names.hpp>
+#include <zellige/atom/gmma_names_ext.hpp>
 #include <zellige/atom/print.hpp>
 #include <zellige/atom/tma_copy.hpp>
 

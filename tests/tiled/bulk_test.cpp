@@ -2,7 +2,7 @@
 // an instruction for a tile, and TMA into every CTA of a cluster.
 #include <zellige/atom/bulk_copy_call.hpp>
 #include <zellige/atom/cluster_names.hpp>
-#include <zellige/atom/gmma_names.hpp>
+#include <zellige/atom/gmma_names_ext.hpp>
 #include <zellige/atom/gmma_selector.hpp>
 
 #include "emulated.hpp"

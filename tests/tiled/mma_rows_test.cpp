@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <zellige/atom/gmma_names.hpp>
+#include <zellige/atom/gmma_names_ext.hpp>
 #include <zellige/atom/print.hpp>
 #include <zellige/layout/runtime.hpp>
 

@@ -177,6 +177,43 @@ TEST(Multicast, TwoCtasLoadHalfATileEach) {
     ASSERT_EQ(float(elements<half_t>(out)[i]), float(elements<half_t>(A)[8192 + i % 8192])) << i;
 }
 
+/// The tile at (1, 1) of a tensor of floats, by boxes of 64-bit elements.
+template <class Copy>
+__global__ void pairs_load(const TmaDescriptor map, gmem<float> out) {
+  auto const kept = make_tensor(make_smem_ptr(shared<float>("tile", 0, 32 * 16)), Layout<Shape<_32, _16>>{});
+  auto const barrier = shared<uint64_t>("barrier", 2048, 1);
+  Copy tma;
+  if (threadIdx.x == 0) {
+    mbarrier_init(barrier, 1);
+    fence_mbarrier_init();
+    mbarrier_arrive_expect_tx(barrier, 32 * 16 * 4);
+    auto const tile = local_tile(tma.get_tma_tensor(make_shape(64, 32)), Shape<_32, _16>{}, make_coord(1, 1));
+    auto const all = tma.get_slice(0);
+    copy(tma.with(&map, barrier), all.partition_S(tile), all.partition_D(kept));
+  }
+  __syncthreads();
+  mbarrier_wait(barrier, 0);
+  auto const to = make_tensor(make_gmem_ptr(out), Layout<_512>{});
+  for (int i = int(threadIdx.x); i < 512; i += 64) to(i) = kept(i);
+}
+template <class Copy>
+void run_pairs_load(emulate::Launch& l) {
+  emulate::call(l, pairs_load<Copy>);
+}
+TEST(Tma, BoxesOfLargerElementsThanTheTensors) {
+  emulate::Buffer A = filled<float>("A", 64 * 32, [](int i) { return float(i); }), out("out", 512 * 4);
+  alignas(128) static float nowhere[64];
+  auto const gA = make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(64, 32)));
+  auto const tma =
+      make_tma_copy<uint64_t>(SM90_TMA_LOAD{}, gA, Layout<Shape<_32, _16>>{}, Shape<_32, _16>{}, _1{});
+  emulate::LaunchConfig config{.grid = {1}, .block = {64}, .shared_bytes = 2056, .workers = 1};
+  config.parameters.emplace_back(*tma.get_tma_descriptor(), A, false);
+  config.parameters.emplace_back(out, true);
+  emulate::Report const report = emulate::run(run_pairs_load<remove_cvref_t<decltype(tma)>>, config);
+  for (auto const& finding : report.findings) ADD_FAILURE() << finding.message;
+  for (int i = 0; i < 512; ++i) ASSERT_EQ(elements<float>(out)[i], 32 + i % 32 + 64 * (16 + i / 32)) << i;
+}
+
 TEST(WarpgroupProducts, HalfKMajorInEverySwizzle) {
   using Op = GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;
   is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, half_t>, Tiled<GMMA::Layout_K_SW64_Atom, half_t>, KMajor,

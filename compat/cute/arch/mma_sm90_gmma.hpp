@@ -4,6 +4,9 @@
 #include <zellige/atom/gmma_descriptor.hpp>
 #include <zellige/atom/gmma_names.hpp>
 #include <zellige/atom/gmma_selector.hpp>
+#if defined(CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED)
+#include <zellige/atom/gmma_names_ext.hpp>
+#endif
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/gmma_call.hpp>

@@ -1,3 +1,4 @@
-// Warpgroup instructions of the rarer N: all are in one table.
+// Warpgroup instructions of the rarer N.
 #pragma once
 #include <cute/arch/mma_sm90_gmma.hpp>
+#include <zellige/atom/gmma_names_ext.hpp>

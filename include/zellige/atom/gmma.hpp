@@ -4,7 +4,7 @@
 //   make_tiled_mma(Op{}, Layout<Shape<_2,_1,_1>>{})                              two warpgroups along M
 //
 // A may be in registers; half and bfloat16 operands in shared memory may be K- or MN-major, others are
-// K-major. gmma_names.hpp has CuTe's names of them all.
+// K-major. gmma_names.hpp and gmma_names_ext.hpp have CuTe's names of them all.
 #pragma once
 
 #include <zellige/atom/gmma_descriptor_word.hpp>

@@ -23,16 +23,45 @@
 namespace zellige {
 
 /// What a kernel needs to know of a TMA copy besides the descriptor.
-template <class GmemStrides_, class TmaGmemBasis_, class TmaSwizzle_>
+template <class GmemStrides_, class TmaGmemBasis_, class TmaSwizzle_, int in_one_ = 1>
 struct AuxTmaParams {
   using GmemStrides = GmemStrides_;    // mode of the global tensor -> TMA coordinate
   using TmaGmemBasis = TmaGmemBasis_;  // box extent -> mode of the global tensor
   using TmaSwizzle = TmaSwizzle_;
+  static constexpr int in_one = in_one_;  // elements of the global tensor in one of the box
   static_assert(is_static_v<TmaGmemBasis>, "AuxTmaParams: the box must be static");
   [[no_unique_address]] GmemStrides g_stride_;
 };
 
 namespace detail {
+/// Coordinates of boxes whose elements hold n of the tensor's: strides count the tensor's along the first mode, and
+/// what an instruction is told counts the box's.
+template <int n, class T>
+struct LargerElements : private tuple<T> {
+  template <class C, int... I>
+  ZELLIGE_HOST_DEVICE static constexpr auto divided(C const& c, seq<0, I...>) {
+    return make_arithmetic_tuple(get<0>(c) / Int<n>{}, get<I>(c)...);
+  }
+  using reference = decltype(divided(lvalue<T const>(), make_seq<rank_v<T>>{}));
+  using value_type = reference;
+  using element_type = reference;
+  static constexpr bool coordinate_tag = true;
+
+  ZELLIGE_HOST_DEVICE constexpr LargerElements(T const& at = {}) : tuple<T>(at) {}
+  ZELLIGE_HOST_DEVICE constexpr reference operator*() const {
+    return divided(get<0>(static_cast<tuple<T> const&>(*this)), make_seq<rank_v<T>>{});
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr auto operator+(I const& i) const {
+    auto const at = get<0>(static_cast<tuple<T> const&>(*this)) + i;
+    return LargerElements<n, remove_cvref_t<decltype(at)>>(at);
+  }
+  template <class I>
+  ZELLIGE_HOST_DEVICE constexpr auto operator[](I const& i) const {
+    return *(*this + i);
+  }
+};
+
 template <class Op, class Bits, class Aux>
 struct tma_traits {
   using ThrID = Layout<_1>;
@@ -49,7 +78,13 @@ struct tma_traits {
   /// The tensor of coordinates, of the global tensor's shape.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
-    return make_coord_tensor(make_layout(shape, aux_params_.g_stride_));
+    auto const coordinates = make_layout(shape, aux_params_.g_stride_);
+    if constexpr (Aux::in_one == 1) {
+      return make_coord_tensor(coordinates);
+    } else {
+      auto const first = as_arithmetic_tuple(coprofile(coordinates));
+      return make_tensor(LargerElements<Aux::in_one, remove_cvref_t<decltype(first)>>(first), coordinates);
+    }
   }
   /// Of a load: the copy that completes on a barrier, into the CTAs of a mask, with a word to the L2; by this
   /// descriptor or another. See tma_call.hpp.
@@ -222,7 +257,8 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   auto const box = tile.template ask<TiledOp::tma_basis>();
   auto const strides = tile.template ask<TiledOp::tma_stride>(box);
   using Aux = AuxTmaParams<remove_cvref_t<decltype(strides)>, remove_cvref_t<decltype(box)>,
-                           remove_cvref_t<decltype(get_swizzle_portion(shared))>>;
+                           remove_cvref_t<decltype(get_swizzle_portion(shared))>,
+                           (box_bits > bits ? box_bits / bits : 1)>;
   constexpr int moved = decltype(size(box))::value * box_bits;
   using Traits = Copy_Traits<Op, Int<moved>, Aux>;
   Traits traits{};

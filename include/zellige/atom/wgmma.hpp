@@ -18,6 +18,8 @@
 // Between the first wgmma and the wait nothing else may touch d, nor registers of a. Thread t holds in
 // d[4 i] and d[4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and the next; in d[4 i + 2] and
 // d[4 i + 3] the same, eight rows below. Descriptors: smem_descriptor.hpp.
+//
+// A unit may be compiled for older GPUs too: there a wgmma traps, and its PTX, which is long, is not read.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -28,7 +30,7 @@
 #include <zellige/atom/wgmma_type.hpp>
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/atom/wgmma_emulated.hpp>
-#else
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #include <zellige/atom/wgmma_b32.hpp>
 #include <zellige/atom/wgmma_f32.hpp>
 #endif
@@ -78,38 +80,44 @@ ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 /// d = a b + (accumulate ? d : 0), both operands in shared memory.
 template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
           bool Saturate = false, class D, int R>
-ZELLIGE_CALL void wgmma(D (&d)[R], uint64_t a, uint64_t b, bool accumulate = true) {
+ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b,
+                        [[maybe_unused]] bool accumulate = true) {
   using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
   constexpr int N = 2 * R * Type::packed;
   wgmma_check<T, N, A, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
   wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
-#else
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
         d, a, b, accumulate);
   else
     detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
         d, a, b, accumulate);
+#elif defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 
 /// The same with the first operand in registers, as ldmatrix leaves 64 x K rows of K.
 template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
           class D, int R>
-ZELLIGE_CALL void wgmma(D (&d)[R], const uint32_t (&a)[4], uint64_t b, bool accumulate = true) {
+ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],
+                        [[maybe_unused]] uint64_t b, [[maybe_unused]] bool accumulate = true) {
   using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
   constexpr int N = 2 * R * Type::packed;
   wgmma_check<T, N, Major::K, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
   wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
-#else
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type,
                                       wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
   else
     detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type,
                                       wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
+#elif defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 

@@ -163,8 +163,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value c
     n.e = extend(0, j);
     n.s = fixed(1);
     if (j == 0) {
-      n.s = t.div(t.mul(leaves[leaf_at].d, fixed(r.bits)), fixed(r.box_bits));
-      if (r.bits == r.box_bits) n.s = leaves[leaf_at].d;
+      // Elements of the box; of the tensor where a box's holds several, since a stride is no fraction.
+      n.s = leaves[leaf_at].d;
+      if (r.bits > r.box_bits) n.s = t.div(t.mul(n.s, fixed(r.bits)), fixed(r.box_bits));
     } else if (leaves_of(box[j]).size() > 1) {
       TmaDimension const d = tma_dimension(t, counted, box[j]);
       Num const bytes = t.max(t.div(t.mul(d.stride, fixed(r.box_bits)), fixed(8)), fixed(16));
