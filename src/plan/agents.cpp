@@ -214,15 +214,22 @@ class Builder {
       if (t.kind == TaskKind::to_peers)
         peers_ = channel("peers", t.buffer, 1, consumer, Synchronisation::mbarrier_peers);
     std::vector<int> resident, all = order_.loop_copies;
+    bool alone = false;  // the consumer touches global memory before it has found anything full
     for (int t : order_.before)
-      if (boxed(t)) resident.push_back(t), all.push_back(t);
+      if (boxed(t))
+        resident.push_back(t), all.push_back(t);
+      else
+        alone = alone || copies(t);
     if (!resident.empty())
       resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
                           Synchronisation::mbarrier_bytes);
+    // Who fills what the consumer finds full first waits for the kernels before, for both.
+    const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
+    waited_ = loads_wait && !alone;
     consume(order_.inside.front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
-    waited_ = std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
+    waited_ = !loads_wait;
     depend();
     tiles();
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
@@ -272,6 +279,9 @@ class Builder {
     if (stores_ >= 0) arrive(0, stores_);
   }
 
+  /// Whether a stage of the ring is filled twice: else nobody waits for it to be empty.
+  bool goes_round() const { return order_.blocks > 0 || plan_.program.loop > order_.stages; }
+
   /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
   void one_ahead(const std::vector<int>& products) {
@@ -288,7 +298,7 @@ class Builder {
     open(Loop::iterations, plan_.trips_of_rank() - 1);
     multiply(1);
     arrive(1, sums);
-    step(StepKind::release).channel = ring;
+    if (goes_round()) step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
     if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
@@ -323,7 +333,7 @@ class Builder {
       commit(sums);
       arrive(0, sums);
     }
-    step(StepKind::release).channel = ring;
+    if (goes_round()) step(StepKind::release).channel = ring;
     close();
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;
   }
@@ -335,7 +345,11 @@ class Builder {
       const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].turns() : 1;
       if (slices == 1) {
         Step& s = run(tasks[i]);
-        if (s.kind == StepKind::copy) s.channel = stores_, commit(stores_);
+        if (s.kind == StepKind::copy) {
+          s.channel = stores_;
+          if (i + 1 == tasks.size() || !boxed(tasks[i + 1]))
+            commit(stores_);  // those side by side are one group
+        }
         continue;
       }
       std::size_t last = i;
