@@ -4,6 +4,8 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "plan/verify.hpp"
+#include "plan/verify_registers.hpp"
 
 namespace zellige::run {
 namespace {
@@ -174,6 +176,94 @@ TEST(WarpgroupChains, AreAttention) {
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
   expect_attention({.warps = 4});
+}
+
+std::string verdict(const plan::KernelPlan& plan) {
+  try {
+    plan::verify(plan.schedule, "attention", target::find("sm_90a"));
+    plan::verify_registers(plan);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// Whatever orders two steps, and whatever fills registers that a later iteration takes: without it no plan is accepted.
+TEST(WarpgroupChains, NeedEveryStep) {
+  for (const std::optional<std::int64_t> tril :
+       {std::optional<std::int64_t>(), std::optional<std::int64_t>(0)}) {
+    const plan::Plan made =
+        plan::make_plan(attention({.tril = tril}), target::find("sm_90a"), {{Blocks::stay}});
+    const plan::KernelPlan& plan = made.kernels.at(0);
+    ASSERT_EQ(verdict(plan), "");
+    int tried = 0;
+    std::vector<std::string> spare;
+    for (std::size_t a = 0; a < plan.schedule.agents.size(); ++a)
+      for (std::size_t k = 0; k < plan.schedule.agents[a].steps.size(); ++k) {
+        const plan::Step& step = plan.schedule.agents[a].steps[k];
+        using Kind = plan::StepKind;
+        if (step.kind == Kind::loop_begin || step.kind == Kind::loop_end || plan::depends(step.kind))
+          continue;
+        plan::KernelPlan without = plan;
+        auto& steps = without.schedule.agents[a].steps;
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
+        ++tried;
+        if (verdict(without).empty())
+          spare.push_back(
+              fmt::format("{}: {}", plan.schedule.agents[a].name, plan::print(plan.schedule, step, true)));
+      }
+    EXPECT_GT(tried, 60);
+    // What is declared by the step behind it, and the store's result, which nobody reads here.
+    EXPECT_EQ(spare, std::vector<std::string>({"?"}));
+  }
+}
+
+TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
+  const plan::Plan made = plan::make_plan(attention({}), target::find("sm_90a"));
+  const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
+    plan::KernelPlan plan = made.kernels.at(0);
+    for (plan::Step& step : plan.schedule.agents.at(0).steps)
+      if (change(step)) break;
+    return verdict(plan);
+  };
+  EXPECT_EQ(changed([](plan::Step& s) { return std::exchange(s.late, false); }), "?");
+  EXPECT_EQ(changed([](plan::Step& s) {
+              if (!s.late) return false;
+              s.reads.at(0).lag = 0;
+              return true;
+            }),
+            "?");
+  EXPECT_EQ(changed([](plan::Step& s) {
+              if (s.kind != plan::StepKind::wait_group || s.pending != 1) return false;
+              s.pending = 2;
+              return true;
+            }),
+            "?");
+}
+
+// Iterations that a mask leaves nothing of, and those that it leaves whole, counted one query and key after another.
+TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
+  int some = 0;
+  for (std::int64_t tile : {64, 128})
+    for (std::int64_t tril = -130; tril <= 400; tril += 53) {
+      const plan::Plan made =
+          plan::make_plan(attention({.tile = tile, .tril = tril}), target::find("sm_90a"));
+      const std::optional<plan::Trips>& trips = made.kernels.at(0).trips;
+      if (!trips) continue;
+      for (std::int64_t block = 0; block < 2; ++block) {
+        std::int64_t any = 0, all = 0;
+        for (std::int64_t i = 0; i < 3; ++i) {
+          std::int64_t kept = 0;
+          for (std::int64_t q = 0; q < 128; ++q)
+            for (std::int64_t k = 0; k < tile; ++k) kept += i * tile + k - (block * 128 + q) <= tril;
+          any += kept > 0, all += kept == 128 * tile;
+        }
+        EXPECT_EQ(trips->of(block, 3), std::max<std::int64_t>(any, 1)) << tile << " " << tril << " " << block;
+        EXPECT_EQ(trips->whole(block, 3), all) << tile << " " << tril << " " << block;
+        some += all > 0 && any < 3;
+      }
+    }
+  EXPECT_GT(some, 2);
 }
 
 TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
