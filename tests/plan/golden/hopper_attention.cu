@@ -26,7 +26,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
   roles(consumer<8, 0>([&] {
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
     auto ring1_next = ring1.first(), ring1_used = ring1.first(), ring1_at = ring1.first();
-    griddep_wait();
     Vec<float, 1> acc6[2];
     for (int i = 0; i < 2; ++i) acc6[i][0] = (-3.4028235e+38f);
     Vec<float, 1> acc7[2];
@@ -104,7 +103,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
         const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
         acc15[i][0] = acc15[i][0] * acc10[i][0] + acc14[i][0];
       }
-      ring.release(ring_used++);
     }
     named_barrier_sync(1, 256);
     #pragma unroll
