@@ -17,8 +17,6 @@ constexpr std::size_t most_groups = 3000, most_ops = 16, widest = 2000;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
-/// The median error of prices (docs/retiling.md).
-constexpr double tie = 0.05;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
 constexpr double each = 0.01;
 
