@@ -16,7 +16,9 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& iter
                   s.mod <= 0 || s.div * s.mod >= blocks);
   }
   if (s.loop && index.is_constant())
-    index = iteration.is_constant() ? iteration : Index::named(fmt::format("{}{}", wide, iteration));
+    index = iteration.is_constant() || !far ? iteration
+            : iteration.is_name()           ? Index::named(fmt::format("{}{}", wide, iteration))
+                                            : Index::named(fmt::format("{}({})", wide, iteration));
   else if (s.loop)
     index = index * block_.loop + iteration;
   return index * s.tile + s.offset;

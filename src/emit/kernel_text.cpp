@@ -58,9 +58,9 @@ void KernelText::signature() {
   }
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped()
-                ? fmt::format(", {} iterations, {} stage{}", block_.loop, stages(), stages() > 1 ? "s" : "")
-                : "");
+            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.trips_of_rank(), stages(),
+                                   stages() > 1 ? "s" : "")
+                     : "");
   out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads,
             block_.name, list);
 }
@@ -93,7 +93,7 @@ void KernelText::declarations() {
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& b = plan_.buffers[i];
-    if (in_ring(static_cast<int>(i))) continue;
+    if (in_ring(static_cast<int>(i)) || exchange(static_cast<int>(i))) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}>", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}>", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}>", type_name(b.dtype));
@@ -289,6 +289,12 @@ void KernelText::work(const std::vector<int>& tasks) {
         break;
       case TaskKind::to_global:
         staged_store(t);
+        break;
+      case TaskKind::to_peers:
+        out_.line("exchange.send(acc{}, rank);", t.node);
+        break;
+      case TaskKind::from_peers:
+        out_.line("exchange.add(acc{}, rank);", t.node);
         break;
       default:
         break;

@@ -51,6 +51,12 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
   return {};
 }
 
+bool KernelText::exchange(int buffer) const {
+  return std::ranges::any_of(plan_.schedule.channels, [&](const plan::Channel& c) {
+    return c.by == Synchronisation::mbarrier_peers && c.tensor == buffer;
+  });
+}
+
 /// A tensor has a map for each node that crosses by one: two loads of it may want other boxes.
 std::string KernelText::map_name(int node) const {
   const int tensor = block_.nodes[node].tensor;
@@ -67,6 +73,13 @@ void KernelText::rings() {
   std::vector<std::string> ready;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
+    if (channel.by == Synchronisation::mbarrier_peers) {
+      const Buffer& b = plan_.buffers[channel.tensor];
+      out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
+                fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
+                printable(b.name));
+      ready.emplace_back("exchange.init();");
+    }
     if (!by_mbarriers(channel)) continue;
     std::string bytes, offsets, names;
     for (int t : carried(s, c)) {
@@ -77,8 +90,7 @@ void KernelText::rings() {
     }
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
-              plan_.schedule.ranks > 1 ? fmt::format(", {}", plan_.schedule.ranks) : "", offsets,
-              channel.offset, names);
+              ranks_of(s, c) > 1 ? fmt::format(", {}", ranks_of(s, c)) : "", offsets, channel.offset, names);
     int warps = 0;
     for (int agent : channel.consumers) warps += s.agents[agent].warps;
     ready.push_back(fmt::format("{}.init({});", ring(c), warps));
@@ -107,12 +119,14 @@ void KernelText::roles() {
     cursors();
     run(agent.steps, 0, agent.steps.size());
     for (int c = 0; c < static_cast<int>(s.channels.size()); ++c)
-      if (plan_.schedule.ranks > 1 && by_mbarriers(s.channels[c]) && s.channels[c].producer == agent_)
+      if (ranks_of(s, c) > 1 && s.channels[c].producer == agent_)
         out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c),
                   ring(c));
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
-  if (plan_.schedule.ranks == 1) return;
+  bool multicast = false;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) multicast = multicast || ranks_of(s, c) > 1;
+  if (!multicast) return;
   out_.line("__syncwarp();");
   out_.line("cluster_sync();  // nobody leaves while others write here");
 }
@@ -143,8 +157,10 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
   out_.line("#pragma unroll 1");
-  const int ranks = plan_.schedule.ranks;
-  const std::string of = ranks > 1 ? fmt::format(" / {}", ranks) : "";  // one after another of a cluster's
+  const int cluster = plan_.schedule.ranks,
+            ranks = cluster / plan_.split_k;  // that have tiles of their own
+  const std::string of =
+      cluster > 1 ? fmt::format(" / {}", cluster) : "";  // one after another of a cluster's
   out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
   if (walk.rows > 0) {
     out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,
@@ -200,6 +216,8 @@ void KernelText::handover(const plan::Step& step) {
     case StepKind::arrive:
       return out_.line("named_barrier_arrive({}, {});", step.id, threads_at(step.id));
     case StepKind::acquire: {
+      if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
+        return out_.line("exchange.wait();");
       const std::string name = ring(step.channel);
       if (s.channels[step.channel].producer == agent_) {
         out_.line("const auto {0}_at = {0}_next++;", name);
@@ -209,6 +227,8 @@ void KernelText::handover(const plan::Step& step) {
       return out_.line("{0}.wait({0}_at);", name);
     }
     case StepKind::release:
+      if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
+        return out_.line("exchange.release(rank);");
       return out_.line("{0}.release({0}_used++);", ring(step.channel));
     case StepKind::fence_proxy:
       return out_.line("fence_proxy_async_shared();");
@@ -240,9 +260,12 @@ void KernelText::box(const plan::Step& step) {
   const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
   const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's
+  Index iteration = iteration_;                              // a rank's slice of K is so many of the loop's
+  if (plan_.split_k > 1 && n.section == plan::Section::inside)
+    iteration = iteration + Index::named("rank") * plan_.trips_of_rank();
   std::string at;
   for (int d : plan::map_order(n, b.inner)) {
-    Index start = global_start(n, d, iteration_);
+    Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.span;
     if (part != plan_.parts.end() && d == part->second && !by_spans)
       start = start + rank * (n.shape[d] / plan_.schedule.ranks);
@@ -250,7 +273,9 @@ void KernelText::box(const plan::Step& step) {
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
             boxes == 1 ? "" : "es",
-            step.multicast ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks) : "");
+            step.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks)
+            : load || !by_spans ? ""
+                                : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
   if (load) {
     const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
     const Index offset =
@@ -261,7 +286,7 @@ void KernelText::box(const plan::Step& step) {
     return;
   }
   std::vector<Index> from(n.shape.size());
-  from[b.inner] = j.at * b.span;
+  from[b.inner] = span * b.span;
   out_.open("if (tid == 0) {{");
   out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(task.buffer), fmt::join(from, ", "), at);
   out_.close();

@@ -215,21 +215,31 @@ class Builder {
       if (!copies(t) && boxed(t) && stores_ < 0)
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
+    for (const Task& t : plan_.tasks)
+      if (t.kind == TaskKind::to_peers)
+        peers_ = channel("peers", t.buffer, 1, consumer, Synchronisation::mbarrier_peers);
     std::vector<int> resident, all = order_.loop_copies;
+    bool alone = false;  // the consumer touches global memory before it has found anything full
     for (int t : order_.before)
-      if (boxed(t)) resident.push_back(t), all.push_back(t);
+      if (boxed(t))
+        resident.push_back(t), all.push_back(t);
+      else
+        alone = alone || copies(t);
     if (!resident.empty())
       resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
                           Synchronisation::mbarrier_bytes);
+    // Who fills what the consumer finds full first waits for the kernels before, for both.
+    const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
+    waited_ = loads_wait && !alone;
     consume(order_.inside.front());
     schedule_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
-    waited_ = std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
+    waited_ = !loads_wait;
     depend();
     tiles();
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     for (int t : resident) run(t).channel = resident_;
-    open(Loop::iterations, plan_.program.loop);
+    open(Loop::iterations, plan_.trips_of_rank());
     agent_.steps.back().bounded = plan_.trips.has_value();
     int filled = -1;
     for (int t : order_.loop_copies) {
@@ -256,8 +266,8 @@ class Builder {
   /// Where blocks stay: what follows is done for one tile after another.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, ceil_div(plan_.program.grid.count(), order_.blocks));
-    agent_.steps.back().each = plan_.program.loop;
+    open(Loop::tiles, ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks));
+    agent_.steps.back().each = plan_.trips_of_rank();
   }
 
   void consume(const std::vector<int>& products) {
@@ -277,6 +287,7 @@ class Builder {
       one_behind(products);
     else
       one_ahead(products);
+    exchange();
     if (once) arrive(0, cp_async_);
     if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
     if (order_.after_barrier) barrier();
@@ -284,6 +295,9 @@ class Builder {
     if (order_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
+
+  /// Whether a stage of the ring is filled twice: else nobody waits for it to be empty.
+  bool goes_round() const { return order_.blocks > 0 || plan_.program.loop > order_.stages; }
 
   /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
@@ -298,21 +312,45 @@ class Builder {
       commit(sums);
     };
     multiply(0);
-    open(Loop::iterations, plan_.program.loop - 1);
+    open(Loop::iterations, plan_.trips_of_rank() - 1);
     multiply(1);
     arrive(1, sums);
-    step(StepKind::release).channel = ring;
+    if (goes_round()) step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
     if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
   }
 
+<<<<<<< HEAD
   /// A chain: in each iteration the first product is started, and the second of the iteration before under what lies between the two.
   /// Until that has been waited for, what it reads and adds to stays as it is.
   void one_behind(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
     std::vector<int> meanwhile, behind;
+=======
+  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
+  void exchange() {
+    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
+      const TaskKind kind = plan_.tasks[t].kind;
+      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
+      const bool sends = kind == TaskKind::to_peers;
+      if (!sends) step(StepKind::acquire).channel = peers_;
+      Step& s = run(t);
+      s.global = Global::nothing;
+      if (!sends) continue;
+      s.channel = sums, s.to_peers = true;
+      for (Access& a : s.writes) a.same_thread = false;
+      step(StepKind::release).channel = peers_;
+    }
+  }
+
+  /// Products one behind another, with what lies between them: each is waited for before its sums are read.
+  void in_turn(const std::vector<int>& tasks) {
+    open(Loop::iterations, plan_.program.loop);
+    agent_.steps.back().bounded = plan_.trips.has_value();
+    step(StepKind::acquire).channel = ring;
+>>>>>>> main
     for (int t : tasks) {
       const Task& task = plan_.tasks[t];
       if (task.kind == TaskKind::mma)
@@ -321,6 +359,7 @@ class Builder {
         (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? behind : meanwhile)
             .push_back(t);
     }
+<<<<<<< HEAD
     const auto iterations = [&](std::int64_t from, std::int64_t trips) -> Step& {
       open(Loop::iterations, trips);
       agent_.steps.back().from = from;
@@ -347,6 +386,9 @@ class Builder {
     multiply(first, scores_);
     done(0, scores_, ring);
     work(meanwhile, scores_), work(behind, sums);
+=======
+    if (goes_round()) step(StepKind::release).channel = ring;
+>>>>>>> main
     close();
     const bool some_whole = plan_.trips && plan_.trips->all;
     for (const bool whole : {true, false}) {
@@ -373,7 +415,11 @@ class Builder {
       const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].turns() : 1;
       if (slices == 1) {
         Step& s = run(tasks[i]);
-        if (s.kind == StepKind::copy) s.channel = stores_, commit(stores_);
+        if (s.kind == StepKind::copy) {
+          s.channel = stores_;
+          if (i + 1 == tasks.size() || !boxed(tasks[i + 1]))
+            commit(stores_);  // those side by side are one group
+        }
         continue;
       }
       std::size_t last = i;
@@ -434,9 +480,14 @@ class Builder {
   Agent agent_;
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
+<<<<<<< HEAD
   int cp_async_ = -1, stores_ = -1,
       resident_ = -1;              // channels behind the loop, where the kernel has agents to name
   int scores_ = -1, second_ = -1;  // of a chain
+=======
+  int cp_async_ = -1, stores_ = -1, resident_ = -1,
+      peers_ = -1;  // channels behind the loop, where the kernel has agents to name
+>>>>>>> main
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "plan/memory.hpp"
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
+#include "plan/split_k.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/trips.hpp"
 #include "plan/warpgroup_chain.hpp"
@@ -46,6 +47,7 @@ class Choice {
         KernelPlan ordered = grouped;
         if (blocks == Blocks::pairs && chain) continue;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
+        if (blocks == Blocks::split_k && !split_k(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);
         if (order.inside.size() > 1) {
           reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
@@ -54,7 +56,9 @@ class Choice {
         if (fits(ordered, order,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", blocks that stay",
-                             blocks == Blocks::pairs ? " in pairs" : "")))
+                             blocks == Blocks::pairs     ? " in pairs"
+                             : blocks == Blocks::split_k ? " in pairs with half of K each"
+                                                         : "")))
           return true;
       }
     } else if (could_have_warpgroups(selected) && reasons.empty()) {
@@ -78,7 +82,8 @@ class Choice {
   /// 28% from 64 iterations, a loss of 1 to 10% below (docs/performance.md). One way alone is what was asked for.
   bool pays(Blocks blocks, const BlockProgram& p) const {
     constexpr std::int64_t long_loop = 64;
-    return ways_.size() == 1 || blocks == Blocks::a_tile || (blocks == Blocks::pairs && p.loop >= long_loop);
+    return ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k ||
+           (blocks == Blocks::pairs && p.loop >= long_loop);
   }
 
   bool in_one_agent(const KernelPlan& selected) {

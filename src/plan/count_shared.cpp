@@ -153,6 +153,16 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
   return a;
 }
 
+/// Four sums a thread and access, thread after thread; a rank sends as much as it gets.
+SharedCounts exchanged(const Buffer& b, bool load) {
+  constexpr int bytes = 16, together = 128;
+  const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
+  SharedCounts result;
+  result.counts[load ? Counter::shared_load_16 : Counter::shared_store_16] = b.bytes / bytes;
+  result.counts[wavefronts] = result.counts[Counter(unsigned(wavefronts) + 1)] = b.bytes / together;
+  return result;
+}
+
 }  // namespace
 
 SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks) {
@@ -161,6 +171,10 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const Node& n = plan.program.nodes[t.node];
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
   if (t.kind == TaskKind::mma) return {};
+  if (t.kind == TaskKind::to_peers || t.kind == TaskKind::from_peers) {
+    const int buffer = t.kind == TaskKind::to_peers ? t.buffer : t.reads.front();
+    return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_peers);
+  }
   if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
   if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};

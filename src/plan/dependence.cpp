@@ -12,9 +12,23 @@ std::string said(const Step& step, std::size_t index) {
                            : fmt::format("step '{}'", step.what);
 }
 
+/// Whether whoever finds a stage of the channel full knows that the kernels before have ended: its producer has waited before it fills
+/// the first.
+bool full_after_wait(const Schedule& s, int agent, const Step& step) {
+  if (step.kind != StepKind::acquire || step.channel < 0) return false;
+  const Channel& c = s.channels[step.channel];
+  if (!consumes(c, agent) || c.by != Synchronisation::mbarrier_bytes || c.producer < 0) return false;
+  for (const Step& of : s.agents[c.producer].steps) {
+    if (of.kind == StepKind::griddep_wait) return true;
+    if (of.channel == step.channel && of.kind != StepKind::acquire) return false;
+  }
+  return false;
+}
+
 /// Whether the agent waits.
-bool verify_agent(const Schedule& s, const Agent& agent, const std::string& kernel) {
-  bool waited = false;
+bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
+  const Agent& agent = s.agents[a];
+  bool waits = false, waited = false;  // itself; it, or who filled what it has found full
   int depth = 0;
   for (std::size_t i = 0; i < agent.steps.size(); ++i) {
     const Step& step = agent.steps[i];
@@ -34,7 +48,8 @@ bool verify_agent(const Schedule& s, const Agent& agent, const std::string& kern
           "on the end of "
           "those before this one; wait first",
           kernel, agent.name, said(step, i));
-    waited = waited || step.kind == StepKind::griddep_wait;
+    waits = waits || step.kind == StepKind::griddep_wait;
+    waited = waited || waits || (full_after_wait(s, static_cast<int>(a), step));
     if (s.programmatic && step.global == Global::anything && !waited)
       fail(
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
@@ -42,7 +57,7 @@ bool verify_agent(const Schedule& s, const Agent& agent, const std::string& kern
           "only constants may be read there: wait before this step",
           kernel, agent.name, said(step, i));
   }
-  return waited;
+  return waits;
 }
 
 }  // namespace
@@ -65,18 +80,20 @@ void let_next_start(KernelPlan& plan, const Program& program, const target::Targ
       {target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
        target.threads_per_multiprocessor / plan.schedule.threads, target.blocks_per_multiprocessor});
   if (2 * blocks > room * target.multiprocessors) return;
-  std::vector<Step>& steps = plan.schedule.agents.front().steps;
-  const auto wait = std::find_if(steps.begin(), steps.end(),
-                                 [](const Step& s) { return s.kind == StepKind::griddep_wait; });
-  if (wait == steps.end()) return;
-  Step next;
-  next.kind = StepKind::griddep_launch_dependents;
-  steps.insert(wait + 1, next);
+  for (Agent& agent : plan.schedule.agents) {
+    const auto wait = std::find_if(agent.steps.begin(), agent.steps.end(),
+                                   [](const Step& s) { return s.kind == StepKind::griddep_wait; });
+    if (wait == agent.steps.end()) continue;
+    Step next;
+    next.kind = StepKind::griddep_launch_dependents;
+    agent.steps.insert(wait + 1, next);
+    return;
+  }
 }
 
 void verify_dependence(const Schedule& s, const std::string& kernel) {
   bool waits = false;
-  for (const Agent& agent : s.agents) waits = verify_agent(s, agent, kernel) || waits;
+  for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a, kernel) || waits;
   if (s.programmatic && !waits)
     fail(
         "{}: is launched early and no agent of it waits: the kernel behind it could start while those before "

@@ -22,8 +22,8 @@ void dependence(KernelPlan&, const Program&, const target::Target&);
 /// grids have room at a time, lets its like in early. After: agents, memory.
 void let_next_start(KernelPlan&, const Program&, const target::Target&);
 
-/// Proves of a schedule what is said above: an agent that touches global memory past constants has waited, a
-/// kernel that is launched early has a wait, and nobody lets the next kernel start before.
+/// Proves of a schedule what is said above: an agent that touches global memory past constants has waited, or has found full what one
+/// that waited fills; a kernel that is launched early has a wait, and nobody lets the next kernel start before.
 void verify_dependence(const Schedule&, const std::string& kernel);
 
 }  // namespace zellige::plan

@@ -26,6 +26,10 @@ std::string_view name(TaskKind kind) {
       return "reduce";
     case TaskKind::finish:
       return "finish";
+    case TaskKind::to_peers:
+      return "to peers";
+    case TaskKind::from_peers:
+      return "from peers";
   }
   return "?";
 }

@@ -53,6 +53,7 @@ struct Buffer {
 };
 
 enum class TaskKind : std::uint8_t {
+<<<<<<< HEAD
   copy_in,       // a load's tile, global to shared
   mma,           // a matmul, into accumulators
   to_shared,     // a node's value into its buffer
@@ -64,6 +65,20 @@ enum class TaskKind : std::uint8_t {
   rescale,       // a carried matmul's accumulators, before the product is added
   reduce,        // a reduction's thread-local partial sums
   finish,        // across lanes, into the reduction's buffer
+=======
+  copy_in,     // a load's tile, global to shared
+  mma,         // a matmul, into accumulators
+  to_shared,   // a node's value into its buffer
+  to_operand,  // a round node into A fragments
+  to_global,   // a store
+  accumulate,  // an accumulate, running_max: its state
+  to_lines,    // a map, one value a row, into the registers of those who hold the row
+  rescale,     // a carried matmul's accumulators, before the product is added
+  reduce,      // a reduction's thread-local partial sums
+  finish,      // across lanes, into the reduction's buffer
+  to_peers,    // a matmul's accumulators, each other rank's part of their columns, into its buffer
+  from_peers,  // what the other ranks sent of this one's part, added to its accumulators
+>>>>>>> main
 };
 std::string_view name(TaskKind);
 
@@ -116,6 +131,8 @@ struct KernelPlan {
   std::set<int> far;          // load and store nodes with coordinates that do
   std::set<int> constants;    // loads of what no earlier work on the stream writes
   bool programmatic = false;  // may be launched while the kernel before it still runs
+  int split_k =
+      1;  // ranks of a cluster that each sum so many'th part of the loop, and store a part of the columns
   std::optional<Trips> trips;  // where a block may make fewer iterations than the program's loop has
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
@@ -123,6 +140,8 @@ struct KernelPlan {
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 
+  /// Iterations that a block makes of the loop.
+  std::int64_t trips_of_rank() const { return program.loop / split_k; }
   /// Whether a load's or store's tile crosses by TMA, its whole box named by one thread.
   bool boxed(int node) const {
     const auto copy = copies.find(node);

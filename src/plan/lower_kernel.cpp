@@ -7,6 +7,7 @@
 #include "graph/matrices.hpp"
 #include "graph/view.hpp"
 #include "plan/lower.hpp"
+#include "plan/split_k.hpp"
 #include "plan/views.hpp"
 #include "target/instructions.hpp"
 
@@ -136,13 +137,20 @@ class KernelLowering {
       bool alone;
     };
     constexpr Rates warps{512, 32, false}, warpgroups{2048, 40, true};
+    constexpr double once = 1500;                // cycles of a tile
+    constexpr double exchange = 500, sums = 16;  // between two ranks: cycles, and sums of the tile in one
+    constexpr double clearly = 1.1;              // not for a gain that is none
+    constexpr int columns_to_split = 128;        // each rank stores whole lines of TMA
     const auto consider = [&](MatmulTile t, const Rates& rates) {
-      const double tiles = static_cast<double>(batch * ceil_div(m, t.m) * ceil_div(n, t.n));
-      const double even = tiles / target_.multiprocessors;
+      const std::int64_t tiles = batch * ceil_div(m, t.m) * ceil_div(n, t.n);
+      const int split =
+          rates.alone && t.n % columns_to_split == 0 ? split_of(tiles, ceil_div(k, t.k), target_) : 1;
+      const double even = static_cast<double>(tiles * split) / target_.multiprocessors;
       const double waves = rates.alone ? std::ceil(even) : std::max(1.0, even);
       const double products = static_cast<double>(t.m) * t.n / rates.products;  // cycles a step of k
       const double traffic = static_cast<double>(t.m + t.n) * 2 / rates.bytes;  // cycles a step of k, from L2
-      const double cost = waves * (std::max(products, traffic) * static_cast<double>(k) + 1500);
+      double cost = waves * (std::max(products, traffic) * static_cast<double>(k) / split + once);
+      if (split > 1) cost = clearly * (cost + exchange + t.m * t.n / sums);
       if (best.m == 0 || cost < least) best = t, least = cost;
     };
     if (simt)

@@ -23,9 +23,11 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
     if (fills_only(agent)) continue;
     std::int64_t stretch = 0;
     int depth = 0;
+    std::vector<int> loops;  // open ones, 0 where it is one tile's: no loop at all
     for (const Step& step : agent.steps) {
-      if (step.kind == StepKind::loop_begin) ++depth;
-      if (step.kind == StepKind::loop_end) --depth;
+      if (step.kind == StepKind::loop_begin)
+        loops.push_back(step.loop == Loop::tiles && step.trips == 1 ? 0 : 1), depth += loops.back();
+      if (step.kind == StepKind::loop_end) depth -= loops.back(), loops.pop_back();
       if (step.kind == StepKind::barrier && (step.id == 0 || others == 1) && depth == 0) ++stretch;
       for (const auto* accesses : {&step.reads, &step.writes})
         for (const Access& a : *accesses) {

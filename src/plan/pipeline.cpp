@@ -91,13 +91,17 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
 }
 
 /// A producer's ring: as many stages as there is room for. What follows the loop takes its memory over, where no next tile
-/// is under way there.
+/// is under way there, and no other block writes it.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
-  const std::int64_t room = target.shared_per_block - barriers - (plan.blocks > 0 ? other_bytes : 0);
+  const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
+  std::int64_t apart = one_tile ? 0 : other_bytes;
+  for (const Task& t : plan.tasks)  // peers write there while the loop is still under way
+    if (one_tile && t.kind == TaskKind::to_peers) apart += plan.buffers[t.buffer].bytes;
+  const std::int64_t room = target.shared_per_block - barriers - apart;
   const std::int64_t most =
-      plan.blocks > 0 ? most_ring_stages : std::min<std::int64_t>(most_ring_stages, plan.program.loop);
+      one_tile ? std::min<std::int64_t>(most_ring_stages, plan.trips_of_rank()) : most_ring_stages;
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, 1, most));
 }
 
@@ -108,10 +112,13 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   if (blocks != Blocks::a_tile)
     order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) order.ranks = 2, order.blocks -= order.blocks % 2;
+  if (plan.split_k > 1) order.ranks = plan.split_k, order.blocks = plan.program.grid.count() * plan.split_k;
   plan.blocks = order.blocks;
   std::vector<int> inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
+    if (task.kind == TaskKind::to_peers || task.kind == TaskKind::from_peers)
+      continue;  // right behind the loop
     if (task.section == Section::before)
       order.before.push_back(t);
     else if (task.section == Section::after)

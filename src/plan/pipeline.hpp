@@ -18,7 +18,8 @@ struct Order {
   bool top_barrier = false;     // at the start of each iteration
   bool after_barrier = false;   // between the loop and what follows it
   std::int64_t blocks = 0;      // that stay for one tile after another; 0: each has its own
-  int ranks = 1;  // blocks of a cluster: rows of tiles that bring their columns' operand together
+  int ranks =
+      1;  // blocks of a cluster: rows of tiles that bring their columns' operand together, or slices of K
 };
 
 /// Where a program without a loop starts its copies: all before anything else, so that they travel together, or where
@@ -27,7 +28,8 @@ enum class Copies : std::uint8_t { first, late };
 
 /// Blocks that stay load the next tile while they store one: the ring's memory is then nobody else's.
 /// In pairs, each brings the other half of the operand that their tiles, one below the other, have in common.
-enum class Blocks : std::uint8_t { a_tile, stay, pairs };
+/// With K split, both of a pair have the same tile and half of the loop each.
+enum class Blocks : std::uint8_t { a_tile, stay, pairs, split_k };
 
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 

@@ -133,7 +133,7 @@ class Prediction {
       if (step.kind == StepKind::loop_begin) {
         const std::size_t end = closing(agent.steps, at);
         if (step.loop == Loop::tiles) {  // shared among the blocks
-          const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count());
+          const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
           steps(agent, at + 1, end, 0, 1);
           blocks_ = each;
         } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
@@ -149,8 +149,10 @@ class Prediction {
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
-        counts_[Counter::mbarrier_arrive] +=
-            blocks_ * agent.warps * ranks_at(step.channel);  // a lane of each
+        const bool peers = plan_.schedule.channels[step.channel].by == Synchronisation::mbarrier_peers;
+        counts_[Counter::mbarrier_arrive] +=  // a lane of each
+            blocks_ * agent.warps *
+            (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
       } else if (depends(step.kind)) {
         counts_[step.kind == StepKind::griddep_wait ? Counter::griddep_wait
                                                     : Counter::griddep_launch_dependents] +=
@@ -196,22 +198,20 @@ class Prediction {
       barrier = blocks_;
       return;
     }
-    counts_[Counter::cluster_barrier] += 2 * (blocks_ / plan_.schedule.ranks);
-    for (const Channel& c : plan_.schedule.channels)
-      if (barrier_bytes(c) > 0) counts_[Counter::mbarrier_wait] += blocks_ * c.stages;
-  }
-
-  /// Who gives a stage back that all ranks have a part in tells all of them.
-  std::uint64_t ranks_at(int channel) const {
-    for (const Agent& agent : plan_.schedule.agents)
-      for (const Step& step : agent.steps)
-        if (step.multicast && step.channel == channel) return plan_.schedule.ranks;
-    return 1;
+    counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
+    bool multicast = false;
+    for (std::size_t c = 0; c < plan_.schedule.channels.size(); ++c)
+      if (ranks_of(plan_.schedule, static_cast<int>(c)) > 1) {
+        multicast = true;
+        counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[c].stages;
+      }
+    if (multicast) counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
   }
 
   /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.
   void acquire(const Agent& agent, const Channel& c) {
-    const bool fills = &plan_.schedule.agents[c.producer] == &agent;
+    const bool fills =
+        &plan_.schedule.agents[c.producer] == &agent && c.by != Synchronisation::mbarrier_peers;
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
@@ -267,7 +267,8 @@ class Prediction {
     const bool load = t.kind == TaskKind::copy_in;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks_ * b.elements * graph::bytes(b.dtype);
+        blocks_ * b.elements * graph::bytes(b.dtype) /
+        (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 
   bool last_is_part_of_a_warp(const Task& t) const {

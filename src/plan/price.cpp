@@ -155,7 +155,7 @@ class Pricing {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
       double bytes = sectors(n) * trips_of(n) * tiles;
-      if (plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
+      if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
       k.l2_bytes += bytes;
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
@@ -235,7 +235,7 @@ class Pricing {
   /// Blocks that stay do not all walk as many tiles: what was counted is the average's, what counts the busiest one's.
   void busiest() {
     if (plan_.blocks == 0) return;
-    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_,
+    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
                  uneven = std::ceil(tiles) / tiles;
     for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers})
       *each *= uneven;

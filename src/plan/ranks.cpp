@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -20,6 +21,8 @@ class Ranks {
           shared_.insert(step.channel);
           for (const Access& a : step.writes) parted_.insert(a.tensor);
         }
+    for (const Channel& c : s.channels)
+      if (c.by == Synchronisation::mbarrier_peers) sent_.insert(c.tensor);
   }
 
   Schedule run() {
@@ -28,6 +31,8 @@ class Ranks {
       for (int t = 0; t < static_cast<int>(s_.tensors.size()); ++t) tensor(t, r);
       for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c) channel(c, r);
     }
+    for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
+      if (among_peers(c)) channels_of_peers(c);
     for (int r = 0; r < n_; ++r)
       for (const Agent& a : s_.agents) agent(a, r);
     return std::move(all_);
@@ -42,10 +47,16 @@ class Ranks {
     return rank * static_cast<int>(s_.channels.size()) + channel;
   }
 
-  /// A tensor that multicast fills comes in as many parts as there are ranks.
+  bool among_peers(int channel) const {
+    return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_peers;
+  }
+  /// As many parts as there are ranks has a tensor that multicast fills; one that peers fill has none of its own.
+  int parts_of(int tensor) const { return parted_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
+  static int part_from(int from, int to) { return from < to ? from : from - 1; }
+
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
-    const int parts = parted_.count(t) ? n_ : 1;
+    const int parts = parts_of(t);
     const std::int64_t stage = s_.tensors[t].bytes / s_.tensors[t].stages;
     for (int part = 0; part < parts; ++part) {
       SharedTensor x = s_.tensors[t];
@@ -71,11 +82,62 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
+  /// From each rank to each other: the first to a rank stands where that rank's channel does, the others behind all.
+  void channels_of_peers(int index) {
+    for (int to = 0; to < n_; ++to)
+      for (int from = 0; from < n_; ++from) {
+        if (from == to) continue;
+        const int part = part_from(from, to);
+        Channel c = s_.channels[index];
+        c.name = fmt::format("{} from rank {}", said(c.name, to), from);
+        c.by = Synchronisation::mbarrier_bytes;
+        c.producer = agent_of(c.producer, from);
+        for (int& consumer : c.consumers) consumer = agent_of(consumer, to);
+        c.tensor = first_.at({c.tensor, to}) + part;
+        int& at = peers_[{index, from, to}] =
+            part == 0 ? channel_of(index, to) : static_cast<int>(all_.channels.size());
+        if (part == 0)
+          all_.channels[at] = std::move(c);
+        else
+          all_.channels.push_back(std::move(c));
+      }
+  }
+
+  /// The channel by which peers fill a step's tensor.
+  int filled_by(const Step& step) const {
+    for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
+      if (among_peers(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
+    return -1;
+  }
+
+  /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
+  void peers(Agent& x, const Step& step, int rank) {
+    const int index = step.to_peers ? filled_by(step) : step.channel;
+    for (int other = 0; other < n_; ++other) {
+      if (other == rank) continue;
+      Step y = step;
+      y.to_peers = false;
+      if (step.kind == StepKind::acquire) {
+        y.channel = peers_.at({index, other, rank});
+      } else if (step.kind == StepKind::release) {
+        y.channel = peers_.at({index, rank, other});
+      } else {
+        Step holds;
+        holds.kind = StepKind::acquire, holds.what = step.what,
+        holds.channel = peers_.at({index, rank, other});
+        x.steps.push_back(std::move(holds));
+        if (step.channel >= 0) y.channel = channel_of(step.channel, rank);
+        y.writes = accesses(step.writes, other, part_from(rank, other));
+      }
+      x.steps.push_back(std::move(y));
+    }
+  }
+
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
     std::vector<Access> result;
     for (const Access& a : list)
-      for (int p = 0; p < (parted_.count(a.tensor) ? n_ : 1); ++p) {
-        if (part >= 0 && parted_.count(a.tensor) && p != part) continue;
+      for (int p = 0; p < parts_of(a.tensor); ++p) {
+        if (part >= 0 && parts_of(a.tensor) > 1 && p != part) continue;
         Access x = a;
         x.tensor = first_.at({a.tensor, rank}) + p;
         result.push_back(x);
@@ -88,6 +150,10 @@ class Ranks {
     x.name = said(a.name, rank);
     x.steps.clear();
     for (const Step& step : a.steps) {
+      if (step.to_peers || among_peers(step.channel)) {
+        peers(x, step, rank);
+        continue;
+      }
       const bool everywhere =
           step.multicast || (step.kind == StepKind::release && shared_.count(step.channel));
       for (int to = 0; to < n_; ++to) {
@@ -110,6 +176,8 @@ class Ranks {
   const Schedule& s_;
   int n_;
   std::set<int> shared_, parted_;  // channels that multicast fills, and their tensors
+  std::set<int> sent_;             // tensors that peers fill
+  std::map<std::array<int, 3>, int> peers_;
   std::map<std::pair<int, int>, int> first_;
   Schedule all_;
 };

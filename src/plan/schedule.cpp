@@ -79,6 +79,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   text += quoted(step.what);
   if (!step.reads.empty()) text += " reads " + accesses(s, step.reads, in_loop);
   if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
+  if (step.to_peers) text += " of the other ranks";
   if (step.multicast) text += fmt::format(" of {} ranks, a part each", s.ranks);
   const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release;
   if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
@@ -102,8 +103,10 @@ std::string_view name(Synchronisation by) {
       return "commit_group";
     case Synchronisation::bulk_group:
       return "bulk_group";
+    case Synchronisation::mbarrier_peers:
+      return "mbarrier_peers";
   }
-  fail("schedule: {} is no synchronisation; the last is bulk_group", static_cast<int>(by));
+  fail("schedule: {} is no synchronisation; the last is mbarrier_peers", static_cast<int>(by));
 }
 
 std::string_view name(StepKind kind) {
@@ -143,8 +146,16 @@ std::string_view name(StepKind kind) {
 }
 
 std::int64_t barrier_bytes(const Channel& c) {
+  if (c.by == Synchronisation::mbarrier_peers) return mbarrier_bytes_each;
   // A full and an empty one a stage.
   return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
+}
+
+int ranks_of(const Schedule& s, int channel) {
+  for (const Agent& agent : s.agents)
+    for (const Step& step : agent.steps)
+      if (step.multicast && step.channel == channel) return s.ranks;
+  return 1;
 }
 
 bool consumes(const Channel& c, int agent) {

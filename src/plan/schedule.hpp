@@ -21,6 +21,7 @@ enum class Synchronisation : std::uint8_t {
   mbarrier_bytes,  // full/empty mbarriers; the producer announces bytes, the copy engine completes them
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
+  mbarrier_peers,  // what the other ranks of a cluster write into this one's tensor: each arrives at each other one's mbarrier
 };
 std::string_view name(Synchronisation);
 
@@ -107,6 +108,7 @@ struct Step {
   std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
   bool multicast = false;  // copy: this rank's part of the tile, to every rank
+  bool to_peers = false;   // work: writes into the other ranks' tensors, a part of each that is its own
   int held = -1;           // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
   bool whole = false;      // loop_begin: of those trips only the ones in which the mask takes nothing away
@@ -136,6 +138,9 @@ struct Schedule {
   std::vector<Channel> channels;
   bool parted() const { return agents.size() > 1; }
 };
+
+/// Blocks that fill a channel's stages together, and all of whose consumers give them back.
+int ranks_of(const Schedule&, int channel);
 
 std::string print(const Schedule&);
 /// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.

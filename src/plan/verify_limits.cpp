@@ -48,6 +48,11 @@ void check_channels(const Schedule& s, const std::string& kernel) {
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       fail("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
            c.tensor, tensors);
+    if (c.by == Synchronisation::mbarrier_peers && (s.ranks == 1 || c.stages != 1))
+      fail(
+          "{}: channel {} joins the ranks of a cluster and has {} stages, the schedule {} rank{}; one stage, "
+          "of at least 2 ranks",
+          kernel, c.name, c.stages, s.ranks, s.ranks == 1 ? "" : "s");
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
       fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
@@ -68,7 +73,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
          step.channel, s.channels.size());
   const Channel& c = s.channels[step.channel];
   const bool loads = step.kind == StepKind::copy && step.reads.empty();
-  if (needed && c.by != Synchronisation::mbarrier_bytes)
+  if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_peers)
     fail(
         "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
         "acquire",
@@ -306,6 +311,12 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
+static bool filled_by_peers(const Schedule& s, int tensor) {
+  return std::ranges::any_of(s.channels, [&](const Channel& c) {
+    return c.by == Synchronisation::mbarrier_peers && c.tensor == tensor;
+  });
+}
+
 /// Ranks are of a cluster; what they share by multicast comes in a part from each.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
@@ -313,6 +324,11 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
   for (const Agent& a : s.agents)
     for (std::size_t k = 0; k < a.steps.size(); ++k) {
       const Step& step = a.steps[k];
+      if (step.to_peers && (step.writes.size() != 1 || !filled_by_peers(s, step.writes[0].tensor)))
+        fail(
+            "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_peers that "
+            "carries the one tensor",
+            kernel, at(a, k));
       if (!step.multicast) continue;
       if (s.ranks == 1)
         fail("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));

@@ -128,6 +128,9 @@ class Registers {
           spilled(t);
         return;
       case TaskKind::to_global:
+        if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
+          fail("{}: {} stores all columns of a tile of which this rank has sums of its own part", p_.name,
+               said(t));
         if (task.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -159,6 +162,13 @@ class Registers {
         return;
       case TaskKind::finish:
         return finish(t);
+      case TaskKind::to_peers:
+        return state(t, accumulators_, task.node);
+      case TaskKind::from_peers:
+        state(t, accumulators_, task.node);
+        buffer(t, task.reads.front(), true);
+        whole_ = true;
+        return;
     }
   }
 
@@ -195,6 +205,9 @@ class Registers {
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
+    if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
+      fail("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, said(t), x,
+           plan_.split_k == 2 ? "rank" : "ranks");
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
     const bool late = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
@@ -313,9 +326,14 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
+<<<<<<< HEAD
   std::map<int, Held> late_fragments_;                   // of the iteration before
   std::set<int> rescaled_, late_rescaled_;               // products whose sums await this iteration's
   bool late_ = false;                                    // the step at hand takes what that one left
+=======
+  bool whole_ = false;                                   // this rank's sums are those of all of K
+  std::set<int> rescaled_;                               // products whose sums await this iteration's
+>>>>>>> main
   std::set<int> updated_;                                // states that have seen this iteration
   std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
 };

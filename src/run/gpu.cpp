@@ -141,7 +141,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
 }
 
 Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
-            Timing how) {
+            Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);
   std::vector<std::vector<DeviceBytes>> memories;
   std::vector<BoundProgram> sets{bound};
@@ -150,7 +150,7 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
     sets.emplace_back(
         program, [&](std::size_t t) { return set[t].bytes() > 0 ? set[t].address() : memory.address(t); });
   }
-  return time_rotated(stream, program, sets);
+  return time_rotated(stream, program, sets, brief);
 }
 
 }  // namespace
@@ -179,6 +179,16 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   result.run_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (time != Timing::off) result.times = timed(stream, program, bound, memory, time);
   return result;
+}
+
+std::vector<double> measure_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage) {
+  require_target(m.target);
+  check(m);
+  const LoadedProgram program(m, cubin);
+  Memory memory(m, storage);
+  const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
+  Stream stream;
+  return timed(stream, program, bound, memory, Timing::rotated, true).samples;
 }
 
 }  // namespace zellige::run

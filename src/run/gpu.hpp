@@ -30,4 +30,7 @@ struct GpuRun {
 /// tensor's end.
 GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
 
+/// Microseconds of an evaluation, a sample a round, as tuning compares them: Timing::rotated, briefly, and nothing else.
+std::vector<double> measure_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage);
+
 }  // namespace zellige::run

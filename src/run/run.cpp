@@ -212,9 +212,10 @@ Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
     if (places != p.manifest.tensors)
       storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
     const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
-    return run_on_gpu(p.manifest, cubin, storage, Timing::rotated).times.samples;
+    return measure_on_gpu(p.manifest, cubin, storage);
   };
-  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache, o.say);
+  const auto compile = [&](const emit::Program& p) { compile_cubin(p.source, p.manifest.target, cache); };
+  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache, o.say, compile);
 }
 
 std::string_view name(Engine e) {

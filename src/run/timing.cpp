@@ -9,7 +9,7 @@ namespace zellige::run {
 namespace {
 
 constexpr int warm_up = 20, launches = 200;  // hot
-constexpr int rounds = 15;                   // rotated
+constexpr int rounds = 15, few_rounds = 3;   // rotated
 constexpr double round_ms = 10;
 constexpr int most_sets = 64;
 
@@ -42,7 +42,8 @@ int sets_past_l2(std::int64_t bytes) {
       std::clamp<std::int64_t>(past / std::max<std::int64_t>(bytes, 1) + 1, 1, most_sets));
 }
 
-Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets) {
+Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets,
+                   bool brief) {
   Times times{.how = Timing::rotated, .sets = static_cast<int>(sets.size())};
   std::vector<Way> ways;
   const auto add = [&](Overlap overlap, std::vector<double>& into) {
@@ -53,8 +54,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
   };
   if (program.programmatic()) {
     add(Overlap::all, times.samples);
-    add(Overlap::kernels, times.apart);
-    add(Overlap::none, times.ordered);
+    if (!brief) add(Overlap::kernels, times.apart), add(Overlap::none, times.ordered);
   } else {
     add(Overlap::none, times.samples);
   }
@@ -62,7 +62,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
     replays_ms(stream, *way.graph, 1);  // the first one loads what it needs
     way.repeats = std::max(1, static_cast<int>(round_ms / std::max(replays_ms(stream, *way.graph, 1), 1e-3)));
   }
-  for (int r = 0; r < rounds; ++r) {
+  for (int r = 0; r < (brief ? few_rounds : rounds); ++r) {
     for (const Way& way : ways)
       way.into->push_back(1e3 * replays_ms(stream, *way.graph, way.repeats) / way.repeats / times.sets);
     std::reverse(ways.begin(), ways.end());

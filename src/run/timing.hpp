@@ -32,8 +32,8 @@ struct Times {
 
 Times time_hot(Stream&, const BoundProgram&);
 
-/// `sets`: the program bound to so many sets of inputs and outputs.
-Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets);
+/// `sets`: the program bound to so many sets of inputs and outputs. Brief: three rounds, of evaluations that overlap.
+Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
 /// How many sets of so many bytes pass the device's L2 three times; at most 64.
 int sets_past_l2(std::int64_t bytes);

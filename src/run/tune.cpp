@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "graph/parallel.hpp"
+
 namespace zellige::run {
 namespace {
 
@@ -25,7 +27,7 @@ struct Candidate {
 
 Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes,
            int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
-           const std::function<void(const std::string&)>& say) {
+           const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<Candidate> all;
   Key key = Key{}.add("tuned").add(machine);
   for (const plan::Tiled& t : plan::ranked(graph, target, wishes, candidates)) {
@@ -37,6 +39,11 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   }
   if (const auto known = cache.read(key, "tiling"))
     return {retile::parse_tiling(*known, "a tuned tiling in the cache"), {}};
+  if (prepare) {
+    if (say) say(fmt::format("compiling {} tilings", all.size()));
+    graph::parallel_for(static_cast<std::int64_t>(all.size()), graph::hardware_threads(),
+                        [&](std::int64_t i, int) { prepare(all[static_cast<std::size_t>(i)].program); });
+  }
   for (int round = 0; round < tuning_rounds; ++round)
     for (std::size_t i = 0; i < all.size(); ++i) {
       Candidate& c = all[round % 2 == 0 ? i : all.size() - 1 - i];

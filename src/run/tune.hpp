@@ -19,6 +19,9 @@ namespace zellige::run {
 /// The microseconds that a program took, each time.
 using Measure = std::function<std::vector<double>(const emit::Program&)>;
 
+/// What of a measurement may be done beforehand, for several programs at a time in threads: compiling them.
+using Prepare = std::function<void(const emit::Program&)>;
+
 constexpr int tuning_rounds = 5;
 
 struct Tuned {
@@ -30,6 +33,6 @@ struct Tuned {
 /// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
-           const std::function<void(const std::string&)>& say = {});
+           const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});
 
 }  // namespace zellige::run

@@ -53,6 +53,34 @@ TEST(Dependence, EachAgentWaitsForItself) {
             "its griddep_wait; only constants may be read there: wait before this step");
 }
 
+// What one agent finds full was filled after the wait of the one that fills.
+TEST(Dependence, AFullStageTellsOfItsProducersWait) {
+  const auto verdict_of = [](std::vector<Step> consumer, std::vector<Step> producer) {
+    Schedule s;
+    s.programmatic = true;
+    s.channels.push_back({"ring", 0, 2, 1, {0}, Synchronisation::mbarrier_bytes});
+    for (Step& step : producer)
+      if (step.kind == StepKind::copy) step.channel = 0;
+    s.agents.push_back({.name = "consumer", .steps = std::move(consumer)});
+    s.agents.push_back({.name = "producer", .steps = std::move(producer)});
+    try {
+      verify_dependence(s, "kernel");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const Step full{.kind = StepKind::acquire, .channel = 0};
+  const std::string refused =
+      "kernel: consumer touches global memory that the kernel before may still write or read in step "
+      "'store', "
+      "before its griddep_wait; only constants may be read there: wait before this step";
+  EXPECT_EQ(verdict_of({full, results()}, {wait(), inputs()}), "");
+  EXPECT_EQ(verdict_of({results(), full}, {wait(), inputs()}), refused);
+  EXPECT_EQ(verdict_of({full, results()}, {weights(), wait(), inputs()}), refused);
+  EXPECT_EQ(verdict_of({full, results()}, {weights()}), refused);
+}
+
 TEST(Dependence, TheNextKernelStartsAfterTheWait) {
   EXPECT_EQ(verdict({{next(), wait(), results()}}),
             "kernel: block lets the next kernel start in step 0 (griddep_launch_dependents) before its "

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <mutex>
 
 #include "graph/builder.hpp"
 
@@ -50,6 +51,26 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache).tiling, best);
   EXPECT_THROW(tune(g, target, {}, 4, never, "another GPU", cache), std::runtime_error);
   EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
+}
+
+// What can be done for several at a time is done first, once for each.
+TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
+  std::mutex guard;
+  std::map<std::string, int> prepared;
+  const Prepare prepare = [&](const emit::Program& p) {
+    const std::lock_guard lock(guard);
+    ++prepared[text(p)];
+  };
+  const Measure measure = [&](const emit::Program& p) {
+    EXPECT_EQ(prepared.size(), 5u);
+    EXPECT_EQ(prepared[text(p)], 1);
+    return std::vector<double>{10};
+  };
+  tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, prepare);
+  const Prepare broken = [](const emit::Program&) { throw std::runtime_error("does not compile"); };
+  EXPECT_THROW(
+      tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
+      std::runtime_error);
 }
 
 TEST(Tune, DecidesTiesByAFixedKey) {

@@ -8,6 +8,7 @@
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
+#include <zellige/block/exchange.hpp>
 #include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>

@@ -23,7 +23,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_matmul_k0(const __grid_
   __syncthreads();
   roles(consumer<8, 0>([&] {
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
-    griddep_wait();
     Fragment<1, 128, 128, 1, 8, 1, 1> acc2;
     acc2.clear();
     ring_at = ring_next++;
@@ -39,7 +38,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_matmul_k0(const __grid_
       issue_wgmma<half_t, 4>(acc2, k_major<128>(ring.tile(ring_at, 1) + warp / 4 * 8192), mn_major<128, 64>(ring.tile(ring_at, 0)));
       wgmma_commit();
       wgmma_wait<1>();
-      ring.release(ring_used++);
     }
     wgmma_wait<0>();
     named_barrier_sync(1, 256);

@@ -1,0 +1,79 @@
+// Exchange: the blocks of a cluster that have each summed a slice of K put their sums of one tile together; rank r gets the r-th of
+// `Ranks` equal parts of the columns.
+//
+//   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");
+//   if (threadIdx.x == 0) exchange.init(), fence_mbarrier_init();
+//   cluster_sync();
+//   ...                                       // the first 32 * 8 threads sum d over this rank's slice
+//   exchange.send(d, rank);                   // to every other rank what is of its part
+//   exchange.release(rank);
+//   exchange.wait();
+//   exchange.add(d, rank);                    // own sums first, the others' in the order of their ranks
+//
+// Once in a kernel: nobody says when the memory may be written again. A rank that has come past wait() may leave, since what others
+// write to it has come.
+#pragma once
+#include <zellige/atom/mbarrier.hpp>
+#include <zellige/block/fragment.hpp>
+
+namespace zellige {
+
+template <int Ranks, class F>
+struct Exchange {
+  static constexpr int warps = F::warps_m, threads = 32 * warps;
+  static constexpr int pairs = F::pairs / Ranks;    // of a part, by a thread
+  static constexpr int part = 2 * pairs * threads;  // elements of a part
+  static constexpr int bytes = (Ranks - 1) * part * int(sizeof(float));
+  static_assert(F::pairs % (2 * Ranks) == 0 && F::warps_b * F::warps_n * F::warps_k == 1,
+                "Exchange: a part is a whole number of four columns of each thread, and warps lie along M");
+  smem<float> parts;
+  smem<uint64_t> arrived;
+
+  ZELLIGE_CALL static Exchange at(unsigned parts_offset, unsigned barrier_offset, const char* name) {
+    return {shared<float>(name, parts_offset, (Ranks - 1) * part),
+            shared<uint64_t>("arrived", barrier_offset, 1)};
+  }
+  /// By one thread, with fence_mbarrier_init and a barrier of the cluster after it.
+  ZELLIGE_CALL void init() const { mbarrier_init(arrived, (Ranks - 1) * warps); }
+
+  ZELLIGE_CALL void send(F& d, int rank) const {
+#pragma unroll
+    for (int to = 0; to < Ranks; ++to) {
+      if (to == rank) continue;
+      const auto there = mapa(parts, to) + (place(rank, to) * part + 4 * static_cast<int>(threadIdx.x));
+#pragma unroll
+      for (int i = 0; i < pairs; i += 2) {
+        const float *first = d.pair(to * pairs + i), *second = d.pair(to * pairs + i + 1);
+        store(there + i / 2 * 4 * threads, Vec<float, 4>{{first[0], first[1], second[0], second[1]}});
+      }
+    }
+  }
+  /// By each warp, when it has sent.
+  ZELLIGE_CALL void release(int rank) const {
+    __syncwarp();
+    const int lane = threadIdx.x % 32;
+    if (lane < Ranks && lane != rank) mbarrier_arrive_remote(arrived, lane);
+  }
+  ZELLIGE_CALL void wait() const { mbarrier_wait_cluster(arrived, 0); }
+  ZELLIGE_CALL void add(F& d, int rank) const {
+    const auto here = parts + 4 * static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int to = 0; to < Ranks; ++to) {
+      if (to != rank) continue;
+#pragma unroll
+      for (int from = 0; from < Ranks - 1; ++from)
+#pragma unroll
+        for (int i = 0; i < pairs; i += 2) {
+          const Vec<float, 4> x = load<4>(here + (from * part + i / 2 * 4 * threads));
+          float *first = d.pair(to * pairs + i), *second = d.pair(to * pairs + i + 1);
+          first[0] += x[0], first[1] += x[1], second[0] += x[2], second[1] += x[3];
+        }
+    }
+  }
+
+ private:
+  /// Where a rank's sums lie in another one's memory, which has none of its own.
+  ZELLIGE_CALL static int place(int from, int to) { return from < to ? from : from - 1; }
+};
+
+}  // namespace zellige
