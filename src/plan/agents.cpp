@@ -321,36 +321,12 @@ class Builder {
     if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
   }
 
-<<<<<<< HEAD
   /// A chain: in each iteration the first product is started, and the second of the iteration before under what lies between the two.
   /// Until that has been waited for, what it reads and adds to stays as it is.
   void one_behind(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
     std::vector<int> meanwhile, behind;
-=======
-  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
-  void exchange() {
-    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      const TaskKind kind = plan_.tasks[t].kind;
-      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
-      const bool sends = kind == TaskKind::to_peers;
-      if (!sends) step(StepKind::acquire).channel = peers_;
-      Step& s = run(t);
-      s.global = Global::nothing;
-      if (!sends) continue;
-      s.channel = sums, s.to_peers = true;
-      for (Access& a : s.writes) a.same_thread = false;
-      step(StepKind::release).channel = peers_;
-    }
-  }
-
-  /// Products one behind another, with what lies between them: each is waited for before its sums are read.
-  void in_turn(const std::vector<int>& tasks) {
-    open(Loop::iterations, plan_.program.loop);
-    agent_.steps.back().bounded = plan_.trips.has_value();
-    step(StepKind::acquire).channel = ring;
->>>>>>> main
     for (int t : tasks) {
       const Task& task = plan_.tasks[t];
       if (task.kind == TaskKind::mma)
@@ -359,7 +335,6 @@ class Builder {
         (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? behind : meanwhile)
             .push_back(t);
     }
-<<<<<<< HEAD
     const auto iterations = [&](std::int64_t from, std::int64_t trips) -> Step& {
       open(Loop::iterations, trips);
       agent_.steps.back().from = from;
@@ -378,7 +353,7 @@ class Builder {
     };
     const auto done = [&](int pending, int of, int with) {
       arrive(pending, of);
-      step(StepKind::release).channel = with;
+      if (goes_round()) step(StepKind::release).channel = with;
     };
     for (int t : behind)
       if (plan_.tasks[t].kind == TaskKind::to_operand) start(t);
@@ -386,9 +361,6 @@ class Builder {
     multiply(first, scores_);
     done(0, scores_, ring);
     work(meanwhile, scores_), work(behind, sums);
-=======
-    if (goes_round()) step(StepKind::release).channel = ring;
->>>>>>> main
     close();
     const bool some_whole = plan_.trips && plan_.trips->all;
     for (const bool whole : {true, false}) {
@@ -404,8 +376,25 @@ class Builder {
     }
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;
     iterations(n, n + 1);
-    multiply(last, sums), done(0, sums, second_);
+    multiply(last, sums), arrive(0, sums);
+    if (order_.blocks > 0) step(StepKind::release).channel = second_;
     close();
+  }
+
+  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
+  void exchange() {
+    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
+      const TaskKind kind = plan_.tasks[t].kind;
+      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
+      const bool sends = kind == TaskKind::to_peers;
+      if (!sends) step(StepKind::acquire).channel = peers_;
+      Step& s = run(t);
+      s.global = Global::nothing;
+      if (!sends) continue;
+      s.channel = sums, s.to_peers = true;
+      for (Access& a : s.writes) a.same_thread = false;
+      step(StepKind::release).channel = peers_;
+    }
   }
 
   /// A product in slices and what takes each slice on run in a loop of their own.
@@ -480,14 +469,9 @@ class Builder {
   Agent agent_;
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
-<<<<<<< HEAD
-  int cp_async_ = -1, stores_ = -1,
-      resident_ = -1;              // channels behind the loop, where the kernel has agents to name
-  int scores_ = -1, second_ = -1;  // of a chain
-=======
   int cp_async_ = -1, stores_ = -1, resident_ = -1,
-      peers_ = -1;  // channels behind the loop, where the kernel has agents to name
->>>>>>> main
+      peers_ = -1;                 // channels behind the loop, where the kernel has agents to name
+  int scores_ = -1, second_ = -1;  // of a chain
 };
 
 }  // namespace

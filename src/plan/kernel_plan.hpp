@@ -53,7 +53,6 @@ struct Buffer {
 };
 
 enum class TaskKind : std::uint8_t {
-<<<<<<< HEAD
   copy_in,       // a load's tile, global to shared
   mma,           // a matmul, into accumulators
   to_shared,     // a node's value into its buffer
@@ -65,20 +64,8 @@ enum class TaskKind : std::uint8_t {
   rescale,       // a carried matmul's accumulators, before the product is added
   reduce,        // a reduction's thread-local partial sums
   finish,        // across lanes, into the reduction's buffer
-=======
-  copy_in,     // a load's tile, global to shared
-  mma,         // a matmul, into accumulators
-  to_shared,   // a node's value into its buffer
-  to_operand,  // a round node into A fragments
-  to_global,   // a store
-  accumulate,  // an accumulate, running_max: its state
-  to_lines,    // a map, one value a row, into the registers of those who hold the row
-  rescale,     // a carried matmul's accumulators, before the product is added
-  reduce,      // a reduction's thread-local partial sums
-  finish,      // across lanes, into the reduction's buffer
-  to_peers,    // a matmul's accumulators, each other rank's part of their columns, into its buffer
-  from_peers,  // what the other ranks sent of this one's part, added to its accumulators
->>>>>>> main
+  to_peers,      // a matmul's accumulators, each other rank's part of their columns, into its buffer
+  from_peers,    // what the other ranks sent of this one's part, added to its accumulators
 };
 std::string_view name(TaskKind);
 
