@@ -168,7 +168,8 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
               grid.count() / 2);
     out_.line("const int tile = LongAndShort{{{}, {}}}(pair, turn);", below, grid[walk.longer]);
   } else {
-    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
+    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks,
+              of);
   }
   if (walk.rows > 0) {
     out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,

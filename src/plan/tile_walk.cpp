@@ -30,8 +30,7 @@ TileWalk rows_first(const BlockProgram& p, const Split& row) {
 
 TileWalk tile_walk(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
-  if (plan.trips)
-    return longer_along_the_rows(plan) ? TileWalk{.longer = plan.trips->rows.axis} : TileWalk{};
+  if (plan.trips) return longer_along_the_rows(plan) ? TileWalk{.longer = plan.trips->rows.axis} : TileWalk{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
     const int last = static_cast<int>(p.nodes[node].shape.size()) - 1;
