@@ -84,9 +84,11 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   for (const plan::Guard& g : guard.guards)
     all.push_back({Index::named(g.axis == 0 ? "at.n" : g.axis == 1 ? "at.m" : "at.b"), g.below});
   std::set<Bound> within;
-  for (const plan::Within& w : guard.within)
-    within.insert(
-        {global_start(w.split, w.far, iteration_) + nest.index(w.at), w.split.extent + w.split.offset});
+  for (const plan::Within& w : guard.within) {
+    const Index at = global_start(w.split, w.far, iteration_) + nest.index(w.at);
+    within.insert({at, w.split.extent + w.split.offset});
+    if (w.split.offset < 0) within.insert({-1, at});
+  }
   all.insert(all.end(), within.begin(), within.end());
   return all;
 }

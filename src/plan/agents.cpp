@@ -321,6 +321,22 @@ class Builder {
     if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
   }
 
+  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
+  void exchange() {
+    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
+      const TaskKind kind = plan_.tasks[t].kind;
+      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
+      const bool sends = kind == TaskKind::to_peers;
+      if (!sends) step(StepKind::acquire).channel = peers_;
+      Step& s = run(t);
+      s.global = Global::nothing;
+      if (!sends) continue;
+      s.channel = sums, s.to_peers = true;
+      for (Access& a : s.writes) a.same_thread = false;
+      step(StepKind::release).channel = peers_;
+    }
+  }
+
   /// A chain: in each iteration the first product is started, and the second of the iteration before under what lies between the two.
   /// Until that has been waited for, what it reads and adds to stays as it is.
   void one_behind(const std::vector<int>& tasks) {
@@ -376,25 +392,8 @@ class Builder {
     }
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;
     iterations(n, n + 1);
-    multiply(last, sums), arrive(0, sums);
-    if (order_.blocks > 0) step(StepKind::release).channel = second_;
+    multiply(last, sums), done(0, sums, second_);
     close();
-  }
-
-  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
-  void exchange() {
-    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      const TaskKind kind = plan_.tasks[t].kind;
-      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
-      const bool sends = kind == TaskKind::to_peers;
-      if (!sends) step(StepKind::acquire).channel = peers_;
-      Step& s = run(t);
-      s.global = Global::nothing;
-      if (!sends) continue;
-      s.channel = sums, s.to_peers = true;
-      for (Access& a : s.writes) a.same_thread = false;
-      step(StepKind::release).channel = peers_;
-    }
   }
 
   /// A product in slices and what takes each slice on run in a loop of their own.

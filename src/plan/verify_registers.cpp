@@ -326,10 +326,10 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
+  bool whole_ = false;                                   // this rank's sums are those of all of K
   std::map<int, Held> late_fragments_;                   // of the iteration before
   std::set<int> rescaled_, late_rescaled_;               // products whose sums await this iteration's
   bool late_ = false;                                    // the step at hand takes what that one left
-  bool whole_ = false;                                   // this rank's sums are those of all of K
   std::set<int> updated_;                                // states that have seen this iteration
   std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
 };

@@ -56,7 +56,7 @@ TEST(Simplify, LeavesOutACastThatRoundsAsItsReaderDoes) {
   EXPECT_EQ(rounded(DType::bf16, DType::bf16), "round(matmul)");
   EXPECT_EQ(rounded(DType::f16, DType::bf16), "round(cast(matmul))");
   EXPECT_EQ(rounded(DType::e4m3, DType::e4m3, true), "round(cast(matmul))");
-  EXPECT_EQ(rounded(DType::i32, DType::i32), "round(cast(matmul))");
+  EXPECT_EQ(rounded(DType::int32, DType::int32), "round(cast(matmul))");
 }
 
 TEST(Simplify, ScalesARowsMaximumOnce) {

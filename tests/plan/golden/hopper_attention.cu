@@ -29,7 +29,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
     auto ring1_next = ring1.first(), ring1_used = ring1.first(), ring1_at = ring1.first();
     auto ring2_next = ring2.first(), ring2_used = ring2.first(), ring2_at = ring2.first();
-    griddep_wait();
     Vec<float, 1> acc7[2];
     for (int i = 0; i < 2; ++i) acc7[i][0] = (-3.4028235e+38f);
     Vec<float, 1> acc8[2];
@@ -49,7 +48,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       issue_wgmma<half_t, 4>(acc3, k_major<128>(ring2.tile(ring2_at, 0) + warp / 4 * 8192), k_major<128>(ring.tile(ring_at, 0)), false);
       wgmma_commit();
       wgmma_wait<0>();
-      ring.release(ring_used++);
       Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
       #pragma unroll
@@ -120,7 +118,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       issue_wgmma<half_t, 8>(acc13, op12, mn_major<64, 128>(ring1.tile(ring1_at, 0)));
       wgmma_commit();
       wgmma_wait<1>();
-      ring.release(ring_used++);
       Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
       #pragma unroll
@@ -165,7 +162,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
         acc16[i][0] = acc16[i][0] * acc11[i][0] + acc15[i][0];
       }
       wgmma_wait<0>();
-      ring1.release(ring1_used++);
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
@@ -187,7 +183,6 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       issue_wgmma<half_t, 8>(acc13, op12, mn_major<64, 128>(ring1.tile(ring1_at, 0)));
       wgmma_commit();
       wgmma_wait<0>();
-      ring1.release(ring1_used++);
     }
     named_barrier_sync(1, 256);
     #pragma unroll
