@@ -161,7 +161,16 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
             ranks = cluster / plan_.split_k;  // that have tiles of their own
   const std::string of =
       cluster > 1 ? fmt::format(" / {}", cluster) : "";  // one after another of a cluster's
-  out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
+  if (walk.longer >= 0) {
+    std::int64_t below = 1;
+    for (int a = 0; a < walk.longer; ++a) below *= grid[a];
+    out_.open("for (int pair = blockIdx.x, turn = 0; pair < {}; pair += turn * gridDim.x, turn ^= 1) {{",
+              grid.count() / 2);
+    out_.line("const int tile = LongAndShort{{{}, {}}}(pair, turn);", below, grid[walk.longer]);
+  } else {
+    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks,
+              of);
+  }
   if (walk.rows > 0) {
     out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,
               walk.columns, std::max<std::int64_t>(1, walk.group / ranks));
