@@ -20,7 +20,8 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Blocks in flight cover about a square of the output.
-    const double square = std::sqrt(static_cast<double>(plan.blocks * m.n) / static_cast<double>(m.m));
+    const double square =
+        std::sqrt(static_cast<double>(plan.blocks / plan.split_k * m.n) / static_cast<double>(m.m));
     walk.group = std::clamp<std::int64_t>(std::llround(square), 1, walk.rows);
     return walk;
   }
