@@ -119,7 +119,10 @@ void KernelText::staged_store(const Task& task) {
   const std::vector<Index> to = position(n, iteration_, from);
   Condition inside;
   for (std::size_t d = 0; d < to.size(); ++d)
-    if (n.splits[d].overhang) inside.push_back({to[d], n.splits[d].extent + n.splits[d].offset});
+    if (n.splits[d].overhang) {
+      inside.push_back({to[d], n.splits[d].extent + n.splits[d].offset});
+      if (n.splits[d].offset < 0) inside.push_back({-1, to[d]});
+    }
   out_.line("{}store({}({}), load<{}>({}({})));", inside.empty() ? "" : fmt::format("if ({}) ", text(inside)),
             global(n.tensor), fmt::join(to, ", "), c.vector(), tile(task.buffer), fmt::join(from, ", "));
   close(s);

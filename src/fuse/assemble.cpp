@@ -23,6 +23,7 @@ class Assembly {
 
   void plain(int op) {
     KernelOp copy = g_.ops[op];
+    if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
     for (int& t : copy.inputs) t = at_[t];
     for (int& t : copy.outputs) t = tensor(t);
     out_.ops.push_back(std::move(copy));

@@ -100,6 +100,8 @@ Axes axes_of(const Steps& s) {
       if (step.attributes.to != 1) u.whole(x, dim), u.whole(out, dim);
     } else if (graph::is_elementwise(step.kind) || step.kind == OpKind::mask) {
       for (int v : step.inputs) u.aligned(out, v);
+    } else if (step.kind == OpKind::permute) {
+      for (int d = 0; d < u.rank(out); ++d) u.same(out, d, x, static_cast<int>(step.attributes.sizes[d]));
     } else {  // rotary embeddings: all of the last dimension
       u.aligned(out, x);
       for (int v : step.inputs) u.aligned(out, v, 1), u.whole(v, u.rank(v) - 1);

@@ -163,9 +163,28 @@ class Emission {
     for (int g = 0; g < 3; ++g)
       if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
         fail("{} lacks the dimension that blocks share", called(v));
-    op.kernel_tensor = static_cast<int>(body_.stores.size());
-    body_.stores.push_back(v);
-    body_.block.ops.push_back(op);
+    for (const Slice& s : slices(v)) {
+      op.kernel_tensor = static_cast<int>(body_.stores.size());
+      op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
+      Shape stored = shape(v);
+      if (s.dim >= 0) stored[s.dim] = s.end - s.start;
+      body_.stores.push_back({s.tensor, stored});
+      body_.block.ops.push_back(op);
+    }
+  }
+
+  /// What is stored of a value: its slices, where each is a whole number of blocks' tiles, else all of it.
+  std::vector<Slice> slices(int v) const {
+    const auto found = steps_.slices.find(v);
+    const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
+    if (found == steps_.slices.end()) return all;
+    for (const Slice& s : found->second) {
+      std::int64_t tile = shape(v)[s.dim];
+      for (const Cut& c : tiles_.grid)
+        if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
+      if (s.start % tile != 0 || s.end % tile != 0) return all;
+    }
+    return found->second;
   }
 
   /// Each part's, with a dimension in front along which blocks leave them side by side.

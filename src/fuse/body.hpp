@@ -47,10 +47,16 @@ struct Partial {
   Shape shape{};                  // of the value whole
 };
 
+/// What is stored of a value: a tensor of the graph, whose shape has all dimensions.
+struct Store {
+  int tensor = -1;
+  Shape shape{};
+};
+
 struct Body {
   graph::BlockGraph block;
   std::vector<int> loads;         // tensors of the graph
-  std::vector<int> stores;        // values of the steps; none where the loop is split
+  std::vector<Store> stores;      // none where the loop is split
   std::vector<Partial> partials;  // what is stored where it is
   std::map<int, int> maxima;      // by value that is one: which partial; where it is split
   std::map<int, int> sums;        // by value: which partial

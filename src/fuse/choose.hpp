@@ -8,6 +8,9 @@
 
 namespace zellige::fuse {
 
+/// The median error of prices (docs/retiling.md): what differs by less is equal.
+constexpr double tie = 0.05;
+
 struct Group {
   std::vector<int> ops;
   std::vector<Kernel> kernels;  // that make it, the best first; none: the operator stays as it is

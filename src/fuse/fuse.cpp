@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fuse/assemble.hpp"
+#include "fuse/pairs.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
@@ -104,11 +105,30 @@ KernelGraph with_copies(KernelGraph g) {
   return g;
 }
 
+/// Of all kernels, and how many there are.
+std::pair<double, int> cost(const Choice& c) {
+  std::pair<double, int> sum{0, 0};
+  for (const Group& group : c.groups) {
+    sum.first += group.us;
+    if (group.us > 0)
+      sum.second += std::max(1, static_cast<int>(group.kernels.empty() ? 1 : group.kernels[0].parts.size()));
+  }
+  return sum;
+}
+
 }  // namespace
 
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
-  const KernelGraph g = with_copies(given);
+  KernelGraph g = with_copies(given);
   Choice choice = choose(g, target);
+  if (std::optional<KernelGraph> apart = pairs_apart(g)) {
+    // It asks for products in batches, which not all instructions like.
+    Choice other = choose(*apart, target);
+    const auto [us, kernels] = cost(choice);
+    const auto [other_us, other_kernels] = cost(other);
+    if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))
+      g = std::move(*apart), choice = std::move(other);
+  }
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   for (std::string why; !plans(o.graph, target, why);) {

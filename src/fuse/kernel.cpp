@@ -97,7 +97,7 @@ class Making {
         for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
-          found_.push_back(finished({ops_, {part(steps_, body_of(g_, steps_, axes_, t))}}));
+          found_.push_back(finished({ops_, {part(body_of(g_, steps_, axes_, t))}}));
           for (const Tiles& s : splits(t, target_)) try_in_two(s);
         }
       } catch (const Fault&) {
@@ -110,12 +110,9 @@ class Making {
   }
 
  private:
-  static Part part(const Steps& steps, Body body) {
+  static Part part(Body body) {
     Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), {}, {}};
-    for (int v : body.stores) {
-      p.stores.push_back(steps.values[v].tensor);
-      p.stored.push_back(steps.values[v].shape);
-    }
+    for (const Store& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
   }
 
@@ -158,14 +155,14 @@ class Making {
       g.tensors.push_back(k.between.back());
     }
     const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
-    k.parts.push_back(part(steps_, std::move(first)));
+    k.parts.push_back(part(std::move(first)));
     k.parts[0].stores = tensors;
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
     const Axes axes = axes_of(second);
     std::vector<Kernel> ways;
     for (const Tiles& after : tilings(second, axes, -1, target_)) {
       Kernel way = k;
-      way.parts.push_back(part(second, body_of(g, second, axes, after)));
+      way.parts.push_back(part(body_of(g, second, axes, after)));
       ways.push_back(finished(std::move(way)));
     }
     if (!ways.empty()) found_.push_back(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));

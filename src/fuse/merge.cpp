@@ -101,8 +101,9 @@ class Merge {
     Attributes a = s.attributes;
     if (shape(in[0]).size() > steps_.values[s.inputs[0]].shape.size()) {
       if (a.dim >= 0) ++a.dim;
-      if (s.kind == OpKind::mask)
+      if (s.kind == OpKind::mask || s.kind == OpKind::permute)
         for (std::int64_t& d : a.sizes) ++d;
+      if (s.kind == OpKind::permute) a.sizes.insert(a.sizes.begin(), 0);
     }
     return add(s.kind, std::move(in), a, std::move(out));
   }

@@ -27,8 +27,12 @@ class Expansion {
     for (int i : ops)
       if (leaves(ops, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
     for (int i : ops) add(i);
-    for (int i : ops)
-      if (left_.count(g_.ops[i].outputs[0]) > 0) result_.outputs.push_back(made_.at(g_.ops[i].outputs[0]));
+    for (int i : ops) {
+      const int t = g_.ops[i].outputs[0];
+      if (left_.count(t) == 0) continue;
+      result_.outputs.push_back(made_.at(t));
+      if (std::vector<Slice> s = slices(ops, t); !s.empty()) result_.slices[made_.at(t)] = std::move(s);
+    }
     return std::move(result_);
   }
 
@@ -97,6 +101,21 @@ class Expansion {
     return false;
   }
 
+  /// What is read of it outside, where all of that is slices along one dimension.
+  std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
+    std::vector<Slice> result;
+    if (std::ranges::count(g_.outputs, t) > 0 || !g_.tensors[t].strides.empty()) return {};
+    for (std::size_t r = 0; r < g_.ops.size(); ++r) {
+      const KernelOp& op = g_.ops[r];
+      if (std::ranges::count(op.inputs, t) == 0 || std::ranges::find(ops, static_cast<int>(r)) != ops.end())
+        continue;
+      const Attributes& a = op.attributes;
+      if (op.kind != OpKind::slice || (!result.empty() && result[0].dim != a.dim)) return {};
+      result.push_back({op.outputs[0], a.dim, a.start, a.end});
+    }
+    return result;
+  }
+
   /// What is stored is what the group reads of it, too: rounded.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
@@ -120,10 +139,26 @@ class Expansion {
 
 }  // namespace
 
+namespace {
+
+/// A product's result on its way to a rotary embedding: the one view that a group may hold, as it stands between two of its operators.
+bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
+  const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
+  return std::ranges::any_of(g.ops,
+                             [&](const KernelOp& op) {
+                               return op.kind == OpKind::matmul && op.outputs[0] == permute.inputs[0];
+                             }) &&
+         std::ranges::all_of(
+             g.ops, [&](const KernelOp& op) { return is_rotary(op.kind) || !reads(op, permute.outputs[0]); });
+}
+
+}  // namespace
+
 bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
 
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
+  if (op.kind == OpKind::permute) return is_of_pairs(g, op);
   if (op.kind == OpKind::mask && op.inputs.size() > 1) return false;  // by lengths
   if (op.kind == OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {

@@ -5,6 +5,7 @@
 // Composed operators are taken apart (graph/compose.hpp), but for rotary embeddings. All dimensions are kept: what a sum leaves of one
 // is 1, also where the graph leaves it out.
 #pragma once
+#include <map>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -29,10 +30,19 @@ struct Step {
   int output = -1;
 };
 
+/// A part of an output that is a tensor of the graph: from start up to, not including, end along a dimension.
+struct Slice {
+  int tensor = -1;
+  int dim = -1;
+  std::int64_t start = 0, end = 0;
+};
+
 struct Steps {
   std::vector<Value> values;
   std::vector<Step> steps;
   std::vector<int> outputs;  // values that somebody outside reads, or the caller gets
+  std::map<int, std::vector<Slice>>
+      slices{};  // by output of which nothing but these is read, along one dimension
 };
 
 /// A sum or a maximum along `dim`, which stays as 1.

@@ -113,13 +113,19 @@ class Tilings {
   /// The extent of a product's rows or columns that this cut has; batches have one element a block.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
+    std::int64_t together =
+        1;  // products in a block whose batches no cut divides: their columns count together
     for (const Step& s : steps_.steps)
       if (is_product(s)) {
         const std::vector<int>& of = axes_.of[s.output];
         for (int axis : c.axes)
           rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
+        std::int64_t batches = 1;
+        for (std::size_t d = 0; d + 2 < of.size(); ++d)
+          if (of[d] >= 0 && axes_.axes[of[d]].whole) batches *= whole(of[d]);
+        together = std::max(together, batches);
       }
-    return rows ? mn.first : columns ? mn.second : 1;
+    return rows ? mn.first : columns ? std::max<std::int64_t>(1, mn.second / together) : 1;
   }
 
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {

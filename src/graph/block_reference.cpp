@@ -245,10 +245,9 @@ class Worker {
   void store(const BlockOp& op, const Dim3& block) {
     Array& whole = *p_.outputs[op.kernel_tensor];
     const Array& tile = tiles_[op.inputs[0]];
-    Shape origin(tile.shape.size(), 0);
-    for (int axis = 0; axis < 3; ++axis)
-      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
-    copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+    const std::optional<Shape> origin = stored_at(op, tile.shape, block);
+    if (!origin) return;
+    copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
       if (errors())
         std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w,

@@ -133,7 +133,7 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
   return {this, op.outputs[0]};
 }
 
-void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides) {
+void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides, Slice slice) {
   const Where where = Where{kernel_.graph_.name}
                           .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
                           .inside(static_cast<int>(block_.ops.size()), "output");
@@ -145,6 +145,7 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   op.inputs = {tile.index};
   op.kernel_tensor = static_cast<int>(stored_.size());
   op.map = map_of(split);
+  op.attributes.dim = slice.dim, op.attributes.start = slice.start, op.attributes.end = slice.end;
   KernelTensor whole;
   whole.dtype = block_.tensors[tile.index].dtype;
   whole.shape = output_whole(where, op, tile.shape(), block_.grid);

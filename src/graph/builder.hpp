@@ -48,6 +48,12 @@ struct Split {
   int x = -1, y = -1, z = -1, loop = -1;
 };
 
+/// Of what all blocks leave together, the elements that are stored: from start up to, not including, end along dim; dim -1: all.
+struct Slice {
+  int dim = -1;
+  std::int64_t start = 0, end = 0;
+};
+
 struct Launch {
   Dim3 grid, block{128};
   std::int64_t loop = 1;
@@ -58,7 +64,7 @@ class Builder;
 class BlockBuilder : public Scope {
  public:
   Tile load(Tensor, Split = {}, std::string name = {});
-  void store(Tile, Split = {}, std::string name = {}, Strides = {});
+  void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
   /// A mask by index; the split says how the tile lies in the whole, as load's does.
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});

@@ -14,10 +14,11 @@ namespace zellige::graph {
 namespace {
 
 /// Within a block graph: does what it computes depend on its operands alone, not on where in the grid it stands?
-bool anywhere(OpKind kind) {
-  switch (kind) {
-    case OpKind::input:
+bool anywhere(const BlockOp& op) {
+  switch (op.kind) {
     case OpKind::output:
+      return op.attributes.dim < 0;  // else some blocks store nothing
+    case OpKind::input:
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:
@@ -40,7 +41,7 @@ bool anywhere(OpKind kind) {
     case OpKind::accum_red_sum_rescale:
       return true;
     default:
-      return is_elementwise(kind) || is_composed(kind);
+      return is_elementwise(op.kind) || is_composed(op.kind);
   }
 }
 
@@ -108,8 +109,7 @@ class Cutter {
       case OpKind::reshape:
         return seen(op, t, r);
       case OpKind::custom:
-        if (std::ranges::all_of(op.block->ops, [](const BlockOp& inner) { return anywhere(inner.kind); }))
-          return blocks(op, t, r);
+        if (std::ranges::all_of(op.block->ops, anywhere)) return blocks(op, t, r);
         break;
       default:
         break;

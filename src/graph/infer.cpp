@@ -426,7 +426,28 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
               max_extent, grid[axis], whole[dim]);
     whole[dim] *= grid[axis];
   }
+  const Attributes& a = op.attributes;
+  if (a.dim < 0) return whole;
+  if (a.dim >= static_cast<int>(tile.size()))
+    fail_at(where, "expected dim to be a dimension of the tile {}, found {}", to_string(tile), a.dim);
+  const std::int64_t each = tile[a.dim];
+  if (a.start < 0 || a.end <= a.start || a.end > whole[a.dim] || a.start % each != 0 || a.end % each != 0)
+    fail_at(
+        where,
+        "expected start and end to be whole tiles of {} along dimension {}, one after the other, within 0 "
+        "and {}, found {} and {}",
+        each, a.dim, whole[a.dim], a.start, a.end);
+  whole[a.dim] = a.end - a.start;
   return whole;
+}
+
+std::optional<Shape> stored_at(const BlockOp& op, const Shape& tile, const Dim3& block) {
+  Shape origin = tile_origin(op, tile, block, 0, 1);
+  if (op.attributes.dim < 0) return origin;
+  std::int64_t& along = origin[op.attributes.dim];
+  if (along < op.attributes.start || along >= op.attributes.end) return std::nullopt;
+  along -= op.attributes.start;
+  return origin;
 }
 
 std::vector<bool> varies(const BlockGraph& block) {

@@ -6,6 +6,8 @@
 // are not touched. An operator runs after the loop when one of its operands does; its other operands must
 // then not vary with the iteration.
 #pragma once
+#include <optional>
+
 #include "graph/graph.hpp"
 #include "graph/where.hpp"
 
@@ -33,8 +35,11 @@ Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& g
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
-/// The kernel-level tensor that the blocks' tiles make together.
+/// The kernel-level tensor that the blocks' tiles make together, or the slice of it that is stored.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
+
+/// Where a block's tile begins in that tensor; none where the tile is not of the slice.
+std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& block);
 
 /// For every block tensor: does its value change from iteration to iteration? Never where the loop runs once.
 std::vector<bool> varies(const BlockGraph&);

@@ -141,7 +141,8 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
 
 void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
   if (kind == OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
-  if (kind == OpKind::output) return only_keys(where, j, {"op", "inputs", "map", "to"});
+  if (kind == OpKind::output)
+    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end"});
   if (kind == OpKind::custom)
     return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
   std::vector<std::string_view> keys{"op", "inputs", "outputs"};
@@ -270,6 +271,11 @@ class Reader {
     if (kind == OpKind::input || kind == OpKind::output || kind == OpKind::mask) {
       if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
       if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
+    }
+    if (kind == OpKind::output && (j.contains("dim") || j.contains("start") || j.contains("end"))) {
+      op.attributes.dim = read_dim(where, "dim", member(where, j, "dim"), 0);
+      op.attributes.start = integer(where, "start", member(where, j, "start"), 0, max_extent);
+      op.attributes.end = integer(where, "end", member(where, j, "end"), 0, max_extent);
     }
     if (kind != OpKind::input)
       for (const Json& t : list(where, "inputs", member(where, j, "inputs")))

@@ -79,6 +79,8 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
     j["inputs"] = names(op.inputs, b.tensors);
     j["map"] = map_object(op.map);
     j["to"] = g.tensors[custom.outputs[op.kernel_tensor]].name;
+    if (const Attributes& a = op.attributes; a.dim >= 0)
+      j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
   } else {
     j["inputs"] = names(op.inputs, b.tensors);
     j["outputs"] = names(op.outputs, b.tensors);

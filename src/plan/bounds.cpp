@@ -17,6 +17,9 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
     if (s.offset + s.extent > tensor.shape[d])
       fail("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name,
            s.offset + s.extent, d, tensor.shape[d]);
+    if (s.offset < 0 && (!s.overhang || n.kind != NodeKind::store))
+      fail("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
+           s.offset, d);
     if (end > s.offset + s.extent && !s.overhang)
       fail("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
            p.name, name(n.kind), n.name, end, d, s.offset + s.extent);

@@ -53,7 +53,12 @@ class Estimate {
     const double bytes = extent(s) * size, run = static_cast<double>(s.back()) * size;
     const bool whole = s.back() == graph_.tensors[kernel_tensor].shape.back();
     const double sectors = whole ? bytes : bytes * in_sectors(run) / run;
-    k_.l2_bytes += sectors * times(op);
+    double share = 1;  // of the blocks, that store
+    if (const graph::Attributes& a = op.attributes; op.kind == OpKind::output && a.dim >= 0)
+      for (int axis = 0; axis < 3; ++axis)
+        if (op.map[axis] == a.dim)
+          share = static_cast<double>(a.end - a.start) / static_cast<double>(s[a.dim] * block_.grid[axis]);
+    k_.l2_bytes += share * sectors * times(op);
     k_.wavefronts += bytes * times(op) / 128;
     k_.slots += bytes * times(op) / 256;
     const double all = extent(graph_.tensors[kernel_tensor].shape) * size;

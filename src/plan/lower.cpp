@@ -14,23 +14,41 @@ namespace {
 /// What a custom operator makes and the caller gets in another shape is written where the caller gets it, and not copied.
 void write_through(Program& program, const graph::KernelGraph& graph, const target::Target& target) {
   const auto is_output = [&](int t) { return std::ranges::count(graph.outputs, t) > 0; };
+  const auto is_moved = [](const graph::KernelOp& op) {
+    return op.kind == OpKind::reshape || op.kind == OpKind::permute;
+  };
+  const auto maker = [&](int t) -> const graph::KernelOp* {
+    const auto by = std::ranges::find_if(
+        graph.ops, [&](const graph::KernelOp& op) { return std::ranges::count(op.outputs, t) > 0; });
+    return by == graph.ops.end() ? nullptr : &*by;
+  };
   for (const graph::KernelOp& op : graph.ops) {
-    if ((op.kind != OpKind::reshape && op.kind != OpKind::permute) || !is_output(op.outputs[0])) continue;
-    const int from = op.inputs[0], to = op.outputs[0];
-    const graph::KernelTensor &made = graph.tensors[from], &got = graph.tensors[to];
-    const bool custom = std::ranges::any_of(graph.ops, [&](const graph::KernelOp& maker) {
-      return maker.kind == OpKind::custom && std::ranges::count(maker.outputs, from) > 0;
-    });
-    if (!custom || is_output(from) || !made.strides.empty() || program.views.count(from) > 0) continue;
-    const graph::Strides strides = got.strides.empty() ? graph::row_major(got.shape) : got.strides;
-    graph::Attributes back;
-    back.sizes.resize(made.shape.size());
-    for (std::size_t d = 0; op.kind == OpKind::permute && d < back.sizes.size(); ++d)
-      back.sizes[static_cast<std::size_t>(op.attributes.sizes[d])] = static_cast<std::int64_t>(d);
-    const auto seen = graph::viewed(op.kind, back, got.shape, strides, made.shape);
-    if (!seen) continue;
+    if (!is_moved(op) || !is_output(op.outputs[0])) continue;
+    const int to = op.outputs[0];
+    const graph::KernelTensor& got = graph.tensors[to];
+    graph::Strides strides = got.strides.empty() ? graph::row_major(got.shape) : got.strides;
+    // Back through one view after the other, to what an operator makes.
+    const graph::KernelOp* made_by = &op;
+    int from = -1;
+    while (made_by != nullptr && is_moved(*made_by)) {
+      from = made_by->inputs[0];
+      const Shape& shape = graph.tensors[from].shape;
+      graph::Attributes back;
+      back.sizes.resize(shape.size());
+      for (std::size_t d = 0; made_by->kind == OpKind::permute && d < back.sizes.size(); ++d)
+        back.sizes[static_cast<std::size_t>(made_by->attributes.sizes[d])] = static_cast<std::int64_t>(d);
+      const auto seen =
+          graph::viewed(made_by->kind, back, graph.tensors[made_by->outputs[0]].shape, strides, shape);
+      if (!seen) break;
+      strides = seen->steps;
+      made_by = maker(from);
+    }
+    if (made_by == nullptr || made_by->kind != OpKind::custom) continue;
+    const graph::KernelTensor& made = graph.tensors[from];
+    if (is_output(from) || program.views.count(from) > 0) continue;
+    if (!made.strides.empty() && made.strides != strides) continue;
     settle_strides(program, to, true, target);
-    make_view(program, from, to, made.shape, seen->steps, seen->starts);
+    make_view(program, from, to, made.shape, strides, Shape(made.shape.size(), 0));
   }
 }
 

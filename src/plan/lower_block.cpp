@@ -236,6 +236,11 @@ class BlockLowering {
         int tensor = seen(op_.outputs[op.kernel_tensor]);
         const Shape tile = tile_shape(op.inputs[0]);
         std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // a slice of what blocks leave
+          Split& s = parts[static_cast<std::size_t>(d)];
+          s.offset = -op.attributes.start, s.extent -= s.offset;  // what comes before it is not written
+          s.overhang = true;
+        }
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
           std::vector<int> back(order.size());
           for (std::size_t d = 0; d < order.size(); ++d)

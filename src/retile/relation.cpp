@@ -118,6 +118,11 @@ class Relating {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
     const int along = change_.axis >= 0 ? op_->map[change_.axis] : -1;
+    if (const graph::Attributes& a = op_->attributes; a.dim >= 0 && along == a.dim) {
+      const std::int64_t each = after_.tensors[tile].shape[a.dim];
+      if (a.start % each != 0 || a.end % each != 0)
+        refuse("what is stored, from {} to {}, is no whole number of tiles of {}", a.start, a.end, each);
+    }
     if (r.kind == Kind::same) {
       if (along >= 0) refuse("each block stores the same tile, and their number is the result's size");
       return std::nullopt;
@@ -166,6 +171,7 @@ class Relating {
     if (any_sums) return linear();
     if (op_->kind == OpKind::matmul) return op_->inputs.size() > 2 ? biased(product()) : product();
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
+    if (op_->kind == OpKind::permute) return permuted();
     // What works along one dimension and leaves others alone.
     std::vector<int> dims{op_->attributes.dim};
     const bool composed = graph::is_composed(op_->kind);
@@ -179,6 +185,14 @@ class Relating {
         if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))
           refuse("it works along dimension {}, of which a tile has a part", along);
     return met(op_->inputs);
+  }
+
+  Relation permuted() const {
+    Relation r = of(0);
+    const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums have gone by
+    const auto to = std::ranges::find(dims, rank(op_->inputs[0]) - 1 - r.back);
+    r.back = static_cast<int>(dims.end() - to) - 1;
+    return r;
   }
 
   /// A product to which a bias is added.

@@ -71,11 +71,9 @@ class BlockRun {
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
-    graph::Shape origin(tile.shape.size(), 0);
-    for (int axis = 0; axis < 3; ++axis)
-      if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis] * tile.shape[op.map[axis]];
-    each_of_tile(whole.shape, tile.shape, origin,
-                 [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
+    if (const std::optional<graph::Shape> origin = graph::stored_at(op, tile.shape, block))
+      each_of_tile(whole.shape, tile.shape, *origin,
+                   [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
   void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {

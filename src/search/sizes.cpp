@@ -197,6 +197,8 @@ class SizesOfGraph {
       GraphSizes::Op body;
       if (inner.kind == OpKind::input)
         tile(inner, tensors[op.inputs[inner.kernel_tensor]], at.tiles[inner.outputs[0]], at);
+      else if (inner.kind == OpKind::output && inner.attributes.dim >= 0)
+        fail("an output that stores a slice names sizes of its own");
       else if (inner.kind == OpKind::output)
         tile(inner, tensors[op.outputs[inner.kernel_tensor]], at.tiles[inner.inputs[0]], at);
       else

@@ -49,7 +49,8 @@ const std::vector<std::string>& hard_names() {
         "stream error prepared "
         "i c k kk j o n r v x at i0 i1 acc3 sum4 op5 r0 x1 t5 main printf malloc exit");
     add("X gX sX pX gx sx px g_x s_x p_x gg_x X_out x_out Y_out a+b a_b a-b a*b a.b a_b_2 a__b _a_b a_b_ 3d "
-        "0 + +++ */ // /* ??/ "
+        "0 + +++ */ // /* ?"
+        "?/ "
         "#define #if $ @ a,b a(b) <int> {} ; % %s {0} 'c'");
     for (int i = 0; i < 4; ++i) names.push_back(std::string(199, 'a') + char('a' + i));
     names.push_back(std::string(200, '+'));

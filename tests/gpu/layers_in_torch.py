@@ -4,10 +4,10 @@
   layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--target sm_90a] [--work FOLDER]
 
 Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (exact, as it were) and once
-in the graph's dtypes. Zellige's outputs may lie from the exact ones as far as docs/graph.md's tolerance, or twice as far as
-PyTorch's own, in norm and in the worst element: PyTorch rounds between operators as well, and where softmax is sharp chance decides
-which of the two comes nearer (of one graph over five seeds 0.6 to 1.3 times PyTorch's distance). Exits 1 past that, 77 without
-PyTorch. `--graphs tests/run/layers --on emulator` does the same at small sizes.
+in the graph's dtypes (R, which rounds behind every operator). Zellige's outputs are held to what docs/graph.md says of programs that
+round less often than the graph does, with the exact ones as E: in norm tolerance + |R - E|, each element its tolerance + 3 rms(R - E) of
+its row. A factor on PyTorch's distance would not do: where it is small, the tolerance is what counts, and both are chance.
+Exits 1 past that, 77 without PyTorch. `--graphs tests/run/layers --on emulator` does the same at small sizes.
 """
 import argparse
 import glob
@@ -126,13 +126,13 @@ def function_of(name):
     return globals()[re.sub(r"_b\d+$", "", name)]
 
 
-def distances(found, exact, f32):
-    """In norm, and the worst element over what docs/graph.md allows it."""
+def distances(found, exact, f32, more=0.0):
+    """In norm, and the worst element over what docs/graph.md allows it, which is `more` than its tolerance."""
     norm = (found - exact).norm() / exact.norm()
     rms = exact.pow(2).mean(-1, keepdim=True).sqrt()
     floor = exact.pow(2).mean().sqrt() * (1e-2 if f32 else 1e-3)
     allowed = (3e-5 if f32 else 3 * 2.0**-7) * torch.maximum(exact.abs().maximum(rms), floor)
-    return norm.item(), ((found - exact).abs() / allowed).max().item()
+    return norm.item(), ((found - exact).abs() / (allowed + more)).max().item()
 
 
 def compare(name, folder, device):
@@ -147,12 +147,13 @@ def compare(name, folder, device):
     for key, a in sorted(outputs.items()):
         e, p = exact[key], plain[key]
         f32 = p.dtype == torch.float32
-        z = torch.from_numpy(a).to(device).double().reshape(e.shape)
-        ours, theirs = distances(z, e, f32), distances(p.double(), e, f32)
-        right = ours[0] <= max(3e-6 if f32 else 2e-3, 2 * theirs[0]) and ours[1] <= max(1.0, 2 * theirs[1])
+        z, p = torch.from_numpy(a).to(device).double().reshape(e.shape), p.double()
+        rounding = 3 * (p - e).pow(2).mean(-1, keepdim=True).sqrt()
+        ours, theirs = distances(z, e, f32, rounding), distances(p, e, f32)
+        right = ours[0] <= (3e-6 if f32 else 2e-3) + theirs[0] and ours[1] <= 1
         good = good and right
-        print(f"{name:24s} {key:3s} zellige {ours[0]:.2e} in norm, worst element {ours[1]:.2f}; "
-              f"PyTorch {theirs[0]:.2e}, {theirs[1]:.2f}  {'equal' if right else 'NOT EQUAL'}", flush=True)
+        print(f"{name:24s} {key:3s} zellige {ours[0]:.2e} in norm, worst element {ours[1]:.2f} of what is allowed; "
+              f"PyTorch {theirs[0]:.2e}, {theirs[1]:.2f} of its tolerance  {'equal' if right else 'NOT EQUAL'}", flush=True)
     return good
 
 

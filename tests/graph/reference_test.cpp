@@ -245,6 +245,23 @@ TEST(Reference, BlocksOwnConsecutiveIterations) {
   EXPECT_EQ(y[0].values, (std::vector<double>{1 + 3 + 5, 2 + 4 + 6, 70 + 90 + 110, 80 + 100 + 120}));
 }
 
+// Of what all blocks leave side by side, an output may be a slice.
+TEST(Reference, BlocksStoreSlices) {
+  Builder b("g");
+  const std::vector<Tensor> y = b.custom({.grid = {3}, .block = {32}}, [&](BlockBuilder& t) {
+    const Tile x = t.load(b.input("X", {2, 6}), {.x = 1});
+    t.store(x, {.x = 1}, {}, {}, {1, 2, 6});
+    t.store(x * 10.0, {.x = 1}, {}, {}, {1, 0, 2});
+  });
+  b.output(y[0]), b.output(y[1]);
+  const std::vector<Array> found =
+      run_reference(b.build(), {{{2, 6}, {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6}}}, exact);
+  EXPECT_EQ(found[0].shape, (Shape{2, 4}));
+  EXPECT_EQ(found[0].values, (std::vector<double>{3, 4, 5, 6, -3, -4, -5, -6}));
+  EXPECT_EQ(found[1].shape, (Shape{2, 2}));
+  EXPECT_EQ(found[1].values, (std::vector<double>{10, 20, -10, -20}));
+}
+
 TEST(Reference, Accumulators) {
   std::mt19937_64 random(8);
   const std::int64_t loop = 3, n = 8;

@@ -37,7 +37,8 @@ class Case:
     results: int = 1
     out: str = None  # the results' dtype; None: the case's
     # How far from exact: units of float32's last place of the larger of the result and `mass` (of the operands' magnitudes). 0: not at all.
-    units: float = 0
+    # A function of the operands where docs/graph.md's bound is one: exp's grows with |x|.
+    units: float | Callable = 0
     mass: Callable = None
     levels: str = "KB"
     batch: int = 2  # the extent of dimension 0 that a block-level grid splits; 1: the operator works along it

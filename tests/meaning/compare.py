@@ -25,8 +25,9 @@ from cases import CASES
 from values import FRACTION, GREATEST, INTEGERS, STEP
 
 
-def differences(case, dtype, found, exact, native, masses):
-    """Sentences about what is not as it should be: found and exact are rounded to the dtype, all are float64."""
+def differences(case, dtype, found, exact, native, masses, units):
+    """Sentences about what is not as it should be: found and exact are rounded to the dtype, all are float64. `units` is the case's, of its
+    operands where it depends on them."""
     if found.shape != exact.shape:
         return [f"expected shape {exact.shape}, found {found.shape}"]
     with np.errstate(all="ignore"):
@@ -34,8 +35,9 @@ def differences(case, dtype, found, exact, native, masses):
         mass = np.broadcast_to(masses, exact.shape) if masses is not None else 0
         room = np.zeros(exact.shape)
         if case.units and dtype not in INTEGERS:
-            least = STEP[dtype] if case.units < 4 else max(STEP[dtype], 2.0**-126)  # functions and sums may lose their denormals
-            room = case.units * 2.0**-24 * np.maximum(size, mass) + least
+            simple = not callable(case.units) and case.units < 4
+            least = STEP[dtype] if simple else max(STEP[dtype], 2.0**-126)  # functions and sums may lose their denormals
+            room = units * 2.0**-24 * np.maximum(size, mass) + least
             if dtype != "f32":
                 room = np.maximum(room, 2.0 ** -FRACTION[dtype] * size + 2 * room)
         same = (found == exact) | (np.isnan(found) & np.isnan(exact)) | (np.abs(found - exact) <= room)
@@ -115,11 +117,13 @@ def main():
                     out = case.out or dtype
                     exact, native = oracle.exact(case, operands), oracle.native(case, operands)
                     with np.errstate(all="ignore"):
-                        masses = case.mass(*(oracle.values(x) for x in operands)) if case.mass else None
+                        values = [oracle.values(x) for x in operands]
+                        masses = case.mass(*values) if case.mass else None
+                        units = np.nan_to_num(case.units(*values), nan=0, posinf=0) if callable(case.units) else case.units
                     for i, name in enumerate(results):
                         count += 1
                         near = None if masses is None else np.asarray(masses, np.float64)
-                        said = differences(case, out, oracle.values(found[name]), oracle.rounded(exact[i], out), native and native[i], near)
+                        said = differences(case, out, oracle.values(found[name]), oracle.rounded(exact[i], out), native and native[i], near, units)
                         if said:
                             wrong[case.name] += 1
                             print(f"{case.name}, {'kernel' if level == 'K' else 'block'} level, {dtype}: {'; '.join(said)}", flush=True)

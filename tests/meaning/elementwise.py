@@ -24,21 +24,29 @@ def numpy_gelu_tanh(x):
     return x * sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))
 
 
+def below(f):
+    """Of x < 0, where the exponential behind an operator is large."""
+    return lambda x: np.where(x < 0, f(np.abs(x)), 0)
+
+
 def unary(op, in_torch, in_numpy, units=4.0, dtypes=FLOATS, **more):
     case(more.pop("name", op), op, [Operand(X, spread)], in_torch, in_numpy, dtypes, units=units, **more)
 
 
-for _name in "exp log sqrt tanh sin cos".split():
+# The units are docs/graph.md's, under "Rounding".
+unary("exp", t("exp"), np.exp, lambda x: 4 + 2 * np.abs(x))
+unary("sqrt", t("sqrt"), np.sqrt, 2)
+for _name in "log tanh sin cos".split():
     unary(_name, t(_name), getattr(np, _name))
 unary("rsqrt", t("rsqrt"), lambda x: 1 / np.sqrt(x))
 unary("square", t("square"), np.square, 1, ALL)
 unary("neg", t("neg"), np.negative, 0, ALL)
 unary("abs", t("abs"), np.abs, 0, ALL)
 unary("relu", t("relu"), lambda x: np.maximum(x, 0), 0, ALL)
-unary("sigmoid", t("sigmoid"), sigmoid, 128)
-unary("silu", t("nn.functional.silu"), lambda x: x / (1 + np.exp(-x)), 128)
-unary("gelu", t("nn.functional.gelu"), numpy_gelu, 512)
-unary("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), numpy_gelu_tanh, 512)
+unary("sigmoid", t("sigmoid"), sigmoid, lambda x: 6 + below(lambda a: 2 * a)(x))
+unary("silu", t("nn.functional.silu"), lambda x: x / (1 + np.exp(-x)), lambda x: 7 + below(lambda a: 3 * a)(x))
+unary("gelu", t("nn.functional.gelu"), numpy_gelu, lambda x: 10 + below(lambda a: 6 * a * a)(x))
+unary("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), numpy_gelu_tanh, lambda x: 12 + below(lambda a: 18 * math.sqrt(8 / math.pi) * (a + 0.044715 * a**3))(x))
 unary("mul_scalar", lambda x: x * 0.3, lambda x: x * 0.3, 2, attributes={"scalar": 0.3})
 unary("mul_scalar", lambda x: x * 3, lambda x: x * 3, 0, tuple(INTEGERS), attributes={"scalar": 3}, name="mul_scalar_integer")
 unary("clamp", lambda x: x.clamp(-0.5, 2), lambda x: np.minimum(np.maximum(x, -0.5), 2), 0, attributes={"lo": -0.5, "hi": 2})
@@ -81,7 +89,7 @@ binary("add", torch_pair("add"), np.add, 1, ALL, (0.1,), (5,))
 binary("sub", torch_pair("sub"), np.subtract, 1, ALL, (0.1,), (5,))
 binary("mul", torch_pair("mul"), np.multiply, 1, ALL)
 binary("div", torch_pair("div"), np.divide, 2, FLOATS, (3,))
-binary("pow", torch_pair("pow"), lambda x, y: np.power(x, y + np.zeros_like(x)), 32, FLOATS, (3, 0.5, 0, -1))
+binary("pow", torch_pair("pow"), lambda x, y: np.power(x, y + np.zeros_like(x)), 16, FLOATS, (3, 0.5, 0, -1))
 for _name in ("maximum", "minimum"):
     binary(_name, torch_pair(_name), getattr(np, _name), 0, ALL, (0.5, "inf", "-inf"), (5,))
 for _name, _in_numpy in dict(eq=np.equal, ne=np.not_equal, lt=np.less, le=np.less_equal, gt=np.greater, ge=np.greater_equal).items():

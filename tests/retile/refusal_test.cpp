@@ -100,6 +100,19 @@ TEST(Refusal, OfAGrid) {
             "graph g: expected a tiling of its custom operators (0), found one of 1");
 }
 
+TEST(Refusal, OfASliceThatWouldCutTiles) {
+  const auto stored = [](std::int64_t end) {
+    return graph_of({.grid = {8}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+      t.store(graph::permute(t.load(x, {.x = 1}), {1, 0}), {.x = 0}, {}, {}, {0, 0, end});
+    });
+  };
+  EXPECT_EQ(refusal(stored(32), {0, {4}, {32}, 1}), "taken");
+  EXPECT_EQ(
+      refusal(stored(24), {0, {4}, {32}, 1}),
+      "graph g, operator 0 (custom), block operator 2 (output): the grid's x cannot go from 8 to 4 blocks: "
+      "what is stored, from 0 to 24, is no whole number of tiles of 16");
+}
+
 TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
   const auto masked = [](graph::Split told) {
     return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {

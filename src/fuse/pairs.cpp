@@ -1,0 +1,242 @@
+#include "fuse/pairs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::KernelTensor;
+using graph::OpKind;
+using graph::Shape;
+
+bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
+
+/// A copy that changes nothing.
+bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
+
+/// A product whose columns are heads, all of whose readers take heads as they are or turned.
+struct Heads {
+  int product = -1, split = -1;  // operators: the product and the reshape
+  OpKind convention{};
+  std::vector<int> slices, turns;  // operators
+};
+
+class Pairs {
+ public:
+  explicit Pairs(const KernelGraph& g) : g_(g), out_(g) {
+    for (const KernelTensor& t : g.tensors) names_.insert(t.name);
+    out_.ops.clear();
+  }
+
+  std::optional<KernelGraph> run() {
+    bool any = false;
+    for (std::size_t i = 0; i < g_.ops.size(); ++i)
+      if (const std::optional<Heads> h = heads(static_cast<int>(i))) {
+        any = true;
+        of_op_[h->product] = of_op_[h->split] = static_cast<int>(found_.size());
+        for (int op : h->slices) of_op_[op] = static_cast<int>(found_.size());
+        for (int op : h->turns) of_op_[op] = static_cast<int>(found_.size());
+        found_.push_back(*h);
+      }
+    if (!any) return std::nullopt;
+    made_.resize(found_.size());
+    for (int i = 0; i < static_cast<int>(g_.ops.size()); ++i) {
+      const auto at = of_op_.find(i);
+      if (at == of_op_.end()) {
+        if (dropped_.count(i) == 0) out_.ops.push_back(g_.ops[i]);
+        continue;
+      }
+      const Heads& h = found_[at->second];
+      if (i == h.product)
+        product(h, made_[at->second]);
+      else if (is_rotary(g_.ops[i].kind))
+        turn(h, made_[at->second], i);
+      else if (i != h.split)
+        slice(h, made_[at->second], i);
+    }
+    return graph::infer(without_unmade());
+  }
+
+ private:
+  /// What stands in place of a product.
+  struct Made {
+    int pairs = -1;                               // (h, 2, m, d / 2)
+    int last = -1;                                // (h, m, d / 2, 2)
+    std::map<std::pair<int, int>, int> turned{};  // by cos and sin, as `last`
+  };
+
+  const Shape& shape(int t) const { return g_.tensors[t].shape; }
+  bool is_output(int t) const { return std::ranges::count(g_.outputs, t) > 0; }
+  std::vector<int> readers(int t) const {
+    std::vector<int> result;
+    for (std::size_t i = 0; i < g_.ops.size(); ++i)
+      if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(static_cast<int>(i));
+    return result;
+  }
+
+  std::optional<Heads> heads(int product) const {
+    const KernelOp& p = g_.ops[product];
+    if (p.kind != OpKind::matmul || p.inputs.size() != 2 || is_output(p.outputs[0])) return std::nullopt;
+    if (shape(p.inputs[0]).size() != 2 || shape(p.inputs[1]).size() != 2) return std::nullopt;
+    const std::vector<int> first = readers(p.outputs[0]);
+    if (first.size() != 1 || g_.ops[first[0]].kind != OpKind::reshape) return std::nullopt;
+    Heads h{.product = product, .split = first[0]};
+    const int seen = g_.ops[h.split].outputs[0];
+    if (is_output(seen) || shape(seen).size() != 3 || shape(seen)[0] != shape(p.outputs[0])[0])
+      return std::nullopt;
+    for (int r : readers(seen)) {
+      const KernelOp& op = g_.ops[r];
+      if (op.kind == OpKind::slice && op.attributes.dim == 1) {
+        h.slices.push_back(r);
+        for (int s : readers(op.outputs[0]))
+          if (is_rotary(g_.ops[s].kind) && g_.ops[s].inputs[0] == op.outputs[0]) h.turns.push_back(s);
+      } else if (is_rotary(op.kind) && op.inputs[0] == seen) {
+        h.turns.push_back(r);
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (h.turns.empty()) return std::nullopt;
+    h.convention = g_.ops[h.turns[0]].kind;
+    for (int t : h.turns) {
+      const KernelOp& op = g_.ops[t];
+      if (op.kind != h.convention || !of_all_heads(op.inputs[1]) || !of_all_heads(op.inputs[2]))
+        return std::nullopt;
+    }
+    return h;
+  }
+
+  /// One number for each pair, the same in all heads.
+  bool of_all_heads(int t) const {
+    const Shape& s = shape(t);
+    return s.size() <= 3 && (s.size() < 2 || s[s.size() - 2] == 1);
+  }
+
+  int tensor(KernelTensor t) {
+    while (!names_.insert(t.name).second) t.name += '_';
+    out_.tensors.push_back(std::move(t));
+    return static_cast<int>(out_.tensors.size()) - 1;
+  }
+  /// Appends an operator; its result is `to`, or a tensor of that name.
+  int add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
+          int to = -1) {
+    std::vector<Shape> shapes;
+    for (int t : in) shapes.push_back(out_.tensors[t].shape);
+    if (to < 0)
+      to = tensor({out_.tensors[in[0]].dtype, graph::infer_shapes({g_.name}, kind, a, shapes)[0], {}, name});
+    out_.ops.push_back({kind, std::move(in), {to}, a, nullptr});
+    return to;
+  }
+  const std::string& name(int t) const { return g_.tensors[t].name; }
+
+  void product(const Heads& h, Made& made) {
+    const KernelOp& p = g_.ops[h.product];
+    const int w = p.inputs[1];
+    const Shape& seen = shape(g_.ops[h.split].outputs[0]);  // (m, h, d)
+    const bool halves = h.convention == OpKind::rotary;
+    const Shape split =
+        halves ? Shape{shape(w)[0], seen[1], 2, seen[2] / 2} : Shape{shape(w)[0], seen[1], seen[2] / 2, 2};
+    const int columns = add(OpKind::reshape, {w}, {.sizes = split}, name(w) + "_heads");
+    const Shape order = halves ? Shape{1, 2, 0, 3} : Shape{1, 3, 0, 2};
+    const int weights = add(OpKind::permute, {columns}, {.sizes = order}, name(w) + "_pairs");
+    made.pairs = add(OpKind::matmul, {p.inputs[0], weights}, p.attributes, name(p.outputs[0]) + "_pairs");
+    out_.tensors[made.pairs].dtype = g_.tensors[p.outputs[0]].dtype;
+  }
+
+  /// (h', m, d / 2, 2) or (h', 2, m, d / 2) as (m, h', d), the first permuted so.
+  void back(int pairs, const Shape& order, int to) {
+    const int side_by_side = add(OpKind::permute, {pairs}, {.sizes = order}, name(to) + "_heads");
+    add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
+  }
+
+  int cut(int pairs, const KernelOp& slice, int to) {
+    const graph::Attributes& a = slice.attributes;
+    if (a.start == 0 && a.end == out_.tensors[pairs].shape[0]) return pairs;
+    return add(OpKind::slice, {pairs}, {.dim = 0, .start = a.start, .end = a.end}, name(to) + "_pairs");
+  }
+
+  void slice(const Heads& h, const Made& made, int index) {
+    const KernelOp& op = g_.ops[index];
+    int to = op.outputs[0];
+    std::vector<int> others = readers(to);
+    std::erase_if(others, [&](int r) { return std::ranges::count(h.turns, r) > 0; });
+    if (others.empty() && !is_output(to)) return;
+    if (others.size() == 1 && !is_output(to) && is_copy(g_.ops[others[0]])) {  // a view that the caller gets
+      dropped_.insert(others[0]);
+      to = g_.ops[others[0]].outputs[0];
+    }
+    const bool halves = h.convention == OpKind::rotary;
+    back(cut(made.pairs, op, to), halves ? Shape{2, 0, 1, 3} : Shape{2, 0, 3, 1}, to);
+  }
+
+  void turn(const Heads& h, Made& made, int index) {
+    const KernelOp& op = g_.ops[index];
+    const int to = op.outputs[0];
+    const auto [turned, is_new] = made.turned.insert({{op.inputs[1], op.inputs[2]}, -1});
+    if (is_new) {
+      const std::string& of = name(g_.ops[h.product].outputs[0]);
+      if (made.last < 0)
+        made.last = add(OpKind::permute, {made.pairs}, {.sizes = {0, 2, 3, 1}}, of + "_last");
+      const int cos = by_pair(h, op.inputs[1]), sin = by_pair(h, op.inputs[2]);
+      turned->second = add(OpKind::rotary_interleaved, {made.last, cos, sin}, {}, of + "_turned");
+    }
+    int heads = turned->second;
+    for (int s : h.slices)
+      if (g_.ops[s].outputs[0] == op.inputs[0]) heads = cut(heads, g_.ops[s], to);
+    back(heads, h.convention == OpKind::rotary ? Shape{1, 0, 3, 2} : Shape{1, 0, 2, 3}, to);
+  }
+
+  /// cos or sin, (m, 1, d / 2) or (m, 1, d), as (m, d / 2, 1) or (m, d / 2, 2).
+  int by_pair(const Heads& h, int t) {
+    const std::int64_t pairs = shape(g_.ops[h.split].outputs[0])[2] / 2, last = shape(t).back();
+    const std::int64_t rows = shape(t).size() == 3 ? shape(t)[0] : 1;
+    if (last == pairs) return add(OpKind::reshape, {t}, {.sizes = {rows, pairs, 1}}, name(t) + "_pairs");
+    if (h.convention != OpKind::rotary)
+      return add(OpKind::reshape, {t}, {.sizes = {rows, pairs, 2}}, name(t) + "_pairs");
+    const int halves = add(OpKind::reshape, {t}, {.sizes = {rows, 2, pairs}}, name(t) + "_halves");
+    return add(OpKind::permute, {halves}, {.sizes = {0, 2, 1}}, name(t) + "_pairs");
+  }
+
+  /// Tensors that nobody makes any more are taken out.
+  KernelGraph without_unmade() {
+    std::vector<bool> there(out_.tensors.size(), false);
+    for (int t : out_.inputs) there[t] = true;
+    for (const KernelOp& op : out_.ops)
+      for (int t : op.outputs) there[t] = true;
+    std::vector<int> at(out_.tensors.size(), -1);
+    std::vector<KernelTensor> kept;
+    for (std::size_t t = 0; t < there.size(); ++t)
+      if (there[t]) at[t] = static_cast<int>(kept.size()), kept.push_back(out_.tensors[t]);
+    out_.tensors = std::move(kept);
+    const auto renumber = [&](std::vector<int>& list) {
+      for (int& t : list) t = at[t];
+    };
+    renumber(out_.inputs), renumber(out_.outputs);
+    for (KernelOp& op : out_.ops) renumber(op.inputs), renumber(op.outputs);
+    for (KernelTensor& t : out_.tensors)
+      if (t.memory >= 0) t.memory = at[t.memory];
+    return std::move(out_);
+  }
+
+  const KernelGraph& g_;
+  KernelGraph out_;
+  std::set<std::string> names_;
+  std::vector<Heads> found_;
+  std::vector<Made> made_;
+  std::map<int, int> of_op_;  // which of `found_` has the operator
+  std::set<int> dropped_;     // copies of what is written where the caller gets it
+};
+
+}  // namespace
+
+std::optional<KernelGraph> pairs_apart(const KernelGraph& g) { return Pairs(g).run(); }
+
+}  // namespace zellige::fuse

@@ -1,0 +1,144 @@
+// Rotary embeddings join the product whose columns they turn: queries and keys are turned, values are not, and one kernel stores all.
+#include "fuse/pairs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fuse/fuse.hpp"
+#include "fuse/kernel.hpp"
+#include "graph/builder.hpp"
+#include "graph/validate.hpp"
+#include "run/run.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::KernelGraph;
+using graph::OpKind;
+using graph::Shape;
+using graph::Tensor;
+
+constexpr std::int64_t rows = 5, width = 64, dim = 16;
+
+struct Form {
+  bool halves = true;                        // the convention
+  Shape table{rows, 1, dim / 2};             // of cos and sin
+  std::vector<std::int64_t> heads{4, 2, 2};  // of queries, keys and values
+};
+
+/// Queries and keys turned, values as they are, all of them outputs.
+KernelGraph attention_inputs(const Form& f) {
+  Builder b("qkv");
+  std::int64_t all = 0;
+  for (std::int64_t n : f.heads) all += n;
+  const Tensor x = rms_norm(b.input("x", {rows, width}), b.input("g", {width}), 1e-5);
+  const Tensor t = reshape(matmul(x, permute(b.input("w", {all * dim, width}), {1, 0})), {rows, all, dim});
+  const Tensor cos = b.input("cos", f.table), sin = b.input("sin", f.table);
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < 3; at += f.heads[i++]) {
+    const Tensor part = slice(t, 1, at, at + f.heads[i]);
+    b.output(i == 2     ? part
+             : f.halves ? rotary(part, cos, sin)
+                        : rotary_interleaved(part, cos, sin),
+             std::string(1, "qkv"[i]));
+  }
+  return b.build();
+}
+
+TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
+  const std::vector<Form> forms = {{},
+                                   {.halves = false},
+                                   {.table = {rows, 1, dim}},
+                                   {.halves = false, .table = {1, dim}},
+                                   {.table = {dim / 2}, .heads = {6, 3, 3}}};
+  for (const char* target : {"sm_80", "sm_90a"})
+    for (const Form& f : forms) {
+      const KernelGraph g = attention_inputs(f);
+      const Optimized o = optimize(g, target::find(target));
+      ASSERT_EQ(o.kernels.size(), 1) << target << o.notes.front();
+      EXPECT_EQ(o.kernels[0].parts, 1);
+      EXPECT_NO_THROW(graph::validate(o.graph));
+      const search::Equality e = search::equal(g, o.graph);
+      EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, "given", "fused");
+      if (f.table.size() == 3 && f.table[2] == dim) continue;
+      const run::RunResult r =
+          run::run(g, {.on = run::Engine::emulator, .target = target, .fuse = true}, run::Cache::standard());
+      EXPECT_EQ(r.kernels.size(), 1) << target;  // nothing is copied
+      EXPECT_EQ(r.status, run::Status::correct) << r.reason;
+    }
+}
+
+/// Whether pairs are taken apart in what the function makes.
+template <class F>
+bool apart(const F& f) {
+  Builder b("g");
+  const Tensor t = matmul(b.input("x", {rows, width}), b.input("w", {width, 4 * dim}));
+  f(b, t);
+  return pairs_apart(b.build()).has_value();
+}
+
+TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
+  const Shape split{rows, 4, dim};
+  const auto table = [](Builder& b, const char* name, const Shape& s) { return b.input(name, s); };
+  const auto turned = [&](Builder& b, Tensor x, const Shape& s) {
+    return rotary(x, table(b, "cos", s), table(b, "sin", s));
+  };
+  const Shape shared{rows, 1, dim / 2};
+  EXPECT_TRUE(apart([&](Builder& b, Tensor t) { b.output(turned(b, reshape(t, split), shared), "y"); }));
+  // Each head by angles of its own.
+  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+    b.output(turned(b, reshape(t, split), {rows, 4, dim / 2}), "y");
+  }));
+  // Somebody reads the product as it is.
+  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+    b.output(turned(b, reshape(t, split), shared), "y");
+    b.output(t, "t");
+  }));
+  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+    const Tensor h = reshape(t, split);
+    b.output(turned(b, h, shared), "y");
+    b.output(exp(h), "e");
+  }));
+  // Rows of what is seen are not the product's.
+  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+    b.output(turned(b, reshape(t, {2 * rows, 2, dim}), {2 * rows, 1, dim / 2}), "y");
+  }));
+  // Two conventions of one product.
+  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+    const Tensor h = reshape(t, split), c = table(b, "cos", shared), s = table(b, "sin", shared);
+    b.output(rotary(slice(h, 1, 0, 2), c, s), "y");
+    b.output(rotary_interleaved(slice(h, 1, 2, 4), c, s), "z");
+  }));
+}
+
+// What is read in slices is stored in slices, where blocks' tiles are no more than parts of them, and else as a whole.
+TEST(FuseSlices, AreStoredWhereTheyAreWholeTiles) {
+  const auto kernel = [](std::int64_t at) {
+    Builder b("g");
+    const Tensor y = relu(matmul(b.input("x", {64, 128}), b.input("w", {128, 96})));
+    b.output(neg(permute(slice(y, 0, 0, at), {1, 0})), "a");
+    b.output(exp(slice(y, 0, at, 64)), "b");
+    const KernelGraph g = b.build();
+    std::vector<int> ops;
+    for (std::size_t i = 0; i < g.ops.size(); ++i)
+      if (g.ops[i].kind == OpKind::matmul || g.ops[i].kind == OpKind::relu)
+        ops.push_back(static_cast<int>(i));
+    std::string why;
+    const std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_80"), why);
+    const auto cut = std::ranges::find_if(found, [](const Kernel& k) {  // 16 rows a block
+      return k.parts.size() == 1 && k.parts[0].block->grid.x * k.parts[0].block->grid.y > 1 &&
+             k.parts[0].stored[0][0] + (k.parts[0].stored.size() > 1 ? k.parts[0].stored[1][0] : 0) == 64;
+    });
+    EXPECT_NE(cut, found.end()) << why;
+    return cut == found.end() ? 0 : cut->parts[0].stores.size();
+  };
+  EXPECT_EQ(kernel(32), 2);
+  EXPECT_EQ(kernel(31), 1);
+}
+
+}  // namespace
+}  // namespace zellige::fuse
