@@ -193,7 +193,7 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
         if (step.loop == plan::Loop::slices)
           slices(step, steps, i + 1, end);
         else if (step.loop == plan::Loop::tiles)
-          tiles(steps, i + 1, end);
+          tiles(step, steps, i + 1, end);
         else
           loop(step, steps, i + 1, end);
         i = end;

@@ -87,7 +87,7 @@ class KernelText {
   void cursors();
   void handover(const plan::Step&);
   void box(const plan::Step&);
-  void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void tiles(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void multiply_by_warpgroups(const plan::Step&);
   std::string ring(int channel) const;      // its name in the text
   std::string ring_tile(int buffer) const;  // at the stage that the agent holds

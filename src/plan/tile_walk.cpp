@@ -7,12 +7,13 @@ namespace zellige::plan {
 
 namespace {
 
-/// Whether the blocks along the axis of the trips' rows, an even number, make more iterations the further they are.
+/// Whether blocks take several tiles, and those along the axis of the trips' rows, an even number, make more iterations the further they
+/// are.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.trips->rows.axis];
   const auto trips = [&](std::int64_t block) { return plan.trips->of(block, p.loop); };
-  bool rises = extent % 2 == 0 && trips(0) < trips(extent - 1);
+  bool rises = plan.blocks < p.grid.count() && extent % 2 == 0 && trips(0) < trips(extent - 1);
   for (std::int64_t block = 1; block < extent; ++block) rises = rises && trips(block - 1) <= trips(block);
   return rises;
 }
@@ -45,7 +46,8 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Blocks in flight cover about a square of the output.
-    const double square = std::sqrt(static_cast<double>(plan.blocks * m.n) / static_cast<double>(m.m));
+    const double square =
+        std::sqrt(static_cast<double>(plan.blocks / plan.split_k * m.n) / static_cast<double>(m.m));
     walk.group = std::clamp<std::int64_t>(std::llround(square), 1, walk.rows);
     return walk;
   }
