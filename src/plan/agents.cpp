@@ -266,7 +266,7 @@ class Builder {
   /// Where blocks stay: what follows is done for one tile after another.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks));
+    open(Loop::tiles, tiles_each());
     agent_.steps.back().each = plan_.trips_of_rank();
   }
 
@@ -274,7 +274,7 @@ class Builder {
     barrier_ = consumer_barrier;
     depend();
     tiles();
-    if (order_.blocks > 0 &&
+    if (several_tiles() &&
         std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !boxed(t); }))
       barrier();  // the tile before has read what is loaded anew
     start_states();
@@ -289,15 +289,22 @@ class Builder {
       one_ahead(products);
     exchange();
     if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
+    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the tile before has left its buffer
     if (order_.after_barrier) barrier();
     straight();
     if (order_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
 
+  std::int64_t tiles_each() const {
+    return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
+  }
+  bool several_tiles() const { return tiles_each() > 1; }
+  /// Whether somebody waits for all stages of the ring to be empty: who fills the next tile's, and who may not leave while other ranks
+  /// arrive there.
+  bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Whether a stage of the ring is filled twice: else nobody waits for it to be empty.
-  bool goes_round() const { return order_.blocks > 0 || plan_.program.loop > order_.stages; }
+  bool goes_round() const { return emptied() || plan_.trips_of_rank() > order_.stages; }
 
   /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
@@ -318,7 +325,7 @@ class Builder {
     if (goes_round()) step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
-    if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
+    if (emptied()) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
   }
 
   /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.

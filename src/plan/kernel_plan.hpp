@@ -113,7 +113,8 @@ struct KernelPlan {
   std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
   std::map<int, bool> direct;     // loads read from global memory where they are used
   std::map<int, Copy> copies;     // by load and store node
-  std::map<int, int> parts;   // loads that a cluster shares -> the dimension of which each rank brings a part
+  std::map<int, int>
+      parts;  // loads and stores that a cluster shares -> the dimension of which each rank brings or takes a part
   std::set<int> wide;         // tensors whose offsets pass 32 bits
   std::set<int> far;          // load and store nodes with coordinates that do
   std::set<int> constants;    // loads of what no earlier work on the stream writes

@@ -50,9 +50,10 @@ void check_channels(const Schedule& s, const std::string& kernel) {
            c.tensor, tensors);
     if (c.by == Synchronisation::mbarrier_peers && (s.ranks == 1 || c.stages != 1))
       fail(
-          "{}: channel {} joins the ranks of a cluster and has {} stages, the schedule {} rank{}; one stage, "
-          "of at least 2 ranks",
-          kernel, c.name, c.stages, s.ranks, s.ranks == 1 ? "" : "s");
+          "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
+          "them "
+          "at least",
+          kernel, c.name, c.stages, s.ranks);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
       fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,

@@ -103,8 +103,12 @@ def test_a_gpt_with_its_embeddings(compiled):
     torch.manual_seed(1)
     tokens = torch.randint(0, 50, (2, 8))
     mask = torch.ones(8, 8, dtype=torch.bool).tril()
-    error, reports = compiled(Gpt().eval(), tokens, torch.arange(8), mask)
-    assert error <= 2e-5  # of logits up to 20
+    model = Gpt().eval()
+    error, reports = compiled(model, tokens, torch.arange(8), mask)
+    with torch.no_grad():
+        largest = model(tokens, torch.arange(8), mask).abs().max()
+    # Two evaluations, each of which rounds twelve stages to 24 bits: three norms, seven products, the softmax and its logarithm.
+    assert error <= 2 * 12 * 2**-24 * largest
     assert len(reports[0].parts) == 1 and reports[0].operators - reports[0].taken <= 8, str(reports[0])
     assert not any("embedding" in name or "attention" in name for name in reports[0].left), str(reports[0])
 
