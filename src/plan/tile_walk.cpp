@@ -7,24 +7,16 @@ namespace zellige::plan {
 
 namespace {
 
-/// Whether blocks take several tiles, and those along the axis of the trips' rows, an even number, make more iterations the further they
-/// are.
+/// Whether the blocks along the axis of the trips' rows, an even number, make more iterations the further they are, and each block
+/// that stays takes as many tiles in pairs as one by one.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
-  const std::int64_t extent = p.grid[plan.trips->rows.axis];
+  const std::int64_t extent = p.grid[plan.trips->rows.axis], tiles = p.grid.count();
   const auto trips = [&](std::int64_t block) { return plan.trips->of(block, p.loop); };
-  bool rises = plan.blocks < p.grid.count() && extent % 2 == 0 && trips(0) < trips(extent - 1);
+  bool rises = extent % 2 == 0 && trips(0) < trips(extent - 1) && plan.blocks > 0 &&
+               2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
   for (std::int64_t block = 1; block < extent; ++block) rises = rises && trips(block - 1) <= trips(block);
   return rises;
-}
-
-/// Of a chain, whose columns are the loop's: all rows of what the grid's other axis counts, then those of the next, so that blocks in
-/// flight read the same columns.
-TileWalk rows_first(const BlockProgram& p, const Split& row) {
-  if (row.axis < 0 || row.loop || row.div != 1 || row.mod > 0) return {};
-  TileWalk walk{.rows = p.grid[row.axis], .row_axis = row.axis, .column_axis = row.axis == 0 ? 1 : 0};
-  walk.columns = p.grid[walk.column_axis], walk.group = walk.rows;
-  return walk.rows * walk.columns == p.grid.count() ? walk : TileWalk{};
 }
 
 }  // namespace
@@ -37,7 +29,6 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const int last = static_cast<int>(p.nodes[node].shape.size()) - 1;
     const Split &row = p.nodes[p.nodes[node].in[0]].splits[last - 1],
                 &column = p.nodes[p.nodes[node].in[1]].splits[last];
-    if (m.a_from < 0 && column.loop && column.axis < 0) return rows_first(p, row);
     if (row.axis < 0 || column.axis < 0 || row.loop || column.loop) return {};
     TileWalk walk{.row_axis = row.axis, .column_axis = column.axis};
     const auto tiles = [&](const Split& s) { return s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div); };
@@ -46,8 +37,7 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Blocks in flight cover about a square of the output.
-    const double square =
-        std::sqrt(static_cast<double>(plan.blocks / plan.split_k * m.n) / static_cast<double>(m.m));
+    const double square = std::sqrt(static_cast<double>(plan.blocks * m.n) / static_cast<double>(m.m));
     walk.group = std::clamp<std::int64_t>(std::llround(square), 1, walk.rows);
     return walk;
   }
