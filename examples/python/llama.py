@@ -25,7 +25,7 @@ class Layer(nn.Module):
 
     def turned(self, x, cos, sin):
         a, b = x.chunk(2, -1)
-        return x * cos + torch.cat((-b, a), -1) * sin
+        return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def forward(self, x, cos, sin, keys, values):
         b, t, d = x.shape
@@ -62,7 +62,7 @@ heads, kv = (32, 8) if a.dim >= 1024 else (4, 2)
 dtype = {"device": a.on, "dtype": torch.bfloat16}
 model = Llama(a.layers, a.dim, heads, kv).to(**dtype).eval()
 caches = [[torch.randn(a.batch, kv, a.keys, a.dim // heads, **dtype) for _ in range(2)] for _ in range(a.layers)]
-angles = torch.rand(1, a.dim // heads, device=a.on) * 6
+angles = torch.rand(1, a.dim // heads // 2, device=a.on) * 6
 x, cos, sin = torch.randn(a.batch, 1, a.dim, **dtype), angles.cos().to(torch.bfloat16), angles.sin().to(torch.bfloat16)
 
 

@@ -193,6 +193,18 @@ def test_views_between_products_and_what_follows_cost_no_kernel(compiled):
     assert error <= 2e-6 and len(reports[0].parts[0].manifest["kernels"]) == 1
 
 
+@pytest.mark.parametrize("rotates", [True, False])
+def test_a_rotation_of_halves_is_one_operator(compiled, rotates):
+    def turned(x, cos, sin):
+        a, b = x.chunk(2, -1)
+        return torch.cat((a * cos - b * sin, b * cos + a * (sin if rotates else cos)), -1)
+
+    torch.manual_seed(6)
+    error, reports = compiled(turned, torch.randn(2, 3, 4, 16), torch.randn(4, 8), torch.randn(4, 8))
+    (part,) = reports[0].parts
+    assert error <= 2e-6 and (len(part.manifest["kernels"]) == 1) == rotates
+
+
 def test_inputs_that_lie_otherwise_are_copied(compiled):
     x = torch.randn(33 * 32 + 1)[1:].view(33, 32)[:4]
     assert x.data_ptr() % 16 != 0
