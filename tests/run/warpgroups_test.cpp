@@ -4,6 +4,7 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "plan/tile_walk.hpp"
 #include "plan/verify.hpp"
 #include "plan/verify_registers.hpp"
 
@@ -337,6 +338,14 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
       }
     }
   EXPECT_GT(some, 2);
+}
+
+// Two tiles for each block that stays, the second the shorter one.
+TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
+  const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
+  const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::stay}});
+  ASSERT_EQ(plan::tile_walk(plan.kernels.at(0)).longer, 1);
+  expect_attention(a, {{Blocks::stay}});
 }
 
 TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
