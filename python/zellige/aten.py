@@ -32,12 +32,17 @@ def _(q, k, v, mask, causal, scale, grouped):
 def _attention(q, k, v, mask, causal, scale, grouped):
     shape = q.shape
     if grouped and q.shape[1] != k.shape[1]:
-        heads = k.shape[1]
-        q = op.reshape(q, (shape[0], heads, shape[1] // heads, *shape[2:]))
-        k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
-        if mask is not None and mask.ndim > 2:  # (..., heads, queries, keys), of which heads may be 1
-            groups = (heads, shape[1] // heads) if mask.shape[-3] != 1 else (1, 1)
-            mask = op.reshape(mask, (*mask.shape[:-3], *groups, *mask.shape[-2:]))
+        heads, group = k.shape[1], shape[1] // k.shape[1]
+        if not causal and (mask is None or shape[2] == 1):  # queries of a group are rows of one product, which reads its keys once
+            q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
+            if mask is not None and mask.ndim > 2 and mask.shape[-3] != 1:
+                mask = op.reshape(mask, (*mask.shape[:-3], heads, group, mask.shape[-1]))
+        else:
+            q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
+            k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
+            if mask is not None and mask.ndim > 2:  # (..., heads, queries, keys), of which heads may be 1
+                groups = (heads, group) if mask.shape[-3] != 1 else (1, 1)
+                mask = op.reshape(mask, (*mask.shape[:-3], *groups, *mask.shape[-2:]))
     s = op.mul(op.matmul(q, numpy_face._swap(k, -1, -2)), shape[-1] ** -0.5 if scale is None else scale)
     if mask is not None:
         s = op.add(s, mask)

@@ -125,6 +125,18 @@ def test_grouped_heads_under_a_mask(compiled, shape):
     assert error <= 4e-6 and reports[0].taken == reports[0].operators
 
 
+@pytest.mark.parametrize("queries, shape", [(1, None), (3, None), (1, (1, 8)), (1, (2, 1, 1, 8)), (1, (2, 4, 1, 8))])
+def test_a_groups_queries_are_rows_of_one_product(compiled, queries, shape):
+    def attend(q, k, v, mask):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
+
+    torch.manual_seed(7)
+    q, k, v = torch.randn(2, 4, queries, 16), torch.randn(2, 2, 8, 16), torch.randn(2, 2, 8, 16)
+    mask = None if shape is None else torch.where(torch.rand(shape) < 0.3, -torch.inf, torch.randn(shape))
+    error, reports = compiled(attend, q, k, v, mask)
+    assert error <= 2e-6 and reports[0].taken == reports[0].operators
+
+
 def test_a_second_call_uses_the_same_program(compiled):
     error, reports = compiled(Mlp().eval(), torch.randn(4, 32), times=2)
     assert error <= 2e-6 and len(reports) == 1
