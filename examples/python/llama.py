@@ -25,7 +25,7 @@ class Layer(nn.Module):
 
     def turned(self, x, cos, sin):
         a, b = x.chunk(2, -1)
-        return x * cos + torch.cat((-b, a), -1) * sin
+        return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def forward(self, x, cos, sin, keys, values):
         b, t, d = x.shape
@@ -51,9 +51,10 @@ class Llama(nn.Module):
 
 options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 options.add_argument("--on", default="cuda" if torch.cuda.is_available() else "cpu")
-for name, value in {"layers": 4, "dim": 4096, "batch": 1, "keys": 4096, "calls": 100}.items():
+for name, value in {"layers": 4, "dim": 4096, "batch": 1, "keys": 4096, "calls": 100, "rounds": 5}.items():
     options.add_argument(f"--{name}", type=int, default=value)
 options.add_argument("--no-inductor", action="store_true")
+options.add_argument("--kernels", action="store_true", help="the GPU's time in each kernel as well")
 a = options.parse_args()
 
 torch.manual_seed(0)
@@ -61,7 +62,7 @@ heads, kv = (32, 8) if a.dim >= 1024 else (4, 2)
 dtype = {"device": a.on, "dtype": torch.bfloat16}
 model = Llama(a.layers, a.dim, heads, kv).to(**dtype).eval()
 caches = [[torch.randn(a.batch, kv, a.keys, a.dim // heads, **dtype) for _ in range(2)] for _ in range(a.layers)]
-angles = torch.rand(1, a.dim // heads, device=a.on) * 6
+angles = torch.rand(1, a.dim // heads // 2, device=a.on) * 6
 x, cos, sin = torch.randn(a.batch, 1, a.dim, **dtype), angles.cos().to(torch.bfloat16), angles.sin().to(torch.bfloat16)
 
 
@@ -80,26 +81,49 @@ def captured(run):
     return lambda *_: (graph.replay(), y)[1]
 
 
-def timed(name, run):
-    """What it gives, and on a line the time of one call: in a CUDA graph, the best of five rounds."""
-    with torch.no_grad():
-        y = run(x, cos, sin, caches).clone()
-        replay, rounds = captured(run), []
-        for _ in range(5):
-            start = time.perf_counter()
-            for _ in range(a.calls):
-                replay(x, cos, sin, caches)
-            if a.on == "cuda":
-                torch.cuda.synchronize()
-            rounds.append((time.perf_counter() - start) / a.calls)
-    print(f"{name:10} {1e3 * min(rounds):9.3f} ms a token, {a.batch / min(rounds):9.1f} tokens/s", flush=True)
-    return y
+def ready(name, run):
+    """What it gives, and what one call of it is: compiled, and captured in a CUDA graph."""
+    start = time.perf_counter()
+    y = run(x, cos, sin, caches).clone()
+    replay = captured(run)
+    print(f"{name:10} ready after {time.perf_counter() - start:.1f} s", flush=True)
+    return y, replay
 
 
-expected = timed("eager", model)
-found = timed("zellige", torch.compile(model, backend=torch_backend.backend))
-difference = (found - expected).abs().max() / expected.abs().max()
-print(f"differs from eager by {difference:.2g} of its greatest value")
-print(torch_backend.reports[-1], flush=True)
-if not a.no_inductor:  # which measures its kernels for a minute or two
-    timed("inductor", torch.compile(model, mode="max-autotune-no-cudagraphs"))
+def each(replay):
+    """Seconds of a call, of as many as --calls says."""
+    start = time.perf_counter()
+    for _ in range(a.calls):
+        replay(x, cos, sin, caches)
+    if a.on == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - start) / a.calls
+
+
+def kernels(name, replay):
+    """The GPU's time in each kernel of one call, the longest first."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        replay(x, cos, sin, caches)
+        torch.cuda.synchronize()
+    rows = sorted(profile.key_averages(), key=lambda row: -row.device_time_total)
+    print(f"{name}: {sum(r.count for r in rows)} kernels, {sum(r.device_time_total for r in rows):.0f} us")
+    for r in rows[:40]:
+        print(f"  {r.device_time_total:8.1f} us in {r.count:3} of {r.key[:100]}")
+
+
+with torch.no_grad():
+    runs = {"eager": ready("eager", model), "zellige": ready("zellige", torch.compile(model, backend=torch_backend.backend))}
+    print(torch_backend.reports[-1])
+    if not a.no_inductor:  # which measures its kernels for a minute or two
+        torch._dynamo.reset()
+        runs["inductor"] = ready("inductor", torch.compile(model, mode="max-autotune-no-cudagraphs"))
+    rounds = [{name: each(replay) for name, (_, replay) in runs.items()} for _ in range(a.rounds)]  # one after another, so that all have the same clock
+    expected = runs["eager"][0]
+    for name, (y, replay) in runs.items():
+        best = min(r[name] for r in rounds)
+        difference = (y - expected).abs().max() / expected.abs().max()
+        told = "" if name == "eager" else f", differs from eager by {difference:.2g} of its greatest value"
+        print(f"{name:10} {1e3 * best:9.3f} ms a token, {a.batch / best:9.1f} tokens/s{told}")
+    if a.kernels:
+        for name, (_, replay) in runs.items():
+            kernels(name, replay)

@@ -106,8 +106,40 @@ def _slice(x, dim=0, start=None, end=None, step=1):
 
 
 def _cat(parts, dim=0):
-    turned = _turned(parts, dim)
-    return op.concat(parts, dim) if turned is None else turned
+    for known in (_rotation, _turned):
+        made = known(parts, dim)
+        if made is not None:
+            return made
+    return op.concat(parts, dim)
+
+
+def _rotation(parts, dim):
+    """cat((a cos - b sin, b cos + a sin), -1), a and b the halves of x: a rotary embedding. None of anything else."""
+    if len(parts) != 2 or dim % parts[0].ndim != parts[0].ndim - 1:
+        return None
+    trace, last, half = parts[0]._trace, parts[0].ndim - 1, parts[0].shape[-1]
+
+    def factors(name):
+        """(whose half, where it starts, what it is multiplied by) of a product with a half; None of anything else."""
+        made = trace.maker(name)
+        for cut, by in (made["inputs"], made["inputs"][::-1]) if made and made["op"] == "mul" else ():
+            of = trace.maker(cut)
+            if of and (of["op"], of.get("dim"), of.get("end")) == ("slice", last, of.get("start", 0) + half) and of["start"] in (0, half):
+                return of["inputs"][0], of["start"], by
+        return None
+
+    made = [trace.maker(p) for p in parts]
+    if [m and m["op"] for m in made] != ["sub", "add"]:
+        return None
+    terms = [factors(name) for m in made for name in m["inputs"]]
+    if None in terms:
+        return None
+    (x, _, cos), (_, _, sin) = terms[:2]
+    if terms[:2] != [(x, 0, cos), (x, half, sin)] or sorted(terms[2:]) != [(x, 0, sin), (x, half, cos)]:
+        return None
+    if not trace.arrays[x].shape[-1] == 2 * half == 2 * trace.arrays[cos].shape[-1] == 2 * trace.arrays[sin].shape[-1]:
+        return None
+    return op.rotary(*(trace.arrays[name] for name in (x, cos, sin)))
 
 
 def _turned(parts, dim):

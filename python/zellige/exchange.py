@@ -123,6 +123,8 @@ def current_stream(like, device: int):
         import cupy
 
         return cupy.cuda.get_current_stream().ptr or None
+    if framework == "jaxlib":
+        raise Error("arrays of JAX on a GPU: JAX does not tell its stream; wait for them by block_until_ready, and pass stream= and out=")
     return None
 
 
@@ -137,6 +139,10 @@ def empty_like(like, info):
         import numpy as module
     elif framework == "cupy":
         import cupy as module
+    elif framework == "jaxlib" and like.__dlpack_device__()[0] == HOST:
+        import jax.numpy
+
+        return jax.numpy.empty(info.shape, dtypes.numpy_dtype(info.dtype), device=like.device).block_until_ready()
     else:
         raise Error(f"output {info.name}: arrays of {framework} are not allocated here; pass out=")
     dtype = dtypes.numpy_dtype(info.dtype)

@@ -95,14 +95,20 @@ void KernelText::mma(const Task& task) {
   if (some) out_.close();
 }
 
+/// What no thread's elements fill must be zeros: it is multiplied all the same.
+void KernelText::operand_declaration(const Task& t) {
+  out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
+            fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
+}
+
 void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   for (int t : tasks)
-    if (plan_.tasks[t].kind ==
-        TaskKind::to_operand)  // what no thread's elements fill must be zeros: it is multiplied all the same
-      out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[plan_.tasks[t].node].dtype),
-                fragment_type(c), plan_.tasks[t].node,
-                plan::guards(plan_, plan_.tasks[t]).empty() ? "" : "{}");
+    if (plan_.tasks[t].kind == TaskKind::to_operand && !started_.contains(plan_.tasks[t].node))
+      operand_declaration(plan_.tasks[t]);
+  for (int t : tasks)
+    if (plan_.tasks[t].kind == TaskKind::to_registers)
+      out_.line("{} acc{};", fragment_type(c), plan_.tasks[t].node);
   for (int t : tasks)
     if (plan_.tasks[t].kind == TaskKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
@@ -155,6 +161,10 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
       return accumulate(item, nest);
     case TaskKind::to_lines:
       return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
+    case TaskKind::to_registers: {
+      const std::string r = store_value(values_[item.in[0]], 2);
+      return out_.line("for (int v = 0; v < 2; ++v) {} = {}[v];", accumulator(item.node, nest, 2), r);
+    }
     case TaskKind::rescale:
       return out_.line("for (int v = 0; v < 2; ++v) acc{}.pair({})[v] *= {};", item.node, nest.chunk,
                        values_[item.in[0]].text);
@@ -265,7 +275,10 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
     out_.open("{}{{", v.head);
     out_.line("const float old = {};", acc);
     out_.line("{} = zellige::max(old, {}[{}]);", acc, r, v.at);
-    if (diff >= 0) out_.line("{} = it == 0 ? 0.0f : old - {};", accumulator(diff, nest, vector), acc);
+    const bool first = iteration_ == Index(0);
+    if (diff >= 0)
+      out_.line("{} = {};", accumulator(diff, nest, vector),
+                first ? "0.0f" : fmt::format("{}old - {}", from_ > 0 ? "" : "it == 0 ? 0.0f : ", acc));
     out_.close();
     return;
   }

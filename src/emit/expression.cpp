@@ -24,6 +24,7 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
 void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
   values_.assign(items.size(), {});
+  of_rows_.assign(items.size(), false);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
     switch (item.kind) {
@@ -38,6 +39,7 @@ void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
                       register_type(block_.nodes[item.node].dtype)};
         break;
       case Kind::in_lines:
+        of_rows_[i] = true;
         values_[i] = {
             fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
             "", register_type(block_.nodes[item.node].dtype)};
@@ -106,6 +108,7 @@ std::string KernelText::store_value(const Value& v, int vector) {
 
 Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
+  if (whole_ && item.node == plan_.trips->mask) return values_[item.in[0]];
   std::vector<std::string> in;
   Value result;
   result.type = register_type(n.dtype);
@@ -128,14 +131,36 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
       in[1] = name;
     }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
+    terms(item, in, nest, result);
   }
   // A value with several readers, or a long one, is computed once.
   if (uses_[item.node] <= 1 && result.text.size() <= 160) return result;
-  if (result.vector) return held_by(store_value(result, item.vector), item.vector, result.type);
+  if (result.vector) {
+    Value held = held_by(store_value(result, item.vector), item.vector, result.type);
+    held.terms = std::move(result.terms);
+    return held;
+  }
   const std::string name = fresh("r");
   out_.line("const {} {} = {};", result.type, name, result.text);
   result.text = name;
   return result;
+}
+
+/// Over accumulators, e to the scaled sum less a number of its row takes two instructions; what a product rounds hides that the
+/// two terms are rounded apart.
+void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
+                       Value& result) const {
+  const Node& n = block_.nodes[item.node];
+  if (!nest.context->row || result.type != "float") return;
+  const Value& x = values_[item.in[0]];
+  if (n.op == OpKind::mul_scalar) {
+    result.terms = {in[0], float_literal(n.scalar)};
+  } else if (n.op == OpKind::sub && item.in.size() == 2 && x.vector && of_rows_[item.in[1]]) {
+    result.terms = x.terms.size() == 2 ? x.terms : std::vector<std::string>{in[0], "1.0f"};
+    result.terms.push_back(in[1]);
+  } else if (n.op == OpKind::exp && x.terms.size() == 3) {
+    result.text = fmt::format("zellige::exp_below({}, {}, {})", x.terms[0], x.terms[1], x.terms[2]);
+  }
 }
 
 /// Of a number of a pair: itself times the cosine, and the other one, from the first of the pair taken off, times the sine.

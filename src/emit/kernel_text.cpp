@@ -137,6 +137,9 @@ void KernelText::start(const Task& t) {
   } else if (t.kind == TaskKind::reduce) {
     sum_declaration(t);
     started_.insert(t.node);
+  } else if (t.kind == TaskKind::to_operand) {
+    operand_declaration(t);
+    started_.insert(t.node);
   }
 }
 
@@ -190,7 +193,7 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
         if (step.loop == plan::Loop::slices)
           slices(step, steps, i + 1, end);
         else if (step.loop == plan::Loop::tiles)
-          tiles(steps, i + 1, end);
+          tiles(step, steps, i + 1, end);
         else
           loop(step, steps, i + 1, end);
         i = end;
@@ -209,25 +212,37 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   const Counted it = counted("it", begin.trips, "int", begin.from);
   if (begin.trips > begin.from + 1 && !begin.bounded)
     out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
-  if (begin.bounded) {
-    const plan::Trips& t = *plan_.trips;
-    const Index keys = global_start(t.rows, false, 0) + t.last;
-    out_.line("const int trips = at_most(({}) / {}, {}) + 1;  // a mask leaves nothing of the others", keys,
-              t.each, begin.trips - 1);
-    out_.open("for (int it = 0; it < trips; ++it) {{");
-  } else {
+  if (begin.bounded)
+    bounded(begin);
+  else
     out_.open("{}{{", it.head);
-  }
-  iteration_ = it.at;
+  iteration_ = begin.bounded ? Index::named("it") : it.at;
+  from_ = begin.from, whole_ = begin.whole;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
   run(steps, first, last);
   iteration_ = 0;
-  section_ = Section::after;
+  section_ = Section::after, whole_ = false;
   if (ring) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
     out_.line("next = next + 1 == {} ? 0 : next + 1;", stages());
   }
   out_.close();
+}
+
+/// Of a loop of which some blocks make fewer trips: those that the mask leaves whole, then the others, or all in one.
+void KernelText::bounded(const plan::Step& begin) {
+  const plan::Trips& t = *plan_.trips;
+  const Index first = global_start(t.rows, false, 0);
+  const bool behind = begin.from == begin.trips;  // the loop of whole ones
+  if (!behind)
+    out_.line("const int trips = at_most(({}) / {}, {}) + 1;  // a mask leaves nothing of the others",
+              first + t.last, t.each, block_.loop - 1);
+  if (begin.whole)
+    out_.line("const int whole = at_most(({}) / {}, trips);  // and all of these", first + *t.all, t.each);
+  out_.line("#pragma unroll 1");
+  out_.open("for (int it = {}; it < {}; ++it) {{",
+            behind ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
+            begin.whole ? "whole" : "trips");
 }
 
 void KernelText::slices(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,

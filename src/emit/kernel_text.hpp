@@ -39,6 +39,8 @@ struct Value {
   bool vector = false;
   std::string name = {};  // of the Vec that holds it, "t3"; "": none does
   std::string type = "float";
+  std::vector<std::string> terms =
+      {};  // of a product with a number: both; of such a product less a number of the row: all three
 };
 /// Neighbours that stand in the Vec `name`.
 inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
@@ -70,6 +72,7 @@ class KernelText {
   void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void start(const Task&);
   void loop(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void bounded(const plan::Step& begin);
   void slices(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void copy(const std::vector<int>& tasks, int ahead);
   void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
@@ -84,7 +87,7 @@ class KernelText {
   void cursors();
   void handover(const plan::Step&);
   void box(const plan::Step&);
-  void tiles(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void tiles(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void multiply_by_warpgroups(const plan::Step&);
   std::string ring(int channel) const;      // its name in the text
   std::string ring_tile(int buffer) const;  // at the stage that the agent holds
@@ -123,6 +126,7 @@ class KernelText {
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);
+  void operand_declaration(const Task&);
   void staged_store(const Task&);
   void leave(const plan::Item&, const NestAt&);
   void to_shared(const plan::Item&, const NestAt&);
@@ -135,6 +139,7 @@ class KernelText {
   // expression.cpp
   void evaluate(const std::vector<int>& tasks, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
+  void terms(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value& result) const;
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
   std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);
@@ -163,11 +168,14 @@ class KernelText {
   std::vector<std::string> tiles_;  // the buffers' names in the text
   std::vector<int> uses_;           // how often each node is an operand
   std::vector<Value> values_;       // of the items of the nest that is being printed
+  std::vector<bool> of_rows_;       // which of them are one for each row of the accumulators
   int agent_ = 0;                   // whose steps are being emitted
   int counter_ = 0;
   plan::Section section_ = plan::Section::after;  // being emitted
-  std::set<int> started_;                         // sums that a step began, for tasks in an inner loop
-  Index iteration_ = 0;                           // the open loop's counter
+  std::set<int> started_;  // sums and operands that a step began, for tasks in an inner loop
+  Index iteration_ = 0;    // the open loop's counter
+  std::int64_t from_ = 0;  // with what it starts
+  bool whole_ = false;     // its iterations have nothing that the mask of the trips takes away
 };
 
 }  // namespace zellige::emit

@@ -152,16 +152,29 @@ int KernelText::threads_at(int barrier) const {
   return warps * warp_threads;
 }
 
-/// One tile of the grid after another, in the order that keeps operands in the L2.
-void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
+/// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
+void KernelText::tiles(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
+                       std::size_t last) {
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
-  out_.line("#pragma unroll 1");
   const int cluster = plan_.schedule.ranks,
             ranks = cluster / plan_.split_k;  // that have tiles of their own
   const std::string of =
       cluster > 1 ? fmt::format(" / {}", cluster) : "";  // one after another of a cluster's
-  out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
+  const bool several = begin.trips > 1;
+  if (walk.longer >= 0) {
+    std::int64_t below = 1;
+    for (int a = 0; a < walk.longer; ++a) below *= grid[a];
+    out_.open("for (int pair = blockIdx.x, turn = 0; pair < {}; pair += turn * gridDim.x, turn ^= 1) {{",
+              grid.count() / 2);
+    out_.line("const int tile = LongAndShort{{{}, {}}}(pair, turn);", below, grid[walk.longer]);
+  } else if (several) {
+    out_.line("#pragma unroll 1");
+    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks,
+              of);
+  } else {
+    out_.line("const int tile = blockIdx.x{};", of);
+  }
   if (walk.rows > 0) {
     out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,
               walk.columns, std::max<std::int64_t>(1, walk.group / ranks));
@@ -182,7 +195,7 @@ void KernelText::tiles(const std::vector<plan::Step>& steps, std::size_t first, 
     }
   }
   run(steps, first, last);
-  out_.close();
+  if (several) out_.close();
 }
 
 /// A step that hands something over, or waits for it.

@@ -34,6 +34,9 @@ class Choosing {
   Choice run() {
     singles();
     grow();
+    by_first_.resize(g_.ops.size());
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      by_first_[static_cast<std::size_t>(candidates_[c].group.ops.front())].push_back(c);
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     while (join(way)) {
@@ -115,6 +118,7 @@ class Choosing {
     double us = never;
     Set from;
     std::size_t by = 0;
+    double rest = never;  // from here to the end
   };
 
   /// With all that nobody can fuse and that is ready.
@@ -124,32 +128,46 @@ class Choosing {
     return done;
   }
 
+  /// Every group that may come next, with what is done then.
+  template <class Visit>
+  void after(const Set& done, Visit visit) const {
+    for (std::size_t first = 0; first < g_.ops.size(); ++first) {
+      if (done.has(static_cast<int>(first)) || !done.has(order_.direct[first])) continue;
+      for (std::size_t c : by_first_[first]) {
+        const Candidate& next = candidates_[c];
+        if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
+        Set then = done;
+        then.add(next.ops);
+        visit(c, ready(std::move(then)));
+      }
+    }
+  }
+
+  /// The cheapest way of all; and of every group what the cheapest way with it costs.
   std::vector<std::size_t> cheapest() {
-    const Set none(g_.ops.size());
+    const Set start = ready(Set(g_.ops.size()));
     std::vector<std::map<Set, Reached>> by_count(g_.ops.size() + 1);
-    const Set start = ready(none);
-    std::vector<std::vector<std::size_t>> by_first(
-        g_.ops.size());  // what makes a group's first operator must be done
-    for (std::size_t c = 0; c < candidates_.size(); ++c)
-      by_first[static_cast<std::size_t>(candidates_[c].group.ops.front())].push_back(c);
-    by_count[start.count()][start] = {0, none, 0};
+    by_count[start.count()][start].us = 0;
     for (std::size_t n = start.count(); n < g_.ops.size(); ++n) {
       narrow(by_count[n]);
       for (const auto& [done, reached] : by_count[n])
-        for (std::size_t first = 0; first < g_.ops.size(); ++first) {
-          if (done.has(static_cast<int>(first)) || !done.has(order_.direct[first])) continue;
-          for (std::size_t c : by_first[first]) {
-            const Candidate& next = candidates_[c];
-            if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
-            Set then = done;
-            then.add(next.ops);
-            then = ready(std::move(then));
-            Reached& r = by_count[then.count()].try_emplace(then, Reached{never, none, 0}).first->second;
-            const double us = reached.us + next.group.us + each;
-            if (us < r.us) r = {us, done, c};
-          }
-        }
+        after(done, [&](std::size_t c, const Set& then) {
+          Reached& r = by_count[then.count()].try_emplace(then).first->second;
+          const double us = reached.us + candidates_[c].group.us + each;
+          if (us < r.us) r.us = us, r.from = done, r.by = c;
+        });
     }
+    with_.assign(candidates_.size(), never);
+    by_count.back().begin()->second.rest = 0;
+    for (std::size_t n = g_.ops.size(); n-- > start.count();)
+      for (auto& [done, reached] : by_count[n])
+        after(done, [&](std::size_t c, const Set& then) {
+          const auto next = by_count[then.count()].find(then);
+          if (next == by_count[then.count()].end()) return;  // outside of the beam
+          const double rest = candidates_[c].group.us + each + next->second.rest;
+          reached.rest = std::min(reached.rest, rest);
+          with_[c] = std::min(with_[c], reached.us + rest);
+        });
     std::vector<std::size_t> way;
     Set at = by_count.back().begin()->first;
     while (at != start) {
@@ -223,16 +241,20 @@ class Choosing {
     beam_ = true;
   }
 
-  /// Plans what has been estimated alone; true where that changed a price.
+  /// Plans what of the way has been estimated alone; true where that changed a price. With it what may be of the next ways, since a
+  /// way costs more to find than a group to plan: as many as the graph has operators, those first with which ways are cheapest.
   bool plan(const std::vector<std::size_t>& way) {
-    bool changed = false;
-    for (std::size_t at : way) {
-      Candidate& c = candidates_[at];
-      if (c.planned) continue;
-      c.planned = changed = true;
-      plan(c);
-    }
-    return changed;
+    std::vector<std::size_t> open, others;
+    for (std::size_t c : way)
+      if (!candidates_[c].planned) open.push_back(c);
+    if (open.empty()) return false;
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      if (!candidates_[c].planned && with_[c] < never && !std::ranges::count(open, c)) others.push_back(c);
+    std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
+    others.resize(std::min(others.size(), g_.ops.size()));
+    open.insert(open.end(), others.begin(), others.end());
+    for (std::size_t c : open) candidates_[c].planned = true, plan(candidates_[c]);
+    return true;
   }
 
   void plan(Candidate& c) {
@@ -286,8 +308,10 @@ class Choosing {
   const graph::KernelGraph& g_;
   const target::Target& target_;
   Order order_;
-  std::vector<Candidate> candidates_;  // first every operator by itself
-  std::vector<bool> free_;             // of no group but its own
+  std::vector<Candidate> candidates_;               // first every operator by itself
+  std::vector<bool> free_;                          // of no group but its own
+  std::vector<std::vector<std::size_t>> by_first_;  // by a group's first operator: what makes it must be done
+  std::vector<double> with_;                        // by candidate: what the cheapest way with it costs
   std::map<Set, std::string> refused_;
   Prices prices_;
   bool cut_short_ = false, beam_ = false;

@@ -204,6 +204,11 @@ class Builder {
     channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
             Synchronisation::mbarrier_bytes);
     channel("sums", -1, 1, consumer, Synchronisation::commit_group);
+    if (has_warpgroup_chain(plan_)) {
+      scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
+      second_ = channel("second ring", plan_.tasks[order_.loop_copies.back()].buffer, order_.stages, producer,
+                        Synchronisation::mbarrier_bytes);
+    }
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       if (copies(t) && plan_.tasks[t].section != Section::inside && travels(t) && cp_async_ < 0)
         cp_async_ = channel("tiles", plan_.tasks[t].buffer, 1, consumer, Synchronisation::cp_async_group);
@@ -236,10 +241,12 @@ class Builder {
     for (int t : resident) run(t).channel = resident_;
     open(Loop::iterations, plan_.trips_of_rank());
     agent_.steps.back().bounded = plan_.trips.has_value();
-    step(StepKind::acquire).channel = ring;
+    int filled = -1;
     for (int t : order_.loop_copies) {
+      const int into = ring_of(t);
+      if (into != filled) step(StepKind::acquire).channel = filled = into;
       Step& s = run(t);
-      s.channel = ring, s.multicast = plan_.parts.count(plan_.tasks[t].node) > 0;
+      s.channel = into, s.multicast = plan_.parts.count(plan_.tasks[t].node) > 0;
     }
     close();
     if (order_.blocks > 0) close();
@@ -247,10 +254,19 @@ class Builder {
     return std::move(schedule_);
   }
 
+  /// What the second product of a chain reads has a ring of its own.
+  int ring_of(int copy) const {
+    if (second_ < 0) return ring;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.by_warpgroup() && m.a_from >= 0 && plan_.program.nodes[node].in[1] == plan_.tasks[copy].node)
+        return second_;
+    return ring;
+  }
+
   /// Where blocks stay: what follows is done for one tile after another.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks));
+    open(Loop::tiles, tiles_each());
     agent_.steps.back().each = plan_.trips_of_rank();
   }
 
@@ -258,7 +274,8 @@ class Builder {
     barrier_ = consumer_barrier;
     depend();
     tiles();
-    if (order_.blocks > 0 && !order_.before.empty())
+    if (several_tiles() &&
+        std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !boxed(t); }))
       barrier();  // the tile before has read what is loaded anew
     start_states();
     bool once = false;  // what is read behind the loop travels meanwhile
@@ -267,20 +284,27 @@ class Builder {
     if (once) commit(cp_async_);
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     if (has_warpgroup_chain(plan_))
-      in_turn(products);
+      one_behind(products);
     else
       one_ahead(products);
     exchange();
     if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && order_.blocks > 0) arrive(0, stores_);  // the tile before has left its buffer
+    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the tile before has left its buffer
     if (order_.after_barrier) barrier();
     straight();
     if (order_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
 
+  std::int64_t tiles_each() const {
+    return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
+  }
+  bool several_tiles() const { return tiles_each() > 1; }
+  /// Whether somebody waits for all stages of the ring to be empty: who fills the next tile's, and who may not leave while other ranks
+  /// arrive there.
+  bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Whether a stage of the ring is filled twice: else nobody waits for it to be empty.
-  bool goes_round() const { return order_.blocks > 0 || plan_.program.loop > order_.stages; }
+  bool goes_round() const { return emptied() || plan_.trips_of_rank() > order_.stages; }
 
   /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
   /// back, while its own is under way.
@@ -301,7 +325,7 @@ class Builder {
     if (goes_round()) step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
-    if (order_.blocks > 0) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
+    if (emptied()) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
   }
 
   /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
@@ -320,22 +344,63 @@ class Builder {
     }
   }
 
-  /// Products one behind another, with what lies between them: each is waited for before its sums are read.
-  void in_turn(const std::vector<int>& tasks) {
-    open(Loop::iterations, plan_.program.loop);
-    agent_.steps.back().bounded = plan_.trips.has_value();
-    step(StepKind::acquire).channel = ring;
+  /// A chain: in each iteration the first product is started, and the second of the iteration before under what lies between the two.
+  /// Until that has been waited for, what it reads and adds to stays as it is.
+  void one_behind(const std::vector<int>& tasks) {
+    const std::int64_t n = plan_.program.loop;
+    int first = -1, last = -1;
+    std::vector<int> meanwhile, behind;
     for (int t : tasks) {
-      Step& s = run(t);
-      s.channel = sums;
-      if (plan_.tasks[t].kind != TaskKind::mma) continue;
-      s.kind = StepKind::async_work;
-      commit(sums);
-      arrive(0, sums);
+      const Task& task = plan_.tasks[t];
+      if (task.kind == TaskKind::mma)
+        (plan_.matmuls.at(task.node).a_from < 0 ? first : last) = t;
+      else
+        (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? behind : meanwhile)
+            .push_back(t);
     }
-    if (goes_round()) step(StepKind::release).channel = ring;
+    const auto iterations = [&](std::int64_t from, std::int64_t trips) -> Step& {
+      open(Loop::iterations, trips);
+      agent_.steps.back().from = from;
+      return agent_.steps.back();
+    };
+    const auto multiply = [&](int product, int through) {
+      const bool late = product == last;
+      step(StepKind::acquire).channel = late ? second_ : ring;
+      Step& s = run(product);
+      s.kind = StepKind::async_work, s.channel = through, s.late = late;
+      for (Access& a : s.reads) a.lag = late ? -1 : 0;
+      commit(through);
+    };
+    const auto work = [&](const std::vector<int>& list, int of) {
+      for (int t : list) run(t).channel = of;
+    };
+    const auto done = [&](int pending, int of, int with) {
+      arrive(pending, of);
+      if (goes_round()) step(StepKind::release).channel = with;
+    };
+    for (int t : behind)
+      if (plan_.tasks[t].kind == TaskKind::to_operand) start(t);
+    iterations(0, 1);
+    multiply(first, scores_);
+    done(0, scores_, ring);
+    work(meanwhile, scores_), work(behind, sums);
     close();
+    const bool some_whole = plan_.trips && plan_.trips->all;
+    for (const bool whole : {true, false}) {
+      if (whole && !some_whole) continue;
+      Step& begin = iterations(!whole && some_whole ? n : 1, n);
+      begin.bounded = plan_.trips.has_value(), begin.whole = whole;
+      multiply(first, scores_), multiply(last, sums);
+      done(1, scores_, ring);
+      work(meanwhile, scores_);
+      done(0, sums, second_);
+      work(behind, sums);
+      close();
+    }
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;
+    iterations(n, n + 1);
+    multiply(last, sums), done(0, sums, second_);
+    close();
   }
 
   /// A product in slices and what takes each slice on run in a loop of their own.
@@ -411,7 +476,8 @@ class Builder {
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
   int cp_async_ = -1, stores_ = -1, resident_ = -1,
-      peers_ = -1;  // channels behind the loop, where the kernel has agents to name
+      peers_ = -1;                 // channels behind the loop, where the kernel has agents to name
+  int scores_ = -1, second_ = -1;  // of a chain
 };
 
 }  // namespace

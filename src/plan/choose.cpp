@@ -45,7 +45,6 @@ class Choice {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
         if (!tiles_for_all && !pays(blocks, grouped.program)) continue;
         KernelPlan ordered = grouped;
-        if (blocks == Blocks::pairs && chain) continue;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         if (blocks == Blocks::split_k && !split_k(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);

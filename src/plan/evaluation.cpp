@@ -139,6 +139,7 @@ class Nest {
       case TaskKind::accumulate:
         return accumulate(n, p);
       case TaskKind::to_lines:
+      case TaskKind::to_registers:
         return leave({value(task_->node, p)});
       case TaskKind::rescale:
         return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});

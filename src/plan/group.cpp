@@ -148,11 +148,28 @@ class Grouping {
         place_store(i);
         break;
       case NodeKind::map:
-        place_factor(i);
+        if (!place_ahead(i)) place_factor(i);
         break;
       default:
         break;  // loads at the end, elementwise nodes nowhere
     }
+  }
+
+  /// What becomes the operand of a warpgroup's product is evaluated while the product before still reads that operand's registers:
+  /// it waits in registers of its own.
+  bool place_ahead(int i) {
+    const Node& n = node(i);
+    for (int rounded : program_.consumers(i))
+      for (int product : program_.consumers(rounded)) {
+        if (node(rounded).kind != NodeKind::round || node(product).kind != NodeKind::matmul) continue;
+        const MatmulChoice& m = plan_.matmuls.at(product);
+        if (!m.by_warpgroup() || m.a_from < 0 || node(product).in[0] != rounded) continue;
+        const int c = plan_.context_of.at(m.a_from), t = task(TaskKind::to_registers, n.section, i, c);
+        evaluate(t, i, true);
+        plan_.context_of[i] = c, producer_[i] = t;
+        return true;
+      }
+    return false;
   }
 
   /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.

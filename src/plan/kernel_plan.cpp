@@ -18,6 +18,8 @@ std::string_view name(TaskKind kind) {
       return "accumulate";
     case TaskKind::to_lines:
       return "to lines";
+    case TaskKind::to_registers:
+      return "to registers";
     case TaskKind::rescale:
       return "rescale";
     case TaskKind::reduce:

@@ -53,18 +53,19 @@ struct Buffer {
 };
 
 enum class TaskKind : std::uint8_t {
-  copy_in,     // a load's tile, global to shared
-  mma,         // a matmul, into accumulators
-  to_shared,   // a node's value into its buffer
-  to_operand,  // a round node into A fragments
-  to_global,   // a store
-  accumulate,  // an accumulate, running_max: its state
-  to_lines,    // a map, one value a row, into the registers of those who hold the row
-  rescale,     // a carried matmul's accumulators, before the product is added
-  reduce,      // a reduction's thread-local partial sums
-  finish,      // across lanes, into the reduction's buffer
-  to_peers,    // a matmul's accumulators, each other rank's part of their columns, into its buffer
-  from_peers,  // what the other ranks sent of this one's part, added to its accumulators
+  copy_in,       // a load's tile, global to shared
+  mma,           // a matmul, into accumulators
+  to_shared,     // a node's value into its buffer
+  to_operand,    // a round node into A fragments
+  to_global,     // a store
+  accumulate,    // an accumulate, running_max: its state
+  to_lines,      // a map, one value a row, into the registers of those who hold the row
+  to_registers,  // a map over accumulators, into registers of its own
+  rescale,       // a carried matmul's accumulators, before the product is added
+  reduce,        // a reduction's thread-local partial sums
+  finish,        // across lanes, into the reduction's buffer
+  to_peers,      // a matmul's accumulators, each other rank's part of their columns, into its buffer
+  from_peers,    // what the other ranks sent of this one's part, added to its accumulators
 };
 std::string_view name(TaskKind);
 
@@ -91,9 +92,13 @@ struct Copy {
 };
 
 /// Of a loop whose last iterations a mask leaves nothing of: a block makes min((the first of its rows + last) / each + 1, loop) iterations.
+/// Where nothing else masks, the first (the first of its rows + all) / each of them are whole.
 struct Trips {
   Split rows;
   std::int64_t last = 0, each = 1;
+  std::optional<std::int64_t> all = {};
+  int mask = -1;  // its node
+  std::int64_t whole(std::int64_t block, std::int64_t loop) const;
   std::int64_t of(std::int64_t block, std::int64_t loop) const;  // by its number along the axis of the rows
 };
 

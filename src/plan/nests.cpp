@@ -20,7 +20,7 @@ bool in_nest(const KernelPlan& plan, const Task& t) {
   if (t.kind == TaskKind::to_global) return t.buffer < 0;
   if (t.kind == TaskKind::reduce) return plan.contexts[t.context].row != nullptr;
   return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::accumulate ||
-         t.kind == TaskKind::rescale || t.kind == TaskKind::to_lines;
+         t.kind == TaskKind::rescale || t.kind == TaskKind::to_lines || t.kind == TaskKind::to_registers;
 }
 
 std::vector<std::vector<int>> nests(const KernelPlan& plan, const std::vector<int>& tasks) {

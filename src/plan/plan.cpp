@@ -8,6 +8,7 @@
 #include "plan/predict.hpp"
 #include "plan/select.hpp"
 #include "plan/share.hpp"
+#include "plan/simplify.hpp"
 #include "plan/verify.hpp"
 #include "plan/verify_memory.hpp"
 #include "plan/verify_registers.hpp"
@@ -25,12 +26,16 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
            limit[axis]);
 }
 
-/// As blocks run it that make the fewest iterations.
-Schedule with_one_trip(Schedule s) {
+/// As blocks run it that make so many iterations, the first so many of them whole.
+Schedule with_trips(Schedule s, std::int64_t loop, std::int64_t trips, std::int64_t whole) {
   for (Agent& agent : s.agents)
     for (Step& step : agent.steps) {
-      if (step.bounded) step.trips = 1;
-      if (step.kind == StepKind::loop_begin && step.loop == Loop::tiles) step.each = 1;
+      if (step.kind != StepKind::loop_begin) continue;
+      if (step.loop == Loop::tiles) step.each = trips;
+      if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) continue;
+      const std::int64_t last = step.trips - loop;  // what is behind the loop is behind the fewer trips, too
+      if (step.from == loop) step.from = step.bounded ? whole : trips;
+      step.trips = step.whole ? whole : trips + last;
     }
   return s;
 }
@@ -44,6 +49,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   verify_memory(plan.program);
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
+    simplify(kernel);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back(), target);
@@ -55,7 +61,10 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     let_next_start(kernel, plan.program, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
-    if (kernel.trips) verify(with_one_trip(kernel.schedule), kernel.program.name, target);
+    if (kernel.trips)
+      for (const auto& [trips, whole] :
+           {std::pair<std::int64_t, std::int64_t>{1, 1}, {kernel.program.loop, 1}})
+        verify(with_trips(kernel.schedule, kernel.program.loop, trips, whole), kernel.program.name, target);
     verify_dependence(kernel.schedule, kernel.program.name);
     verify_bounds(kernel, plan.program);
     verify_registers(kernel);

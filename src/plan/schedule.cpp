@@ -51,14 +51,17 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   std::string text(name(step.kind));
   switch (step.kind) {
     case StepKind::loop_begin:
-      return fmt::format(
-          "{} < {}{}",
-          step.loop == Loop::slices  ? "slice"
-          : step.loop == Loop::tiles ? "tile t"
-          : step.loop == Loop::prologue
-              ? fmt::format("prologue {}i", step.from > 0 ? fmt::format("{} <= ", step.from) : "")
-              : "loop i",
-          step.trips, step.bounded ? ", as far as the mask keeps any" : quoted(step.what));
+      return fmt::format("{} < {}{}",
+                         step.loop == Loop::slices  ? "slice"
+                         : step.loop == Loop::tiles ? "tile t"
+                         : step.from == step.trips
+                             ? "loop on i"
+                             : fmt::format("{} {}i", step.loop == Loop::prologue ? "prologue" : "loop",
+                                           step.from > 0 ? fmt::format("{} <= ", step.from) : ""),
+                         step.trips,
+                         step.whole     ? ", as far as the mask keeps all"
+                         : step.bounded ? ", as far as the mask keeps any"
+                                        : quoted(step.what));
     case StepKind::wait_group:
       text += fmt::format(" {}", step.pending);
       break;

@@ -101,7 +101,7 @@ struct Step {
   int pending = 0;         // wait_group
   int id = 0;              // barrier: 0 is __syncthreads
   std::int64_t trips = 1;  // loop_begin: it ends before this iteration
-  std::int64_t from = 0;   // loop_begin of a prologue: its first iteration
+  std::int64_t from = 0;   // loop_begin: its first iteration
   bool bounded = false;    // loop_begin: some blocks make fewer trips, at least one (KernelPlan::trips)
   Global global{};
   Loop loop{};             // loop_begin
@@ -111,6 +111,8 @@ struct Step {
   bool to_peers = false;   // work: writes into the other ranks' tensors, a part of each that is its own
   int held = -1;           // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
+  bool whole = false;      // loop_begin: of those trips only the ones in which the mask takes nothing away
+  bool late = false;       // takes what the iteration before left in registers
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
 };
 

@@ -11,21 +11,19 @@ constexpr int ranks = 2;
 /// Iterations of a rank: below, what the exchange takes is more than what it saves.
 constexpr std::int64_t least_iterations = 8;
 
-/// What follows the loop is evaluated at the product's own elements.
+/// What a store needs beside the product is evaluated at the product's own elements.
 bool by_elements(const BlockProgram& p, int product) {
-  return std::ranges::all_of(p.nodes, [&](const Node& n) {
-    switch (n.kind) {
-      case NodeKind::matmul:
-        return &n == &p.nodes[product];
-      case NodeKind::load:
-      case NodeKind::map:
-      case NodeKind::round:
-      case NodeKind::store:
-        return true;
-      default:
-        return false;
-    }
-  });
+  std::vector<bool> live(p.nodes.size(), false);
+  for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
+    const Node& n = p.nodes[i];
+    live[i] = live[i] || n.kind == NodeKind::store;
+    if (!live[i]) continue;
+    for (int in : n.in) live[in] = true;
+    const bool elementwise = n.kind == NodeKind::load || n.kind == NodeKind::map ||
+                             n.kind == NodeKind::round || n.kind == NodeKind::store;
+    if (i != product && !elementwise) return false;
+  }
+  return true;
 }
 
 Buffer partial_sums(const Node& product, int node, const Context& sums) {

@@ -5,8 +5,25 @@
 
 namespace zellige::plan {
 
+namespace {
+
+/// Whether the blocks along the axis of the trips' rows, an even number, make more iterations the further they are, and each block
+/// that stays takes as many tiles in pairs as one by one.
+bool longer_along_the_rows(const KernelPlan& plan) {
+  const BlockProgram& p = plan.program;
+  const std::int64_t extent = p.grid[plan.trips->rows.axis], tiles = p.grid.count();
+  const auto trips = [&](std::int64_t block) { return plan.trips->of(block, p.loop); };
+  bool rises = extent % 2 == 0 && trips(0) < trips(extent - 1) && plan.blocks > 0 &&
+               2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
+  for (std::int64_t block = 1; block < extent; ++block) rises = rises && trips(block - 1) <= trips(block);
+  return rises;
+}
+
+}  // namespace
+
 TileWalk tile_walk(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
+  if (plan.trips) return longer_along_the_rows(plan) ? TileWalk{.longer = plan.trips->rows.axis} : TileWalk{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
     const int last = static_cast<int>(p.nodes[node].shape.size()) - 1;

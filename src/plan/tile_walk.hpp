@@ -12,6 +12,8 @@ namespace zellige::plan {
 struct TileWalk {
   std::int64_t rows = 0, columns = 0, group = 1;
   int row_axis = 0, column_axis = 0;  // of the grid; the same where one axis counts both
+  int longer =
+      -1;  // the axis along which blocks make more and more iterations: a long tile and a short one in turn; -1: none
 };
 
 TileWalk tile_walk(const KernelPlan&);

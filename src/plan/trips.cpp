@@ -85,10 +85,21 @@ class Body {
 
 }  // namespace
 
-std::int64_t Trips::of(std::int64_t block, std::int64_t loop) const {
+namespace {
+
+std::int64_t first_row(const Split& rows, std::int64_t block) {
   const std::int64_t at = block / rows.div;
-  const std::int64_t first = (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;
-  return std::min((first + last) / each + 1, loop);
+  return (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;
+}
+
+}  // namespace
+
+std::int64_t Trips::of(std::int64_t block, std::int64_t loop) const {
+  return std::min((first_row(rows, block) + last) / each + 1, loop);
+}
+
+std::int64_t Trips::whole(std::int64_t block, std::int64_t loop) const {
+  return all ? std::clamp<std::int64_t>((first_row(rows, block) + *all) / each, 0, of(block, loop)) : 0;
 }
 
 std::optional<Trips> masked_trips(const KernelPlan& plan) {
@@ -102,7 +113,10 @@ std::optional<Trips> masked_trips(const KernelPlan& plan) {
     const std::int64_t last =
         n.shape[n.dim] - 1 + *n.kept.tril;  // key that the tile's last row keeps, from its first row
     if (!walks || last < 0 || !std::isinf(n.scalar) || n.scalar > 0) continue;
-    if (Body(p, static_cast<int>(i)).unchanged()) return Trips{rows, last, keys.tile};
+    const bool alone = !n.kept.triu && !n.kept.length && n.in.size() == 1;
+    const std::optional<std::int64_t> all = alone ? std::optional(*n.kept.tril + 1) : std::nullopt;
+    if (Body(p, static_cast<int>(i)).unchanged())
+      return Trips{rows, last, keys.tile, all, static_cast<int>(i)};
   }
   return {};
 }

@@ -195,8 +195,10 @@ class Simulation {
     const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
     touch(a, e, via, component, group);
     const auto& list = via == Via::cp_async ? e.step->writes : e.step->reads;
-    me.last[static_cast<int>(g)] = Touch{
+    const Touch last{
         a, &e, list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false, component, group};
+    me.last[static_cast<int>(g)] = last;
+    if (via == Via::wgmma) me.multiplies[e.step->channel] = last;
   }
 
   void load_by_tma(int a, const Event& e) {
@@ -303,8 +305,9 @@ class Simulation {
     if (e.step->channel < 0 || s.schedule.channels[e.step->channel].by != Synchronisation::commit_group)
       return;
     const AgentState& me = s.agents[a];
-    const std::optional<Touch>& last = me.last[static_cast<int>(Groups::wgmma)];
-    if (last && me.own[last->component] < last->value) report_registers(s, *last, e);
+    const auto last = me.multiplies.find(e.step->channel);
+    if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
+      report_registers(s, last->second, e);
   }
 
   /// Runs the agent's next step; false where it must wait, or has ended.

@@ -50,9 +50,10 @@ void check_channels(const Schedule& s, const std::string& kernel) {
            c.tensor, tensors);
     if (c.by == Synchronisation::mbarrier_peers && (s.ranks == 1 || c.stages != 1))
       fail(
-          "{}: channel {} joins the ranks of a cluster and has {} stages, the schedule {} rank{}; one stage, "
-          "of at least 2 ranks",
-          kernel, c.name, c.stages, s.ranks, s.ranks == 1 ? "" : "s");
+          "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
+          "them "
+          "at least",
+          kernel, c.name, c.stages, s.ranks);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
       fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
@@ -147,10 +148,14 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
           kernel, at(a, k), step.guard_lag);
     if (step.kind == StepKind::loop_begin && step.trips < 1)
       fail("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, k), step.trips);
-    if (step.from != 0 && (step.kind != StepKind::loop_begin || step.loop != Loop::prologue ||
-                           step.from < 0 || step.from >= step.trips))
-      fail("{}: {}, starts with iteration {} of {}; only a prologue starts past 0, and before its end",
-           kernel, at(a, k), step.from, step.trips);
+    const bool may_start_late = step.kind == StepKind::loop_begin && step.loop == Loop::iterations;
+    const bool prologue = step.kind == StepKind::loop_begin && step.loop == Loop::prologue;
+    if (step.from != 0 && ((!prologue && !may_start_late) || step.from < 0 || step.from > step.trips ||
+                           (prologue && step.from == step.trips)))
+      fail(
+          "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
+          "start past 0",
+          kernel, at(a, k), step.from, step.trips);
     if (step.kind == StepKind::loop_begin) ++depth;
     if (step.kind == StepKind::loop_end && --depth < 0)
       fail("{}: {}, ends a loop that no loop_begin opened", kernel, at(a, k));

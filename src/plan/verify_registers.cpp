@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "plan/carry.hpp"
 #include "plan/leaves.hpp"
@@ -28,6 +29,7 @@ class Registers {
     for (const Agent& agent : plan_.schedule.agents) {
       section_ = Section::after;
       run(agent.steps, 0, agent.steps.size());
+      turn();
     }
   }
 
@@ -47,9 +49,18 @@ class Registers {
   }
 
   void forget() {
-    updated_.clear(), rescaled_.clear();
-    for (auto* held : {&accumulators_, &fragments_, &sums_})
+    updated_.clear();
+    for (auto* held : {&accumulators_, &sums_})
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
+  }
+
+  /// Behind an iteration: what it left for late steps of the next.
+  void turn() {
+    late_fragments_ = std::exchange(fragments_, {});
+    for (int product : late_rescaled_)
+      fail("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
+           p_.name, product);
+    late_rescaled_ = std::exchange(rescaled_, {});
   }
 
   /// The steps [first, last): a loop's iterations twice, and nothing but what is carried from one to the next.
@@ -60,6 +71,7 @@ class Registers {
       if (step.task >= 0 && step.kind != StepKind::start) {
         const Section outside = section_;
         if (step.peeled) section_ = Section::inside;
+        late_ = step.late;
         task(step.task);
         section_ = outside;
       }
@@ -67,9 +79,12 @@ class Registers {
       const std::size_t end = closing(steps, i);
       if (step.loop == Loop::iterations) {
         section_ = Section::inside;
-        for (int iteration = 0; iteration < 2; ++iteration) {
+        const bool behind = step.bounded && step.from == step.trips;  // others make what this one is short of
+        const std::int64_t times = behind ? 2 : std::min<std::int64_t>(2, step.trips - step.from);
+        for (std::int64_t iteration = 0; iteration < times; ++iteration) {
           forget();
           run(steps, i + 1, end);
+          turn();
         }
         forget();
         section_ = Section::after;
@@ -101,6 +116,9 @@ class Registers {
         return product(t);
       case TaskKind::to_operand:
         read(t, n.in[0], At::own);
+        if (late_fragments_.contains(task.node) && takes_late(task.node))
+          fail("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
+               said(t), task.node);
         fragments_[task.node] = {t, false};
         return;
       case TaskKind::to_shared:
@@ -124,6 +142,7 @@ class Registers {
         updated_.insert(task.node);
         return;
       case TaskKind::to_lines:
+      case TaskKind::to_registers:
         read(t, task.node, At::own);
         accumulators_[task.node] = {t, false};
         return;
@@ -232,6 +251,14 @@ class Registers {
     return held->second.task;
   }
 
+  /// Whether a late product takes this operand.
+  bool takes_late(int operand) const {
+    for (const Agent& agent : plan_.schedule.agents)
+      for (const Step& step : agent.steps)
+        if (step.late && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand) return true;
+    return false;
+  }
+
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
   /// A spill moves its own node's registers, partial sums as they are.
@@ -267,20 +294,22 @@ class Registers {
     else
       stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
     stored(t, node(task.node).in[1], false);
-    if (rescaled_by(node(task.node)) >= 0 && rescaled_.erase(task.node) == 0)
-      fail("{}: {} adds to sums that no task before it in this iteration has multiplied by %{}", p_.name,
-           said(t), rescaled_by(node(task.node)));
+    if (rescaled_by(node(task.node)) >= 0 && (late_ ? late_rescaled_ : rescaled_).erase(task.node) == 0)
+      fail("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, said(t),
+           late_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
 
   void fragments(int t) {
     const int operand = node(plan_.tasks[t].node).in[0];
-    const auto held = fragments_.find(operand);
-    if (held == fragments_.end())
-      fail("{}: {} takes %{} as fragments, which no task before it in this section leaves in registers",
-           p_.name, said(t), operand);
+    std::map<int, Held>& left = late_ ? late_fragments_ : fragments_;
+    const auto held = left.find(operand);
+    if (held == left.end())
+      fail("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
+           said(t), operand, late_ ? "the iteration before" : "this section");
     proof_.chained(t, held->second.task);
+    if (late_) left.erase(held);
   }
 
   void finish(int t) {
@@ -298,7 +327,9 @@ class Registers {
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
   bool whole_ = false;                                   // this rank's sums are those of all of K
-  std::set<int> rescaled_;                               // products whose sums await this iteration's
+  std::map<int, Held> late_fragments_;                   // of the iteration before
+  std::set<int> rescaled_, late_rescaled_;               // products whose sums await this iteration's
+  bool late_ = false;                                    // the step at hand takes what that one left
   std::set<int> updated_;                                // states that have seen this iteration
   std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
 };

@@ -54,6 +54,7 @@ struct AgentState {
   Clock fenced, fenced_own;  // the same two, of what a fence_proxy has passed on to the asynchronous proxy
   std::array<std::int64_t, group_kinds> committed{};
   std::array<std::optional<Touch>, group_kinds> last;  // the operation started last
+  std::map<int, Touch> multiplies;                     // by channel, the wgmma started last
   std::map<int, std::size_t> rounds;                   // of each barrier, that it has come to
   bool waits = false;                                  // at a barrier, having come to it
 };

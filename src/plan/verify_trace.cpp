@@ -17,7 +17,9 @@ struct Shortening {
   std::int64_t modulus = 1, least = 0;
   std::int64_t together = -1;  // what every loop loses, where agents must stay in step
 
+  /// An iteration's number at which a loop begins or ends. What stands in front of the first iteration is not lost.
   std::int64_t operator()(std::int64_t trips) const {
+    if (trips <= 1) return trips;
     if (together >= 0) return trips - together;
     return trips - lost(trips);
   }
@@ -34,7 +36,8 @@ Shortening shortening(const Schedule& s) {
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
     for (const Step& step : agent.steps) {
-      if (step.kind == StepKind::loop_begin && step.loop != Loop::tiles) trips.insert(step.trips);
+      if (step.kind == StepKind::loop_begin && step.loop != Loop::tiles && step.trips > 1)
+        trips.insert(step.trips);
       reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
@@ -75,7 +78,8 @@ struct Unroller {
           continue;
         }
         const std::int64_t count = shorten(step.trips);
-        for (std::int64_t i = step.from; i < count; ++i) run(k + 1, close, i, count, step.trips, true, base);
+        for (std::int64_t i = shorten(step.from); i < count; ++i)
+          run(k + 1, close, i, count, step.trips, true, base);
         loop_seen = true;
         k = close;
         continue;

@@ -115,13 +115,13 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // Lines of K are halved line by line, spans of columns span by span; both halves lie whole one behind the other.
-    const bool spans = b.inner == last;
-    if (spans ? boxes(b) % ranks != 0 : b.padded[last] % (ranks * 8) != 0) return false;
+    // Spans are halved span by span, where there is one alone its lines line by line; both halves lie whole one behind the other.
+    const bool spans = boxes(b) % ranks == 0;
+    if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     Copy& copy = plan.copies.at(operand);
     copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
     if (!copy.row) return false;
-    plan.parts[operand] = last;
+    plan.parts[operand] = spans ? b.inner : last;
   }
   return any;
 }

@@ -118,11 +118,6 @@ class Relating {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
     const int along = change_.axis >= 0 ? op_->map[change_.axis] : -1;
-    if (const graph::Attributes& a = op_->attributes; a.dim >= 0 && along == a.dim) {
-      const std::int64_t each = after_.tensors[tile].shape[a.dim];
-      if (a.start % each != 0 || a.end % each != 0)
-        refuse("what is stored, from {} to {}, is no whole number of tiles of {}", a.start, a.end, each);
-    }
     if (r.kind == Kind::same) {
       if (along >= 0) refuse("each block stores the same tile, and their number is the result's size");
       return std::nullopt;

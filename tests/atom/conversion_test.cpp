@@ -143,6 +143,11 @@ TEST(Math, IsAccurateToOneMillionth) {
     const float x = std::normal_distribution<float>(0, i % 2 ? 1.0f : 6.0f)(random);
     const long double e = std::exp(-static_cast<long double>(x));
     near(zellige::exp(x), 1 / e);
+    const float top = x + std::fabs(std::normal_distribution<float>(0, 4.0f)(random));
+    const long double below = std::exp(0.125L * x - static_cast<long double>(top));
+    ASSERT_LE(std::fabs(zellige::exp_below(x, 0.125f, top) - below),
+              1e-6L * (1 + std::fabs(x) + std::fabs(top)) * below + 1e-37L)
+        << x << " " << top;
     near(zellige::sigmoid(x), 1 / (1 + e));
     near(zellige::silu(x), x / (1 + e));
     near(zellige::log(std::fabs(x)), std::log(std::fabs(static_cast<long double>(x))));
@@ -154,6 +159,10 @@ TEST(Math, IsAccurateToOneMillionth) {
     const long double gelu = x * 0.5L * std::erfc(-x / std::sqrt(2.0L));
     ASSERT_LE(std::fabs(zellige::gelu(x) - gelu), 1e-6L * std::fabs(gelu) * (1 + 0.5L * x * x) + 1e-37L) << x;
   }
+  // What is masked is nothing, where nothing has raised the maximum yet, too.
+  EXPECT_EQ(exp_below(-infinity, 0.125f, -3.4028234664e38f), 0.0f);
+  EXPECT_EQ(exp_below(-infinity, 1.0f, 3.0f), 0.0f);
+  EXPECT_TRUE(std::isnan(exp_below(infinity, 1.0f, infinity)));
   EXPECT_EQ(relu(-1.0f), 0.0f);
   EXPECT_EQ(clamp(5.0f, -1.0f, 2.0f), 2.0f);
   EXPECT_EQ(silu(-200.0f), 0.0f);

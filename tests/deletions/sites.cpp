@@ -57,6 +57,8 @@ class Line {
     calls("tma_store_commit(", Kind::commit);
     calls("ring.wait(", Kind::wait);
     calls("ring.release(", Kind::release);
+    calls("exchange.wait(", Kind::wait);
+    calls("exchange.release(", Kind::release);
     calls("fence_proxy_async_shared(", Kind::fence);
     calls("fence_mbarrier_init(", Kind::fence);
     calls("griddep_wait(", Kind::wait);

@@ -2,7 +2,7 @@
 # Everything that needs a GPU, on demand: tests/gpu/run.sh ZELLIGE MUGRAPHS OUT [SANITIZERS]
 # 1. every graph on the GPU; 2. the same on the emulator; 3. their arrays compared; 4. compute-sanitizer on the first graph
 # of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph; 6. the Python package on torch's tensors;
-# 7. each operator, attention and every cast beside PyTorch's.
+# 7. each operator, attention and every cast beside PyTorch's; 8. what was compiled ahead of time, launched by a server's threads.
 set -uo pipefail
 zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -32,5 +32,9 @@ for program in "meaning/compare.py --on gpu" "meaning/attention.py --on gpu" gpu
   PYTHONPATH=$here/python ZELLIGE_LIBRARY=$build/libzellige.so python3 "$here"/tests/$program | tee -a "$out/torch.txt"
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 done
+cuda=$(cd "$(dirname "$(command -v nvcc)")/.." && pwd)
+"$zellige" transpile "$here/examples/mlp.json" --target sm_90a --emit h,cubin,so -o "$work" &&
+  g++ -std=c++17 -I "$work" -I "$here/include" -I "$cuda/include" "$here/tests/gpu/ahead_of_time.cpp" "$work/mlp.so" -L "$build" -lzellige -L "$cuda/lib64" -lcudart -o "$work/ahead_of_time" &&
+  LD_LIBRARY_PATH=$work:$build:$cuda/lib64:${LD_LIBRARY_PATH:-} "$work/ahead_of_time" "$here/examples/mlp.json" "$work/mlp.manifest.json" || failed=1
 [ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
 exit $failed

@@ -92,5 +92,24 @@ TEST(HeadOrder, TakesEachTileOnce) {
       }
 }
 
+TEST(LongAndShort, TakesEachTileOnceAndTwoThatMakeUpForEachOther) {
+  for (int below : {1, 3})
+    for (int extent : {2, 4, 10})
+      for (int above : {1, 5})
+        for (int blocks : {1, 2, 7}) {
+          const LongAndShort order{below, extent};
+          const int tiles = below * extent * above;
+          std::vector<int> taken(static_cast<std::size_t>(tiles));
+          for (int block = 0; block < blocks; ++block)
+            for (int pair = block, turn = 0, longer = 0; pair < tiles / 2; pair += turn * blocks, turn ^= 1) {
+              const int tile = order(pair, turn), along = tile / below % extent;
+              ++taken.at(static_cast<std::size_t>(tile));
+              if (turn == 0) ASSERT_GE(longer = along, extent / 2);
+              if (turn == 1) ASSERT_EQ(longer + along, extent - 1) << tile;
+            }
+          for (int n : taken) ASSERT_EQ(n, 1) << below << " " << extent << " " << above << " " << blocks;
+        }
+}
+
 }  // namespace
 }  // namespace zellige

@@ -202,6 +202,7 @@ def run_fixed(kernel, out, a):
         if text.count(old) != 1:
             sys.exit("fixed.txt: %s has '%s' %d times, it must be there once" % (header, old, text.count(old)))
         shutil.rmtree(folder / "zellige", ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
         expected = out / (kernel + ".right")
         if n == 0:
             subprocess.run([str(compile_program(kernel, folder, a.build, a.compiler.split())), "save", str(expected)],

@@ -198,7 +198,14 @@ KernelGraph hopper_matmul() {
   return b.build();
 }
 
-/// The other majors, bfloat16, and sizes that no tile divides.
+/// Half of K for each of two blocks: four tiles are too few.
+KernelGraph hopper_split_k() {
+  Builder b("hopper_split_k");
+  const Tensor A = b.input("A", {256, 1024}), B = b.input("B", {1024, 256});
+  b.output(matmul(A, B), "C");
+  return b.build();
+}
+
 /// y = silu(x g) * (x u): two products of one loop, which share x.
 KernelGraph hopper_gate_and_up() {
   Builder b("hopper_gate_and_up");
@@ -235,6 +242,7 @@ KernelGraph hopper_attention(bool causal) {
   return b.build();
 }
 
+/// The other majors, bfloat16, and sizes that no tile divides.
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
   Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
@@ -273,6 +281,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"hopper_attention", {select, group, agents, memory}, [] { return hopper_attention(false); }, "sm_90a"},
       {"hopper_causal", {agents}, [] { return hopper_attention(true); }, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
+      {"hopper_split_k", {agents, memory}, hopper_split_k, "sm_90a"},
   };
   return graphs;
 }

@@ -202,11 +202,11 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   std::rotate(at, at + 1, end + 1);
   EXPECT_EQ(
       verdict(bad),
-      name + "'mma %12' takes %11 as fragments, which no task before it in this section leaves in registers");
+      name + "'mma %13' takes %12 as fragments, which no task before it in this section leaves in registers");
   bad = good;  // the running maximum behind its readers
   move_last(bad, task_of(good, TaskKind::accumulate));
   EXPECT_EQ(verdict(bad),
-            name + "'to lines %10' reads %7 in registers, where no task before it in this section leaves it");
+            name + "'to lines %11' reads %8 in registers, where no task before it in this section leaves it");
 }
 
 // Row sums in registers: read as another row's, left by nobody, or of rows that warps share, they are refused.
@@ -227,7 +227,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   move_last(bad, sum);
   EXPECT_EQ(
       verdict(bad),
-      name + "'accumulate %6' reads %5 in registers, where no task before it in this section leaves it");
+      name + "'accumulate %7' reads %5 in registers, where no task before it in this section leaves it");
   bad = good;  // each lane for a row of its own
   bad.contexts[at].share = sweep(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
   EXPECT_EQ(verdict(bad), name +

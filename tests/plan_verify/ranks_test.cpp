@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "schedules.hpp"
 
 namespace zellige::plan {
@@ -79,6 +81,94 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
   s = hopper_matmul(4);
   s.ranks = 2;
   EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
+}
+
+/// hopper_matmul with K split over a cluster: each rank sends the others their part of its sums, and adds what comes.
+Schedule split_k_matmul(std::int64_t trips, int ranks = 2) {
+  Schedule s = hopper_matmul(trips);
+  s.ranks = ranks;
+  const int partial = static_cast<int>(s.tensors.size()), peers = static_cast<int>(s.channels.size());
+  s.tensors.push_back({.name = "partial", .offset = 160 * 1024, .bytes = (ranks - 1) * 16 * 1024});
+  s.channels.push_back({.name = "peers",
+                        .tensor = partial,
+                        .producer = 1,
+                        .consumers = {1},
+                        .by = Synchronisation::mbarrier_peers});
+  std::vector<Step>& steps = s.agents[1].steps;
+  const auto round = std::ranges::find(steps, "round", &Step::what);
+  Step send = work("send", {}, {{.tensor = partial}}, 1);
+  send.to_peers = true;
+  const std::vector<Step> exchange{send, release(peers), acquire(peers),
+                                   work("add", {{.tensor = partial}}, {})};
+  steps.insert(round, exchange.begin(), exchange.end());
+  return s;
+}
+
+TEST(Peers, PutTheirSumsTogether) {
+  for (int ranks : {2, 4, 8})
+    for (std::int64_t trips : {2, 3, 40}) {
+      Schedule s = split_k_matmul(trips, ranks);
+      if (ranks == 8) s.tensors.back().bytes = 7 * 8 * 1024;
+      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trips << " trips";
+    }
+}
+
+TEST(Peers, MissEachStepOfTheExchange) {
+  const auto without = [](StepKind kind, const char* what) {
+    Schedule s = split_k_matmul(12);
+    std::vector<Step>& steps = s.agents[1].steps;
+    steps.erase(std::ranges::find_if(steps, [&](const Step& step) {
+      return what ? step.what == what : step.kind == kind && step.channel == 3;
+    }));
+    return verdict(s);
+  };
+  EXPECT_EQ(without(StepKind::release, nullptr),
+            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 14 (acquire) "
+            "after the loop for "
+            "consumer of rank 1 to fill partial of rank 0[0] of channel peers of rank 0 from rank 1, which "
+            "it has acquired but "
+            "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
+            "step 14 (acquire) after "
+            "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel peers of rank 1 from "
+            "rank 0, which it has "
+            "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
+            "every barrier all its "
+            "agents");
+  EXPECT_EQ(without(StepKind::acquire, nullptr),
+            "kernel: consumer of rank 0 reads partial of rank 0[0] in step 'add' after the loop, which "
+            "nobody need have written by "
+            "then; step 'send' after the loop, of agent consumer of rank 1, writes it: make consumer of rank "
+            "0 wait for that, by a "
+            "channel or a barrier");
+  EXPECT_EQ(without(StepKind::work, "send"),
+            "kernel: consumer of rank 0 releases channel peers of rank 1 from rank 0 in step 12 (release) "
+            "after the loop without "
+            "holding a stage of it; acquire peers of rank 1 from rank 0 before this step");
+  // Where the ring lies, another rank may still be reading.
+  Schedule s = split_k_matmul(12);
+  s.tensors.back().offset = 0;
+  EXPECT_EQ(verdict(s),
+            "kernel: consumer of rank 0 writes partial of rank 1[0] in step 'send' after the loop, but the "
+            "wgmma of step 'wgmma' of "
+            "iteration 7, of agent consumer of rank 1, may still read sA of rank 1[0] (same bytes) as far as "
+            "other threads know: "
+            "only the threads that started it have waited; put a barrier, or a release and an acquire, "
+            "between that wait_group and "
+            "this step");
+}
+
+TEST(Peers, RefuseWhatNoChannelCarries) {
+  Schedule s = split_k_matmul(12);
+  s.ranks = 1;
+  EXPECT_EQ(verdict(s),
+            "kernel: channel peers has stages 1 and ranks 1; what ranks send each other takes one stage, and "
+            "2 of them at least");
+  s = split_k_matmul(12);
+  s.channels.back().tensor = 2;
+  EXPECT_EQ(verdict(s),
+            "kernel: consumer, step 'send', writes to the other ranks through no channel of theirs; name one "
+            "by mbarrier_peers that "
+            "carries the one tensor");
 }
 
 // Tiles one after another: the ring goes on where the tile before left it.

@@ -109,8 +109,9 @@ TEST(Refusal, OfASliceThatWouldCutTiles) {
   EXPECT_EQ(refusal(stored(32), {0, {4}, {32}, 1}), "taken");
   EXPECT_EQ(
       refusal(stored(24), {0, {4}, {32}, 1}),
-      "graph g, operator 0 (custom), block operator 2 (output): the grid's x cannot go from 8 to 4 blocks: "
-      "what is stored, from 0 to 24, is no whole number of tiles of 16");
+      "graph g, operator 0 (custom), block operator 2 (output): expected start and end to be whole tiles "
+      "of 16 along "
+      "dimension 0, one after the other, within 0 and 64, found 0 and 24");
 }
 
 TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {

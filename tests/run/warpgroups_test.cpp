@@ -4,6 +4,8 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "plan/verify.hpp"
+#include "plan/verify_registers.hpp"
 
 namespace zellige::run {
 namespace {
@@ -66,6 +68,54 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
     }
 }
 
+// Two blocks a tile, each with half of K: every element once, from both.
+TEST(Warpgroups, SplitKOverPairsOfBlocks) {
+  for (bool along : {false, true}) {
+    const Case c{256, 256, 1024, along, along, along ? DType::f16 : DType::bf16};
+    const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"));
+    EXPECT_EQ(plan.kernels[0].split_k, 2);
+    EXPECT_EQ(plan.kernels[0].blocks, 8);
+    expect_right(tiled(c), c, {});
+  }
+}
+
+// What follows the product reads a row of another tensor; a result in float32 takes twice as many boxes.
+TEST(Warpgroups, SplitKUnderAnEpilogue) {
+  for (DType to : {DType::f16, DType::f32}) {
+    graph::Builder b("epilogue");
+    const auto X = b.input("X", {128, 2048}), W = b.input("W", {2048, 256}), bias = b.input("bias", {1, 256});
+    b.output(b.custom({.grid = {2}, .block = {256}, .loop = 32},
+                      [&](graph::BlockBuilder& t) {
+                        const auto sum =
+                            accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0})));
+                        t.store(cast(relu(sum + t.load(bias, {.x = 1})), to), {.x = 1});
+                      })[0],
+             "Y");
+    const graph::KernelGraph g = b.build();
+    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+    EXPECT_EQ(plan.kernels[0].split_k, 2) << plan::print(plan);
+    std::vector<graph::Array> inputs;
+    for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+    expect_as_reference(g, inputs, 0, 0, "sm_90a");
+  }
+}
+
+// Sums of rows, or a part of a line of TMA for each rank: K stays whole.
+TEST(Warpgroups, KStaysWholeWhereRanksCannotStoreAPartEach) {
+  Case c{256, 256, 1024, false, true, DType::f16};
+  graph::Builder b("rows");
+  const auto A = b.input("A", {256, 1024}), B = b.input("B", {1024, 256});
+  b.output(b.custom({.grid = {2}, .block = {256}, .loop = 16},
+                    [&](graph::BlockBuilder& t) {
+                      const auto sum = accum(matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0})));
+                      t.store(sum / reduction(sum, 1), {.x = 0});
+                    })[0],
+           "Y");
+  EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].split_k, 1);
+  c.k = 448;  // seven iterations
+  EXPECT_EQ(plan::make_plan(tiled(c), target::find("sm_90a")).kernels[0].split_k, 1);
+}
+
 /// Y = (X G) * (Z U), where Z may be X and U may be G; tiles of 128 rows and `columns` columns.
 graph::KernelGraph two_products(bool same_left, bool same_right, std::int64_t columns = 128) {
   graph::Builder b("two_products");
@@ -121,23 +171,23 @@ TEST(Warpgroups, TakeSizesThatNoTileDivides) {
 // ---- two products, one behind the other ----
 
 struct Attended {
-  std::int64_t dim = 64, tile = 128;
-  bool keys_along_d = true;  // else along the keys
+  std::int64_t dim = 64, tile = 128, heads = 2, tiles = 3;  // tiles: of keys
+  bool keys_along_d = true;                                 // else along the keys
   int warps = 8;
   std::optional<std::int64_t> tril = {};
   double masked = -std::numeric_limits<double>::infinity();
   DType dtype = DType::f16;
 };
 
-/// Two heads of two tiles of queries, three tiles of keys; sums of P over the loop beside, rescaled as O is.
+/// Heads of two tiles of queries; sums of P over the loop beside, rescaled as O is.
 graph::KernelGraph attention(const Attended& a) {
-  const std::int64_t rows = 16 * a.warps, keys = 3 * a.tile;
+  const std::int64_t rows = 16 * a.warps, keys = a.tiles * a.tile;
   graph::Builder b("attention");
-  const auto Q = b.input("Q", {2, 2 * rows, a.dim}, a.dtype),
-             K = b.input("K", {2, a.dim, keys}, a.dtype,
+  const auto Q = b.input("Q", {a.heads, 2 * rows, a.dim}, a.dtype),
+             K = b.input("K", {a.heads, a.dim, keys}, a.dtype,
                          a.keys_along_d ? graph::Strides{a.dim * keys, 1, a.dim} : graph::Strides{}),
-             V = b.input("V", {2, keys, a.dim}, a.dtype);
-  b.output(b.custom({.grid = {2, 2}, .block = {32 * a.warps}, .loop = 3},
+             V = b.input("V", {a.heads, keys, a.dim}, a.dtype);
+  b.output(b.custom({.grid = {a.heads, 2}, .block = {32 * a.warps}, .loop = a.tiles},
                     [&](graph::BlockBuilder& t) {
                       const auto q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
                                  v = t.load(V, {.x = 0, .loop = 1});
@@ -174,6 +224,119 @@ TEST(WarpgroupChains, AreAttention) {
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
   expect_attention({.warps = 4});
+}
+
+std::string verdict(const plan::KernelPlan& plan) {
+  try {
+    plan::verify(plan.schedule, "attention", target::find("sm_90a"));
+    plan::verify_registers(plan);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// Whatever orders two steps, and whatever fills registers that a later iteration takes: without it no plan is accepted.
+TEST(WarpgroupChains, NeedEveryStep) {
+  const plan::Plan made =
+      plan::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::stay}});
+  const plan::KernelPlan& plan = made.kernels.at(0);
+  ASSERT_EQ(verdict(plan), "");
+  const auto needed = [&](const plan::Step& step) {
+    using Kind = plan::StepKind;
+    using Work = plan::TaskKind;
+    if (step.task < 0)
+      return step.kind != Kind::loop_begin && step.kind != Kind::loop_end && !plan::depends(step.kind);
+    const Work work = plan.tasks[static_cast<std::size_t>(step.task)].kind;
+    return step.kind != Kind::start &&
+           (work == Work::mma || work == Work::to_operand || work == Work::to_registers ||
+            work == Work::to_lines || work == Work::rescale || work == Work::copy_in);
+  };
+  int tried = 0;
+  for (std::size_t a = 0; a < plan.schedule.agents.size(); ++a)
+    for (std::size_t k = 0; k < plan.schedule.agents[a].steps.size(); ++k) {
+      if (!needed(plan.schedule.agents[a].steps[k])) continue;
+      plan::KernelPlan without = plan;
+      auto& steps = without.schedule.agents[a].steps;
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
+      EXPECT_NE(verdict(without), "") << plan.schedule.agents[a].name << " without step " << k << ", "
+                                      << plan::print(plan.schedule, plan.schedule.agents[a].steps[k], true);
+      ++tried;
+    }
+  EXPECT_GE(tried, 40);
+}
+
+// Iterations that the mask leaves whole are ordered as the others are.
+TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
+  const plan::Plan made = plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::stay}});
+  const plan::Schedule& s = made.kernels.at(0).schedule;
+  std::vector<std::string> bodies;
+  const std::vector<plan::Step>& steps = s.agents.at(0).steps;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].kind != plan::StepKind::loop_begin || !steps[k].bounded) continue;
+    bodies.emplace_back();
+    for (std::size_t i = k + 1; i < plan::closing(steps, k); ++i)
+      bodies.back() += plan::print(s, steps[i], true) + "\n";
+  }
+  ASSERT_EQ(bodies.size(), 2u);
+  EXPECT_EQ(bodies[0], bodies[1]);
+}
+
+TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
+  const plan::Plan made = plan::make_plan(attention({}), target::find("sm_90a"));
+  const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
+    plan::KernelPlan plan = made.kernels.at(0);
+    for (plan::Step& step : plan.schedule.agents.at(0).steps)
+      if (change(step)) break;
+    return verdict(plan);
+  };
+  EXPECT_EQ(
+      changed([](plan::Step& s) { return std::exchange(s.late, false); }),
+      "attention_k0: 'mma %13' takes %12 as fragments, which no task before it in this section leaves in "
+      "registers");
+  EXPECT_EQ(
+      changed([](plan::Step& s) {
+        if (!s.late) return false;
+        s.reads.at(0).lag = 0;
+        return true;
+      }),
+      "attention: consumer reads V[1] in step 'mma s10' of iteration 1, but the TMA copy of step 'copy in V' "
+      "of iteration 1, of agent producer, may still write it: consumer is 1 acquire of channel second ring "
+      "short of it; acquire second ring before this step");
+  EXPECT_EQ(
+      changed([](plan::Step& s) {
+        if (s.kind != plan::StepKind::wait_group || s.pending != 1) return false;
+        s.pending = 2;
+        return true;
+      }),
+      "attention: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
+      "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
+      "consumer leaves the newest 2 under way; put wait_group 1 before this step");
+}
+
+// Iterations that a mask leaves nothing of, and those that it leaves whole, counted one query and key after another.
+TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
+  int some = 0;
+  for (std::int64_t tile : {64, 128})
+    for (std::int64_t tril = -130; tril <= 400; tril += 53) {
+      const plan::Plan made =
+          plan::make_plan(attention({.tile = tile, .tiles = 5, .tril = tril}), target::find("sm_90a"));
+      const std::optional<plan::Trips>& trips = made.kernels.at(0).trips;
+      if (!trips) continue;
+      for (std::int64_t block = 0; block < 2; ++block) {
+        std::int64_t any = 0, all = 0;
+        for (std::int64_t i = 0; i < 5; ++i) {
+          std::int64_t kept = 0;
+          for (std::int64_t q = 0; q < 128; ++q)
+            for (std::int64_t k = 0; k < tile; ++k) kept += i * tile + k - (block * 128 + q) <= tril;
+          any += kept > 0, all += kept == 128 * tile;
+        }
+        EXPECT_EQ(trips->of(block, 5), std::max<std::int64_t>(any, 1)) << tile << " " << tril << " " << block;
+        EXPECT_EQ(trips->whole(block, 5), all) << tile << " " << tril << " " << block;
+        some += all > 0 && any < 5;
+      }
+    }
+  EXPECT_GT(some, 2);
 }
 
 TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {

@@ -56,6 +56,14 @@ ZELLIGE_ANYWHERE float exp(float x) {
 #endif
 }
 
+/// e to the (scale x - top) in two instructions where scale and top serve several numbers: off by a few ulp of |scale x| and |top|,
+/// as the two are rounded apart. A top of the lowest finite number, that nothing has raised yet, is no infinity.
+ZELLIGE_ANYWHERE float exp_below(float x, float scale, float top) {
+  constexpr float log2e = 1.4426950409f, lowest = -3.4028234664e38f;
+  const float shift = top * log2e;
+  return exp2(fma(x, scale * log2e, -(shift < lowest ? lowest : shift)));
+}
+
 /// What several numbers are divided by, x / d each: within 2 ulp, one reciprocal for all. A divisor whose reciprocal would
 /// overflow or be subnormal is scaled first, and the numbers with it.
 class Divisor {

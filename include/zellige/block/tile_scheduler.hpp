@@ -3,7 +3,7 @@
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
 //
-// And that of attention's rows, head by head: HeadOrder.
+// And that of attention's rows, head by head: HeadOrder; of any grid's tiles, of which some have more to do than others: LongAndShort.
 #pragma once
 #include <zellige/atom/config.hpp>
 
@@ -21,6 +21,20 @@ struct TileOrder {
     const int g = t / (group * columns), in_group = t - g * group * columns;
     const int left = rows - g * group, height = left < group ? left : group;
     return {g * group + in_group % height, in_group / height};
+  }
+};
+
+/// Tiles of which those further along one axis have more to do than those before them: a block takes the n-th from the end, and
+/// behind it the n-th from the beginning, which make up for each other. `below`: tiles from one to the next along the axis, of
+/// which there is an even number.
+///
+///   for (int pair = blockIdx.x, turn = 0; pair < tiles / 2; pair += turn * gridDim.x, turn ^= 1) { int t = order(pair, turn); ... }
+struct LongAndShort {
+  int below, extent;
+
+  ZELLIGE_ANYWHERE int operator()(int pair, int turn) const {
+    const int low = pair % below, n = pair / below % (extent / 2), high = pair / (below * (extent / 2));
+    return low + below * ((turn ? n : extent - 1 - n) + extent * high);
   }
 };
 

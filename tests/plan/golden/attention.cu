@@ -17,14 +17,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto sQ = shared_tile<half_t>("Q", 69632, 2048, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>{}));
   const auto sK = shared_ring<half_t, 4>("K", 0, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
   const auto sV = shared_ring<half_t, 4>("V", 32768, 16384, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{}));
-  Vec<float, 1> acc6[2];
-  for (int i = 0; i < 2; ++i) acc6[i][0] = (-3.4028235e+38f);
   Vec<float, 1> acc7[2];
-  for (int i = 0; i < 2; ++i) acc7[i][0] = 0.0f;
-  Fragment<1, 32, 64, 1, 2, 1, 1> acc12;
-  acc12.clear();
-  Vec<float, 1> acc15[2];
-  for (int i = 0; i < 2; ++i) acc15[i][0] = 0.0f;
+  for (int i = 0; i < 2; ++i) acc7[i][0] = (-3.4028235e+38f);
+  Vec<float, 1> acc8[2];
+  for (int i = 0; i < 2; ++i) acc8[i][0] = 0.0f;
+  Fragment<1, 32, 64, 1, 2, 1, 1> acc13;
+  acc13.clear();
+  Vec<float, 1> acc16[2];
+  for (int i = 0; i < 2; ++i) acc16[i][0] = 0.0f;
   // Q (1, 32, 64): 256 copies of 16 bytes
   #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -90,10 +90,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        Vec<float, 2> r0;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r0[v] = (acc3.pair(i)[v] * 0.125f);
-        for (int v = 0; v < 2; ++v) sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)], r0[v]);
+        for (int v = 0; v < 2; ++v) sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)], acc3.pair(i)[v]);
       }
     }
     Vec<float, 1> acc5[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
@@ -101,53 +98,50 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       #pragma unroll
       for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc5[r][0] = max_lanes<4>(sum5[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
     }
-    Vec<float, 1> acc10[Fragment<1, 32, 1, 1, 2, 1, 1>::lines];
+    Vec<float, 1> acc11[Fragment<1, 32, 1, 1, 2, 1, 1>::lines];
     if (tid < 64) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
-        const Vec<float, 1> r1{acc5[i][0]};
+        const Vec<float, 1> r0{(acc5[i][0] * 0.125f)};
         {
-          const float old = acc6[i][0];
-          acc6[i][0] = zellige::max(old, r1[0]);
-          acc7[i][0] = it == 0 ? 0.0f : old - acc6[i][0];
+          const float old = acc7[i][0];
+          acc7[i][0] = zellige::max(old, r0[0]);
+          acc8[i][0] = it == 0 ? 0.0f : old - acc7[i][0];
         }
-        const float r2 = zellige::exp(acc7[i][0]);
-        acc10[i][0] = r2;
+        const float r1 = zellige::exp(acc8[i][0]);
+        acc11[i][0] = r1;
       }
     }
-    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum14;
-    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum14[i] = 0.0f;
-    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op11;
+    Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum15;
+    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum15[i] = 0.0f;
+    Operand<half_t, Fragment<1, 32, 64, 1, 2, 1, 1>> op12;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-        Vec<float, 2> r3;
+        Vec<float, 2> r2;
         #pragma unroll
-        for (int v = 0; v < 2; ++v) r3[v] = (acc3.pair(i)[v] * 0.125f);
-        Vec<float, 2> r4;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r4[v] = zellige::exp((r3[v] - acc6[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]));
-        op11.put(i, r4[0], r4[1]);
-        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= acc10[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0];
-        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r4[v];
+        for (int v = 0; v < 2; ++v) r2[v] = zellige::exp_below(acc3.pair(i)[v], 0.125f, acc7[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+        op12.put(i, r2[0], r2[1]);
+        for (int v = 0; v < 2; ++v) acc13.pair(i)[v] *= acc11[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0];
+        for (int v = 0; v < 2; ++v) sum15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)] += r2[v];
       }
     }
     // pv =  x V: 32x64x64 on mma.sync, warps 1x2x1
     if (warp < 2) {
-      multiply<half_t, 64, false>(acc12, op11, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
+      multiply<half_t, 64, false>(acc13, op12, view(sV.shift(stage * 4096), composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>{})), warp, lane);
     }
-    Vec<float, 1> acc14[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
+    Vec<float, 1> acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::lines];
     if (warp < 2) {
       #pragma unroll
-      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc14[r][0] = sum_lanes<4>(sum14[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
+      for (int r = 0; r < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++r) acc15[r][0] = sum_lanes<4>(sum15[r], Fragment<1, 32, 64, 1, 2, 1, 1>::line_at(r, warp, lane).m);
     }
     if (tid < 64) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 1, 1, 2, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
-        acc15[i][0] = acc15[i][0] * acc10[i][0] + acc14[i][0];
+        acc16[i][0] = acc16[i][0] * acc11[i][0] + acc15[i][0];
       }
     }
     stage = stage + 1 == 4 ? 0 : stage + 1;
@@ -157,11 +151,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     #pragma unroll
     for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 32, 64, 1, 2, 1, 1>::at(i, warp, lane);
-      const Divisor d5(acc15[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
-      Vec<float, 2> r6;
+      const Divisor d3(acc16[Fragment<1, 32, 64, 1, 2, 1, 1>::line(i)][0]);
+      Vec<float, 2> r4;
       #pragma unroll
-      for (int v = 0; v < 2; ++v) r6[v] = (acc12.pair(i)[v] / d5);
-      write<2>(sO_out(0, at.m, at.n), r6);
+      for (int v = 0; v < 2; ++v) r4[v] = (acc13.pair(i)[v] / d3);
+      write<2>(sO_out(0, at.m, at.n), r4);
     }
   }
   __syncthreads();

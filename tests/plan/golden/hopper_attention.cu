@@ -5,14 +5,15 @@
 
 using namespace zellige;
 
-// Grid 2 x 1 x 1, 81968 bytes of shared memory, 2 iterations, 2 stages.
+// Grid 2 x 1 x 1, 82000 bytes of shared memory, 2 iterations, 2 stages.
 extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __grid_constant__ TmaDescriptor mQ, const __grid_constant__ TmaDescriptor mK, const __grid_constant__ TmaDescriptor mV, const __grid_constant__ TmaDescriptor mO) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
   const int bx = blockIdx.x;
   const auto sO_out = shared_tile<half_t>("O_out", 0, 8192, composition(Swizzle<3, 3, 3>{}, Layout<Shape<Int<1>, Int<128>, Int<64>>, Stride<Int<8192>, Int<64>, Int<1>>>{}));
-  const auto ring = Ring<2, Tiles<16384, 16384>>::at({0, 32768}, 81920, {"K", "V"});
-  const auto ring1 = Ring<1, Tiles<16384>>::at(65536, 81952, {"Q"});
+  const auto ring = Ring<2, Tiles<16384>>::at(0, 81920, {"K"});
+  const auto ring1 = Ring<2, Tiles<16384>>::at(32768, 81952, {"V"});
+  const auto ring2 = Ring<1, Tiles<16384>>::at(65536, 81984, {"Q"});
   if (threadIdx.x == 0) {
     prefetch_tma_descriptor(mQ);
     prefetch_tma_descriptor(mK);
@@ -20,29 +21,31 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
     prefetch_tma_descriptor(mO);
     ring.init(8);
     ring1.init(8);
+    ring2.init(8);
     fence_mbarrier_init();
   }
   __syncthreads();
   roles(consumer<8, 0>([&] {
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
     auto ring1_next = ring1.first(), ring1_used = ring1.first(), ring1_at = ring1.first();
-    Vec<float, 1> acc6[2];
-    for (int i = 0; i < 2; ++i) acc6[i][0] = (-3.4028235e+38f);
+    auto ring2_next = ring2.first(), ring2_used = ring2.first(), ring2_at = ring2.first();
     Vec<float, 1> acc7[2];
-    for (int i = 0; i < 2; ++i) acc7[i][0] = 0.0f;
-    Fragment<1, 128, 64, 1, 8, 1, 1> acc12;
-    acc12.clear();
-    Vec<float, 1> acc15[2];
-    for (int i = 0; i < 2; ++i) acc15[i][0] = 0.0f;
-    ring1_at = ring1_next++;
-    ring1.wait(ring1_at);
-    #pragma unroll 1
-    for (int it = 0; it < 2; ++it) {
+    for (int i = 0; i < 2; ++i) acc7[i][0] = (-3.4028235e+38f);
+    Vec<float, 1> acc8[2];
+    for (int i = 0; i < 2; ++i) acc8[i][0] = 0.0f;
+    Fragment<1, 128, 64, 1, 8, 1, 1> acc13;
+    acc13.clear();
+    Vec<float, 1> acc16[2];
+    for (int i = 0; i < 2; ++i) acc16[i][0] = 0.0f;
+    ring2_at = ring2_next++;
+    ring2.wait(ring2_at);
+    Operand<half_t, Fragment<1, 128, 128, 1, 8, 1, 1>> op12;
+    {
       ring_at = ring_next++;
       ring.wait(ring_at);
       // s3 = Q x K: 128x128x64 on wgmma m64n128k16
       Fragment<1, 128, 128, 1, 8, 1, 1> acc3;
-      issue_wgmma<half_t, 4>(acc3, k_major<128>(ring1.tile(ring1_at, 0) + warp / 4 * 8192), k_major<128>(ring.tile(ring_at, 0)), false);
+      issue_wgmma<half_t, 4>(acc3, k_major<128>(ring2.tile(ring2_at, 0) + warp / 4 * 8192), k_major<128>(ring.tile(ring_at, 0)), false);
       wgmma_commit();
       wgmma_wait<0>();
       Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
@@ -50,69 +53,146 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
-        Vec<float, 2> r0;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r0[v] = (acc3.pair(i)[v] * 0.125f);
-        for (int v = 0; v < 2; ++v) sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)], r0[v]);
+        for (int v = 0; v < 2; ++v) sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)], acc3.pair(i)[v]);
       }
       Vec<float, 1> acc5[Fragment<1, 128, 128, 1, 8, 1, 1>::lines];
       #pragma unroll
       for (int r = 0; r < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++r) acc5[r][0] = max_lanes<4>(sum5[r], Fragment<1, 128, 128, 1, 8, 1, 1>::line_at(r, warp, lane).m);
-      Vec<float, 1> acc10[Fragment<1, 128, 1, 1, 8, 1, 1>::lines];
+      Vec<float, 1> acc11[Fragment<1, 128, 1, 1, 8, 1, 1>::lines];
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
-        const Vec<float, 1> r1{acc5[i][0]};
+        const Vec<float, 1> r0{(acc5[i][0] * 0.125f)};
         {
-          const float old = acc6[i][0];
-          acc6[i][0] = zellige::max(old, r1[0]);
-          acc7[i][0] = it == 0 ? 0.0f : old - acc6[i][0];
+          const float old = acc7[i][0];
+          acc7[i][0] = zellige::max(old, r0[0]);
+          acc8[i][0] = 0.0f;
         }
-        const float r2 = zellige::exp(acc7[i][0]);
-        acc10[i][0] = r2;
+        const float r1 = zellige::exp(acc8[i][0]);
+        acc11[i][0] = r1;
       }
-      Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum14;
-      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum14[i] = 0.0f;
-      Operand<half_t, Fragment<1, 128, 128, 1, 8, 1, 1>> op11;
+      Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum15;
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum15[i] = 0.0f;
+      Fragment<1, 128, 128, 1, 8, 1, 1> acc10;
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
+        const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
+        Vec<float, 2> r2;
+        #pragma unroll
+        for (int v = 0; v < 2; ++v) r2[v] = zellige::exp_below(acc3.pair(i)[v], 0.125f, acc7[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)][0]);
+        for (int v = 0; v < 2; ++v) acc10.pair(i)[v] = r2[v];
+        for (int v = 0; v < 2; ++v) sum15[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] += r2[v];
+      }
+      Vec<float, 1> acc15[Fragment<1, 128, 128, 1, 8, 1, 1>::lines];
+      #pragma unroll
+      for (int r = 0; r < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++r) acc15[r][0] = sum_lanes<4>(sum15[r], Fragment<1, 128, 128, 1, 8, 1, 1>::line_at(r, warp, lane).m);
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
+        const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
+        acc16[i][0] = acc16[i][0] * acc11[i][0] + acc15[i][0];
+      }
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
         Vec<float, 2> r3;
         #pragma unroll
-        for (int v = 0; v < 2; ++v) r3[v] = (acc3.pair(i)[v] * 0.125f);
-        Vec<float, 2> r4;
-        #pragma unroll
-        for (int v = 0; v < 2; ++v) r4[v] = zellige::exp((r3[v] - acc6[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)][0]));
-        op11.put(i, r4[0], r4[1]);
-        for (int v = 0; v < 2; ++v) sum14[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] += r4[v];
+        for (int v = 0; v < 2; ++v) r3[v] = acc10.pair(i)[v];
+        op12.put(i, r3[0], r3[1]);
       }
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 64, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 64, 1, 8, 1, 1>::at(i, warp, lane);
-        for (int v = 0; v < 2; ++v) acc12.pair(i)[v] *= acc10[Fragment<1, 128, 64, 1, 8, 1, 1>::line(i)][0];
+        for (int v = 0; v < 2; ++v) acc13.pair(i)[v] *= acc11[Fragment<1, 128, 64, 1, 8, 1, 1>::line(i)][0];
       }
-      // s10 +=  x V: 128x64x128 on wgmma m64n64k16
-      issue_wgmma<half_t, 8>(acc12, op11, mn_major<64, 128>(ring.tile(ring_at, 1)));
+    }
+    {
+      ring_at = ring_next++;
+      ring.wait(ring_at);
+      // s3 = Q x K: 128x128x64 on wgmma m64n128k16
+      Fragment<1, 128, 128, 1, 8, 1, 1> acc3;
+      issue_wgmma<half_t, 4>(acc3, k_major<128>(ring2.tile(ring2_at, 0) + warp / 4 * 8192), k_major<128>(ring.tile(ring_at, 0)), false);
       wgmma_commit();
-      wgmma_wait<0>();
-      Vec<float, 1> acc14[Fragment<1, 128, 128, 1, 8, 1, 1>::lines];
+      ring1_at = ring1_next++;
+      ring1.wait(ring1_at);
+      // s10 +=  x V: 128x64x128 on wgmma m64n64k16
+      issue_wgmma<half_t, 8>(acc13, op12, mn_major<64, 128>(ring1.tile(ring1_at, 0)));
+      wgmma_commit();
+      wgmma_wait<1>();
+      Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
       #pragma unroll
-      for (int r = 0; r < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++r) acc14[r][0] = sum_lanes<4>(sum14[r], Fragment<1, 128, 128, 1, 8, 1, 1>::line_at(r, warp, lane).m);
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
+        const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
+        for (int v = 0; v < 2; ++v) sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] = zellige::max(sum5[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)], acc3.pair(i)[v]);
+      }
+      Vec<float, 1> acc5[Fragment<1, 128, 128, 1, 8, 1, 1>::lines];
+      #pragma unroll
+      for (int r = 0; r < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++r) acc5[r][0] = max_lanes<4>(sum5[r], Fragment<1, 128, 128, 1, 8, 1, 1>::line_at(r, warp, lane).m);
+      Vec<float, 1> acc11[Fragment<1, 128, 1, 1, 8, 1, 1>::lines];
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
-        acc15[i][0] = acc15[i][0] * acc10[i][0] + acc14[i][0];
+        const Vec<float, 1> r4{(acc5[i][0] * 0.125f)};
+        {
+          const float old = acc7[i][0];
+          acc7[i][0] = zellige::max(old, r4[0]);
+          acc8[i][0] = old - acc7[i][0];
+        }
+        const float r5 = zellige::exp(acc8[i][0]);
+        acc11[i][0] = r5;
       }
+      Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum15;
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum15[i] = 0.0f;
+      Fragment<1, 128, 128, 1, 8, 1, 1> acc10;
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
+        const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
+        Vec<float, 2> r6;
+        #pragma unroll
+        for (int v = 0; v < 2; ++v) r6[v] = zellige::exp_below(acc3.pair(i)[v], 0.125f, acc7[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)][0]);
+        for (int v = 0; v < 2; ++v) acc10.pair(i)[v] = r6[v];
+        for (int v = 0; v < 2; ++v) sum15[Fragment<1, 128, 128, 1, 8, 1, 1>::line(i)] += r6[v];
+      }
+      Vec<float, 1> acc15[Fragment<1, 128, 128, 1, 8, 1, 1>::lines];
+      #pragma unroll
+      for (int r = 0; r < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++r) acc15[r][0] = sum_lanes<4>(sum15[r], Fragment<1, 128, 128, 1, 8, 1, 1>::line_at(r, warp, lane).m);
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
+        const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
+        acc16[i][0] = acc16[i][0] * acc11[i][0] + acc15[i][0];
+      }
+      wgmma_wait<0>();
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
+        const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
+        Vec<float, 2> r7;
+        #pragma unroll
+        for (int v = 0; v < 2; ++v) r7[v] = acc10.pair(i)[v];
+        op12.put(i, r7[0], r7[1]);
+      }
+      #pragma unroll
+      for (int i = 0; i < Fragment<1, 128, 64, 1, 8, 1, 1>::pairs; ++i) {
+        const FragmentAt at = Fragment<1, 128, 64, 1, 8, 1, 1>::at(i, warp, lane);
+        for (int v = 0; v < 2; ++v) acc13.pair(i)[v] *= acc11[Fragment<1, 128, 64, 1, 8, 1, 1>::line(i)][0];
+      }
+    }
+    {
+      ring1_at = ring1_next++;
+      ring1.wait(ring1_at);
+      // s10 +=  x V: 128x64x128 on wgmma m64n64k16
+      issue_wgmma<half_t, 8>(acc13, op12, mn_major<64, 128>(ring1.tile(ring1_at, 0)));
+      wgmma_commit();
+      wgmma_wait<0>();
     }
     named_barrier_sync(1, 256);
     #pragma unroll
     for (int i = 0; i < Fragment<1, 128, 64, 1, 8, 1, 1>::pairs; ++i) {
       const FragmentAt at = Fragment<1, 128, 64, 1, 8, 1, 1>::at(i, warp, lane);
-      const Divisor d5(acc15[Fragment<1, 128, 64, 1, 8, 1, 1>::line(i)][0]);
-      Vec<float, 2> r6;
+      const Divisor d8(acc16[Fragment<1, 128, 64, 1, 8, 1, 1>::line(i)][0]);
+      Vec<float, 2> r9;
       #pragma unroll
-      for (int v = 0; v < 2; ++v) r6[v] = (acc12.pair(i)[v] / d5);
-      write<2>(sO_out(0, at.m, at.n), r6);
+      for (int v = 0; v < 2; ++v) r9[v] = (acc13.pair(i)[v] / d8);
+      write<2>(sO_out(0, at.m, at.n), r9);
     }
     fence_proxy_async_shared();
     named_barrier_sync(1, 256);
@@ -126,19 +206,22 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
   producer<1, 0>([&] {
     auto ring_next = ring.first_empty();
     auto ring1_next = ring1.first_empty();
+    auto ring2_next = ring2.first_empty();
     griddep_wait();
-    const auto ring1_at = ring1_next++;
-    const auto ring1_full = ring1.acquire(ring1_at);
+    const auto ring2_at = ring2_next++;
+    const auto ring2_full = ring2.acquire(ring2_at);
     // Q (1, 128, 64): 1 box
-    tma_load_3d(ring1.tile(ring1_at, 0), mQ, ring1_full, 0, 0, bx);
+    tma_load_3d(ring2.tile(ring2_at, 0), mQ, ring2_full, 0, 0, bx);
     #pragma unroll 1
     for (int it = 0; it < 2; ++it) {
       const auto ring_at = ring_next++;
       const auto ring_full = ring.acquire(ring_at);
       // K (1, 64, 128): 1 box
       tma_load_3d(ring.tile(ring_at, 0), mK, ring_full, 0, it * 128, bx);
+      const auto ring1_at = ring1_next++;
+      const auto ring1_full = ring1.acquire(ring1_at);
       // V (1, 128, 64): 1 box
-      tma_load_3d(ring.tile(ring_at, 1), mV, ring_full, 0, it * 128, bx);
+      tma_load_3d(ring1.tile(ring1_at, 0), mV, ring1_full, 0, it * 128, bx);
     }
   }));
 }
@@ -158,7 +241,7 @@ static cudaError_t start_hopper_attention(void* const* inputs, void* const* outp
     if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
     if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
       cudaError_t error = cudaSuccess;
-      if (!error) error = cudaFuncSetAttribute(hopper_attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 81968);
+      if (!error) error = cudaFuncSetAttribute(hopper_attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 82000);
       if (error != cudaSuccess) return error;
       if (device < 64) prepared[device].store(true, std::memory_order_release);
     }
@@ -167,7 +250,7 @@ static cudaError_t start_hopper_attention(void* const* inputs, void* const* outp
     static thread_local TmaDescriptorAt map0_1;
     static thread_local TmaDescriptorAt map0_2;
     static thread_local TmaDescriptorAt map0_3;
-    if (const cudaError_t error = launch(hopper_attention_k0, {.grid = dim3(2, 1, 1), .block = dim3(288, 1, 1), .shared_bytes = 81968, .programmatic = overlapping}, stream, map0_0({.name = "Q", .element = TmaElement::f16, .rank = 3, .extent = {64, 128, 2}, .stride = {2, 128, 16384}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[0]), map0_1({.name = "K", .element = TmaElement::f16, .rank = 3, .extent = {64, 256, 2}, .stride = {2, 128, 32768}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[1]), map0_2({.name = "V", .element = TmaElement::f16, .rank = 3, .extent = {64, 256, 2}, .stride = {2, 128, 32768}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[2]), map0_3({.name = "O", .element = TmaElement::f16, .rank = 3, .extent = {64, 128, 2}, .stride = {2, 128, 16384}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, outputs[0]));
+    if (const cudaError_t error = launch(hopper_attention_k0, {.grid = dim3(2, 1, 1), .block = dim3(288, 1, 1), .shared_bytes = 82000, .programmatic = overlapping}, stream, map0_0({.name = "Q", .element = TmaElement::f16, .rank = 3, .extent = {64, 128, 2}, .stride = {2, 128, 16384}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[0]), map0_1({.name = "K", .element = TmaElement::f16, .rank = 3, .extent = {64, 256, 2}, .stride = {2, 128, 32768}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[1]), map0_2({.name = "V", .element = TmaElement::f16, .rank = 3, .extent = {64, 256, 2}, .stride = {2, 128, 32768}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, inputs[2]), map0_3({.name = "O", .element = TmaElement::f16, .rank = 3, .extent = {64, 128, 2}, .stride = {2, 128, 16384}, .box = {64, 128, 1}, .swizzle = SwizzleMode::b128}, outputs[0]));
         error != cudaSuccess) return error;
     return cudaSuccess;
   } catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""What the host takes to call something on 8 small tensors of torch, the driver's launch included: microseconds.
+
+  bench/launch.py [--rounds N]    (needs torch with a GPU)
+
+Ours with `out=` and without, a kernel of Triton, torch.compile's, torch's own `add`, and the driver alone: cuLaunchKernel by ctypes on arguments that
+were packed before. The least and the median of the rounds, each of 200 calls that end before the next round begins; rounds take turns.
+"""
+import argparse
+import ctypes
+import statistics
+import time
+
+import torch
+import triton
+import triton.language as tl
+import zellige
+
+
+def total(a, b, c, d, e, f, g):
+    return a + b + c + d + e + f + g
+
+
+@triton.jit
+def total_of(a, b, c, d, e, f, g, y, count, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    inside = at < count
+    sum = tl.load(a + at, inside) + tl.load(b + at, inside) + tl.load(c + at, inside) + tl.load(d + at, inside)
+    tl.store(y + at, sum + tl.load(e + at, inside) + tl.load(f + at, inside) + tl.load(g + at, inside), inside)
+
+
+def driver_alone(source: str, kernel: str, addresses):
+    """A launch of a kernel of CUDA text on addresses, with as little as ctypes takes."""
+    driver, cubin = ctypes.CDLL("libcuda.so.1"), zellige._native.cubin(source, zellige.gpu()[0])
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    assert driver.cuModuleLoadData(ctypes.byref(module), cubin) == 0
+    assert driver.cuModuleGetFunction(ctypes.byref(function), module, kernel.encode()) == 0
+    values = [ctypes.c_uint64(a) for a in addresses]
+    packed = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    launch = driver.cuLaunchKernel
+    launch.argtypes = [ctypes.c_void_p] + 7 * [ctypes.c_uint] + 3 * [ctypes.c_void_p]
+    return lambda: (launch(function, 1, 1, 1, 64, 1, 1, 0, stream, packed, None), values)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=40)
+    rounds = options.parse_args().rounds
+    x = [torch.randn(8, 8, device="cuda") for _ in range(7)]
+    y, program = torch.empty(8, 8, device="cuda"), zellige.compile(total, *[torch.empty(8, 8, device="cuda") for _ in range(7)], on="gpu")
+    out, fast = [y], torch.compile(total)
+    source = 'extern "C" __global__ void eight(%s) {}' % ", ".join(f"float* t{i}" for i in range(8))
+    runs = {
+        "zellige, out=": lambda: program(*x, out=out),
+        "zellige": lambda: program(*x),
+        "triton": lambda: total_of[(1,)](*x, y, 64, 64),
+        "torch.compile": lambda: fast(*x),
+        "torch.add, out=": lambda: torch.add(x[0], x[1], out=y),
+        "the driver alone": driver_alone(source, "eight", [t.data_ptr() for t in [*x, y]]),
+    }
+    times = {name: [] for name in runs}
+    with torch.no_grad():
+        for run in runs.values():
+            for _ in range(50):
+                run()
+        assert torch.allclose(program(*x), total(*x), atol=1e-5)
+        for _ in range(rounds):
+            for name, run in runs.items():
+                torch.cuda.synchronize()
+                start = time.perf_counter()
+                for _ in range(200):
+                    run()
+                times[name].append((time.perf_counter() - start) * 5e3)
+    for name, us in times.items():
+        print(f"{name:18} {min(us):7.2f} us (median {statistics.median(us):.2f})")
+
+
+if __name__ == "__main__":
+    main()
