@@ -51,16 +51,20 @@ void KernelText::mma(const Task& task) {
     const int node = n.in[side];
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
     std::string shape, stride;
+    // One that all batches share is met again in each of them.
+    const auto shared = [&](int d) { return b.padded[d] == 1 && n.shape[d] > 1; };
+    const auto count = [&](int d) { return shared(d) ? n.shape[d] : b.padded[d]; };
+    const auto step = [&](int d) { return shared(d) ? 0 : b.strides[d]; };
     if (rank == 2) {
       shape = "Int<1>", stride = "Int<0>";
     } else if (rank == 3) {
-      shape = fmt::format("Int<{}>", b.padded[0]), stride = fmt::format("Int<{}>", b.strides[0]);
+      shape = fmt::format("Int<{}>", count(0)), stride = fmt::format("Int<{}>", step(0));
     } else {
       // Layouts count colexicographically, tiles row-major: the batch's dimensions in reverse.
       std::string s, d;
       for (int k = rank - 3; k >= 0; --k)
-        s += fmt::format("Int<{}>{}", b.padded[k], k ? ", " : ""),
-            d += fmt::format("Int<{}>{}", b.strides[k], k ? ", " : "");
+        s += fmt::format("Int<{}>{}", count(k), k ? ", " : ""),
+            d += fmt::format("Int<{}>{}", step(k), k ? ", " : "");
       shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
     }
     const std::string layout =

@@ -358,7 +358,7 @@ class Emission {
     const int left = x.tile, right = y.tile;
     if (!through(s, x, y)) refuse(s);
     x.varies = true;
-    x.tile = emit(s.kind, {left, right}, s.attributes);
+    x.tile = placed(s, {left, right});
     return x;
   }
 

@@ -25,6 +25,8 @@ bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.at
 /// A product whose columns are heads, all of whose readers take heads as they are or turned.
 struct Heads {
   int product = -1, split = -1;  // operators: the product and the reshape
+  int sum = -1,
+      bias = -1;  // the operator between them that adds a tensor of as many columns, and that tensor
   OpKind convention{};
   std::vector<int> slices, turns;  // operators
 };
@@ -42,6 +44,7 @@ class Pairs {
       if (const std::optional<Heads> h = heads(static_cast<int>(i))) {
         any = true;
         of_op_[h->product] = of_op_[h->split] = static_cast<int>(found_.size());
+        if (h->sum >= 0) of_op_[h->sum] = static_cast<int>(found_.size());
         for (int op : h->slices) of_op_[op] = static_cast<int>(found_.size());
         for (int op : h->turns) of_op_[op] = static_cast<int>(found_.size());
         found_.push_back(*h);
@@ -55,8 +58,10 @@ class Pairs {
         continue;
       }
       const Heads& h = found_[at->second];
-      if (i == h.product)
+      if (i == (h.sum >= 0 ? h.sum : h.product))
         product(h, made_[at->second]);
+      else if (i == h.product)
+        continue;
       else if (is_rotary(g_.ops[i].kind))
         turn(h, made_[at->second], i);
       else if (i != h.split)
@@ -86,9 +91,19 @@ class Pairs {
     const KernelOp& p = g_.ops[product];
     if (p.kind != OpKind::matmul || p.inputs.size() != 2 || is_output(p.outputs[0])) return std::nullopt;
     if (shape(p.inputs[0]).size() != 2 || shape(p.inputs[1]).size() != 2) return std::nullopt;
-    const std::vector<int> first = readers(p.outputs[0]);
+    Heads h{.product = product};
+    std::vector<int> first = readers(p.outputs[0]);
+    if (first.size() == 1 && g_.ops[first[0]].kind == OpKind::add && g_.ops[first[0]].inputs.size() == 2) {
+      const KernelOp& sum = g_.ops[first[0]];
+      h.sum = first[0];
+      h.bias = sum.inputs[0] == p.outputs[0] ? sum.inputs[1] : sum.inputs[0];
+      const Shape& b = shape(h.bias);
+      if (graph::size(b) != b.back() || b.back() != shape(p.outputs[0])[1] || is_output(sum.outputs[0]))
+        return std::nullopt;
+      first = readers(sum.outputs[0]);
+    }
     if (first.size() != 1 || g_.ops[first[0]].kind != OpKind::reshape) return std::nullopt;
-    Heads h{.product = product, .split = first[0]};
+    h.split = first[0];
     const int seen = g_.ops[h.split].outputs[0];
     if (is_output(seen) || shape(seen).size() != 3 || shape(seen)[0] != shape(p.outputs[0])[0])
       return std::nullopt;
@@ -149,6 +164,15 @@ class Pairs {
     const int weights = add(OpKind::permute, {columns}, {.sizes = order}, name(w) + "_pairs");
     made.pairs = add(OpKind::matmul, {p.inputs[0], weights}, p.attributes, name(p.outputs[0]) + "_pairs");
     out_.tensors[made.pairs].dtype = g_.tensors[p.outputs[0]].dtype;
+    if (h.bias < 0) return;
+    const std::int64_t heads = seen[1], pairs = seen[2] / 2;
+    int bias = h.bias;
+    if (!halves) {
+      bias = add(OpKind::reshape, {bias}, {.sizes = {heads, pairs, 2}}, name(h.bias) + "_heads");
+      bias = add(OpKind::permute, {bias}, {.sizes = {0, 2, 1}}, name(h.bias) + "_last");
+    }
+    bias = add(OpKind::reshape, {bias}, {.sizes = {heads, 2, 1, pairs}}, name(h.bias) + "_pairs");
+    made.pairs = add(OpKind::add, {made.pairs, bias}, {}, name(g_.ops[h.sum].outputs[0]) + "_pairs");
   }
 
   /// (h', m, d / 2, 2) or (h', 2, m, d / 2) as (m, h', d), the first permuted so.

@@ -146,7 +146,9 @@ bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,
                              [&](const KernelOp& op) {
-                               return op.kind == OpKind::matmul && op.outputs[0] == permute.inputs[0];
+                               const bool made =
+                                   op.kind == OpKind::matmul || op.kind == OpKind::add;  // maybe with a bias
+                               return made && op.outputs[0] == permute.inputs[0];
                              }) &&
          std::ranges::all_of(
              g.ops, [&](const KernelOp& op) { return is_rotary(op.kind) || !reads(op, permute.outputs[0]); });
@@ -159,7 +161,6 @@ bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpK
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
   if (op.kind == OpKind::permute) return is_of_pairs(g, op);
-  if (op.kind == OpKind::mask && op.inputs.size() > 1) return false;  // by lengths
   if (op.kind == OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {
       const graph::KernelTensor& t = g.tensors[op.inputs[side]];

@@ -102,6 +102,8 @@ class Nest {
       for (int side = 0; side < 2; ++side) {
         Point q = p;
         q.at[rank - 1 - side] = along;
+        for (int d = 0; d + 2 < rank; ++d)  // an operand that all batches share
+          if (p_.nodes[n.in[side]].shape[d] != n.shape[d]) q.at[d] = {}, q.limit[d] = 0;
         in.push_back(value(n.in[side], q));
       }
       leave(in);

@@ -100,13 +100,6 @@ class BlockLowering {
     return id;
   }
 
-  /// A matmul's operand with the product's batches: one that lacks some is repeated.
-  int batched(int x, const Shape& product) {
-    Shape shape = node(x).shape;
-    for (std::size_t d = 0; d + 2 < shape.size(); ++d) shape[d] = product[d];
-    return shape == node(x).shape ? x : map(OpKind::mul_scalar, {x}, shape, node(x).section);
-  }
-
   std::vector<Split> splits(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes,
                             int loop_dim) const {
     std::vector<Split> result(tile.size());
@@ -355,8 +348,8 @@ class BlockLowering {
       std::swap(column[rank_ - 2], column[rank_ - 1]);
       right = permuted(right, column);
     }
-    const int x = lower_operand(program_, batched(in[0], shape), a.dtype);
-    const int y = lower_operand(program_, batched(right, shape), b.dtype);
+    const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the product has batches
+    const int y = lower_operand(program_, right, b.dtype);
     const int product = add(NodeKind::matmul, {x, y}, shape, section);
     program_.nodes[product].tf32 = op.attributes.tf32;
     program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);

@@ -311,8 +311,14 @@ class Prediction {
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
     for (std::int64_t b = 0; b < m.batch; ++b) {
-      Shape at = coordinates(b, batches);
-      at.resize(rank);
+      Shape all = coordinates(b, batches);
+      all.resize(rank);
+      const auto at = [&](int side) {  // an operand that all batches share has one of them
+        Shape own = all;
+        for (int d = 0; d + 2 < rank; ++d)
+          if (buffer(side).padded[d] == 1) own[d] = 0;
+        return own;
+      };
       for (int slice = 0; slice < slices; ++slice)
         for (std::int64_t k = 0; k < m.k; k += k_step) {
           const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
@@ -320,13 +326,13 @@ class Prediction {
           if (m.a_from < 0)
             for (std::int64_t i = 0; i < m_tiles; ++i)
               load(counts, *m.load,
-                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step}, at, k,
+                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step}, at(0), k,
                    i * m_step, depth, m.warps.n);
           for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
             load(counts, *m.load,
                  {buffer(1), rank - 2, rank - 1, columns, slice * columns, width,
                   tiles_in_unit(*m.row) * n_step},
-                 at, k, unit * width * n_step, depth, m.warps.m);
+                 at(1), k, unit * width * n_step, depth, m.warps.m);
         }
     }
     return counts;

@@ -159,6 +159,7 @@ class Selection {
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
     const bool may = from >= 0 && program_.nodes[from].section == n.section &&
+                     plan_.matmuls.at(from).batch == plan_.matmuls.at(id).batch &&
                      plan_.matmuls.at(from).n % plan_.matmuls.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }

@@ -101,6 +101,13 @@ const std::vector<Rule>& rules() {
        [](Builder& b) { return matmul(safe_softmax(mask(scores(b), {.length = 300}), 2), values(b)); },
        {OpKind::reduction_max, OpKind::mask},
        2},
+      {"lengths",
+       [](Builder& b) {
+         Tensor l = b.input("L", {2, 1, 1}, DType::int32);
+         return matmul(safe_softmax(mask(scores(b), l), 2), values(b));
+       },
+       {OpKind::reduction_max, OpKind::mask},
+       2},
       {"causal",
        [](Builder& b) { return matmul(softmax(mask(scores(b), {.tril = 496}), 2), values(b)); },
        {OpKind::reduction_max, OpKind::mask}},
@@ -193,7 +200,8 @@ TEST(FuseRules, EveryKernelComputesTheSame) {
 
 TEST(FuseRules, RunOnTheEmulator) {
   for (const Rule& rule : rules()) {
-    if (std::string_view(rule.name) != "safe_softmax" && std::string_view(rule.name) != "logsumexp_split" &&
+    const std::string_view name = rule.name;
+    if (name != "safe_softmax" && name != "logsumexp_split" && name != "lengths" &&
         !std::getenv("ZELLIGE_ALL_RULES"))
       continue;
     const KernelGraph g = graph_of(rule);
