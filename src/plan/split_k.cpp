@@ -9,7 +9,7 @@ namespace {
 
 constexpr int ranks = 2;
 /// Iterations of a rank: below, what the exchange takes is more than what it saves.
-constexpr std::int64_t least_iterations = 8;
+constexpr std::int64_t least_iterations = 32;
 
 /// What a store needs beside the product is evaluated at the product's own elements.
 bool by_elements(const BlockProgram& p, int product) {

@@ -72,7 +72,7 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
 // Two blocks a tile, each with half of K: every element once, from both.
 TEST(Warpgroups, SplitKOverPairsOfBlocks) {
   for (bool along : {false, true}) {
-    const Case c{256, 256, 1024, along, along, along ? DType::f16 : DType::bf16};
+    const Case c{256, 256, 4096, along, along, along ? DType::f16 : DType::bf16};
     const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"));
     EXPECT_EQ(plan.kernels[0].split_k, 2);
     EXPECT_EQ(plan.kernels[0].blocks, 8);
@@ -84,8 +84,8 @@ TEST(Warpgroups, SplitKOverPairsOfBlocks) {
 TEST(Warpgroups, SplitKUnderAnEpilogue) {
   for (DType to : {DType::f16, DType::f32}) {
     graph::Builder b("epilogue");
-    const auto X = b.input("X", {128, 2048}), W = b.input("W", {2048, 256}), bias = b.input("bias", {1, 256});
-    b.output(b.custom({.grid = {2}, .block = {256}, .loop = 32},
+    const auto X = b.input("X", {128, 4096}), W = b.input("W", {4096, 256}), bias = b.input("bias", {1, 256});
+    b.output(b.custom({.grid = {2}, .block = {256}, .loop = 64},
                       [&](graph::BlockBuilder& t) {
                         const auto sum =
                             accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0})));
@@ -103,17 +103,17 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
 
 // Sums of rows, or a part of a line of TMA for each rank: K stays whole.
 TEST(Warpgroups, KStaysWholeWhereRanksCannotStoreAPartEach) {
-  Case c{256, 256, 1024, false, true, DType::f16};
+  Case c{256, 256, 4096, false, true, DType::f16};
   graph::Builder b("rows");
-  const auto A = b.input("A", {256, 1024}), B = b.input("B", {1024, 256});
-  b.output(b.custom({.grid = {2}, .block = {256}, .loop = 16},
+  const auto A = b.input("A", {256, 4096}), B = b.input("B", {4096, 256});
+  b.output(b.custom({.grid = {2}, .block = {256}, .loop = 64},
                     [&](graph::BlockBuilder& t) {
                       const auto sum = accum(matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0})));
                       t.store(sum / reduction(sum, 1), {.x = 0});
                     })[0],
            "Y");
   EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].split_k, 1);
-  c.k = 448;  // seven iterations
+  c.k = 4160;  // 65 iterations
   EXPECT_EQ(plan::make_plan(tiled(c), target::find("sm_90a")).kernels[0].split_k, 1);
 }
 
