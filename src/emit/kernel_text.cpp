@@ -1,6 +1,7 @@
 #include "emit/kernel_text.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/nests.hpp"
 
@@ -234,11 +235,17 @@ void KernelText::bounded(const plan::Step& begin) {
   const plan::Trips& t = *plan_.trips;
   const Index first = global_start(t.rows, false, 0);
   const bool behind = begin.from == begin.trips;  // the loop of whole ones
+  std::int64_t most = 0;                          // of a block's trips, however many the loop has
+  for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
+    most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()));
+  const auto bounded = [&](const Index& keys, const std::string& by) {
+    const std::string text = fmt::format("({}) / {}", keys, t.each);
+    return most > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
+  };
   if (!behind)
-    out_.line("const int trips = at_most(({}) / {}, {}) + 1;  // a mask leaves nothing of the others",
-              first + t.last, t.each, block_.loop - 1);
-  if (begin.whole)
-    out_.line("const int whole = at_most(({}) / {}, trips);  // and all of these", first + *t.all, t.each);
+    out_.line("const int trips = {} + 1;  // a mask leaves nothing of the others",
+              bounded(first + t.last, fmt::format("{}", block_.loop - 1)));
+  if (begin.whole) out_.line("const int whole = {};  // and all of these", bounded(first + *t.all, "trips"));
   out_.line("#pragma unroll 1");
   out_.open("for (int it = {}; it < {}; ++it) {{",
             behind ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
