@@ -80,8 +80,7 @@ class Grouping {
 
   /// Where a register-resident node's value can be read: carried sums only behind the loop.
   Section value_section(int i) const {
-    const Node& n = node(i);
-    return n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
+    return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }
 
   /// The context for evaluating value `x` (of the root's operand) at `domain`, if a leaf's registers give one.
@@ -155,8 +154,7 @@ class Grouping {
     }
   }
 
-  /// What becomes the operand of a warpgroup's product is evaluated while the product before still reads that operand's registers:
-  /// it waits in registers of its own.
+  /// What becomes a warpgroup's operand waits in registers of its own: the product before still reads the operand's.
   bool place_ahead(int i) {
     const Node& n = node(i);
     for (int rounded : program_.consumers(i))
@@ -175,8 +173,8 @@ class Grouping {
   /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.
   void place_factor(int i) {
     const Node& n = node(i);
-    bool factor = false;
-    for (int reader : program_.consumers(i)) factor = factor || rescaled_by(node(reader)) == i;
+    const bool factor = std::ranges::any_of(program_.consumers(i),
+                                            [&](int reader) { return rescaled_by(node(reader)) == i; });
     const int c = factor ? register_context(i, n.shape, n.section) : -1;
     if (c < 0 || !plan_.contexts[c].replicated()) return;
     const int t = task(TaskKind::to_lines, n.section, i, c);
@@ -356,8 +354,7 @@ class Grouping {
   }
 
   bool on_warpgroups() const {
-    return std::any_of(plan_.matmuls.begin(), plan_.matmuls.end(),
-                       [](const auto& m) { return m.second.by_warpgroup(); });
+    return std::ranges::any_of(plan_.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
   }
 
   /// True where only sums of warpgroups meet the tile, element by element: each thread reads what it needs from global memory, two
