@@ -49,7 +49,7 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
           "those before this one; wait first",
           kernel, agent.name, said(step, i));
     waits = waits || step.kind == StepKind::griddep_wait;
-    waited = waited || waits || (full_after_wait(s, static_cast<int>(a), step));
+    waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
       fail(
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
