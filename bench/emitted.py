@@ -54,7 +54,7 @@ def product_graph(m, n, k, dtype):
     return {"zellige_graph": 1, "name": "gemm",
             "inputs": [{"name": "A", "dtype": dtype, "shape": [m, k], "strides": [k, 1]},
                        {"name": "B", "dtype": dtype, "shape": [k, n], "strides": [1, k], "constant": True}],
-            "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": ["C"]}],
+            "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": [{"name": "C", "strides": [n, 1]}]}],
             "outputs": ["C"]}
 
 

@@ -5,6 +5,7 @@
 
 #include "graph/in_place.hpp"
 #include "graph/view.hpp"
+#include "plan/align.hpp"
 #include "plan/identifier.hpp"
 #include "plan/views.hpp"
 
@@ -74,7 +75,10 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
     const graph::KernelOp& op = graph.ops[static_cast<std::size_t>(i)];
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
-      program.kernels.push_back(lower_block(program, op, name, target));
+      BlockProgram kernel = lower_block(program, op, name, target);
+      for (BlockProgram& copy : align_operands(program, kernel, target))
+        program.kernels.push_back(std::move(copy));
+      program.kernels.push_back(std::move(kernel));
     } else {
       const bool view = graph::is_view(op.kind);
       for (BlockProgram& kernel :

@@ -122,6 +122,7 @@ struct Program {
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
+  std::map<int, int> aligned;       // of tensors their copies in aligned lines (align.hpp)
   std::vector<std::string> notes;
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
