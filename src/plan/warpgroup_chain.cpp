@@ -41,13 +41,6 @@ class Chain {
     const std::vector<int> tiles{p_.nodes[scores].in[0], p_.nodes[scores].in[1], p_.nodes[sums].in[1]};
     for (std::size_t i = 0; i < tiles.size(); ++i)
       if (std::string why = tile(tiles[i], i == 0, i == 2 ? sums : scores); !why.empty()) return why;
-    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
-      const Node& n = p_.nodes[i];
-      const int id = static_cast<int>(i);
-      if (n.kind == NodeKind::load && n.section != Section::after && !p_.consumers(id).empty() &&
-          std::ranges::find(tiles, id) == tiles.end())
-        return fmt::format("%{} is loaded beside the products' operands", i);
-    }
     return "";
   }
 
