@@ -244,21 +244,27 @@ class Emission {
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
     bounded(v);
     if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
-    h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {inner(h)}, {.dim = h.dim, .keepdim = true})});
-    return h.tile;
+    const int x = inner(h);
+    for (const Running& r : runnings_)
+      if (r.of == x && r.dim == h.dim) return h.tile = emit(OpKind::accum_max, {r.maximum});
+    return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
   /// What a maximum is taken of.
   int inner(const Held& h) {
     int x = held_[h.of].tile;
-    for (const Step& s : h.monotone) x = mapped_once(s, x);
+    for (const Step& s : h.monotone) {
+      if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
+        continue;  // a running maximum starts there
+      x = mapped_once(s.kind, s.attributes,
+                      s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile});
+    }
     return x;
   }
-  int mapped_once(const Step& s, int x) {
+  int mapped_once(OpKind kind, const Attributes& a, const std::vector<int>& in) {
     for (const BlockOp& op : body_.block.ops)
-      if (op.kind == s.kind && op.attributes == s.attributes && op.inputs == std::vector{x})
-        return op.outputs[0];
-    return emit(s.kind, {x}, s.attributes);
+      if (op.kind == kind && op.attributes == a && op.inputs == in) return op.outputs[0];
+    return emit(kind, in, a);
   }
 
   int running_of(const Held& h) {
@@ -280,8 +286,9 @@ class Emission {
   int rescale_of(const Held& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, steps_.values[r.like].dtype, DType::f32);
-    const Step scale{OpKind::mul_scalar, {.scalar = -h.coefficient}, {0}};
-    return mapped_once({OpKind::exp, {}, {0}}, h.coefficient == -1 ? fallen : mapped_once(scale, fallen));
+    const int by =
+        h.coefficient == -1 ? fallen : mapped_once(OpKind::mul_scalar, {.scalar = -h.coefficient}, {fallen});
+    return mapped_once(OpKind::exp, {}, {by});
   }
 
   /// A step on what the block's loop brings, where that runs along another axis: sums over it come first.
@@ -314,11 +321,11 @@ class Emission {
 
   /// A step on what does not change with the iteration.
   Held outside(const Step& s) {
-    const Held& x = held_[s.inputs[0]];
-    if (x.kind == Kind::maximum && is_monotone(s)) {
-      Held h = x;
-      h.tile = -1;
-      h.monotone.push_back(s);
+    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return held_[v].kind == Kind::maximum; });
+    if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
+      Held h = held_[*x];
+      h.tile = -1, h.monotone.push_back(s);
+      if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
       return h;
     }
     Held h;
@@ -326,6 +333,13 @@ class Emission {
     for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || held_[v].after;
     h.tile = placed(s, std::move(in));
     return h;
+  }
+
+  /// Of two operands, is the other there before the loop, with no more elements than the maximum?
+  bool grows(const Step& s, int maximum) const {
+    return std::ranges::all_of(s.inputs, [&](int v) {
+      return v == maximum || (held_[v].itself() && !held_[v].after && shape(s.output) == shape(maximum));
+    });
   }
 
   /// With where a mask's tile lies.
@@ -421,7 +435,9 @@ class Emission {
       refuse(s);
     const int product = emit(s.kind, {x.tile, y.tile}, s.attributes);
     const bool along = loop_dim(s.inputs[0]) == static_cast<int>(shape(s.inputs[0]).size()) - 1;
-    if (!through({OpKind::mul, {}, {0, 0}}, x, y)) refuse(s);
+    Step times;
+    times.kind = OpKind::mul, times.inputs = s.inputs;
+    if (!through(times, x, y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!along) return x;
     DType dtype = steps_.values[s.output].dtype;

@@ -74,15 +74,16 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 namespace {
 
-/// Estimates are too high by up to that; where a loop does nothing but products, warpgroups may do them, which they know little of.
+/// Estimates are too high by up to that; where a loop does nothing but products, or two with something between them, warpgroups may do
+/// them, which they know little of.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
-bool alone_in_loop(const graph::BlockGraph& b) {
+bool may_be_by_warpgroups(const graph::BlockGraph& b) {
   int products = 0, others = 0;
   for (const graph::BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  return products > 0 && others == 0;
+  return (products == 2 && b.loop >= plan::chained_trips) || (products > 0 && others == 0);
 }
 
 /// All kernels of one group, by one reading of what comes from outside.
@@ -124,7 +125,7 @@ class Making {
       k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
     }
     k.us += target_.costs.launch;
-    k.least = k.us * (alone_in_loop(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
+    k.least = k.us * (may_be_by_warpgroups(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
     return k;
   }
 
