@@ -122,6 +122,13 @@ class Emission {
           if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
     return map;
   }
+  /// A shape with the value's axes as far as tiles reach.
+  Shape covered(int v, Shape s) const {
+    for (std::size_t d = 0; d < s.size(); ++d)
+      if (const auto at = tiles_.extents.find(axes_.of[v][d]); at != tiles_.extents.end() && s[d] > 1)
+        s[d] = at->second;
+    return s;
+  }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Is a part one tile, and the block's loop another's?
   bool one_tile() const { return tiles_.inner_axis >= 0; }
@@ -139,13 +146,14 @@ class Emission {
     op.kind = OpKind::input;
     op.map = map_of(v);
     op.loop_dim = cut_by_loop(v);
+    if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
     const int tensor = steps_.values[v].tensor;
     const auto at = std::ranges::find(body_.loads, tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
     if (at == body_.loads.end()) body_.loads.push_back(tensor);
     for (const BlockOp& other : body_.block.ops)  // the same part, for another reader
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
-          other.loop_dim == op.loop_dim) {
+          other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
         held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
         return;
       }
@@ -163,6 +171,7 @@ class Emission {
     for (int g = 0; g < 3; ++g)
       if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
         fail("{} lacks the dimension that blocks share", called(v));
+    if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
     for (const Slice& s : slices(v)) {
       op.kernel_tensor = static_cast<int>(body_.stores.size());
       op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
@@ -179,7 +188,7 @@ class Emission {
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
     if (found == steps_.slices.end()) return all;
     for (const Slice& s : found->second) {
-      std::int64_t tile = shape(v)[s.dim];
+      std::int64_t tile = covered(v, shape(v))[s.dim];
       for (const Cut& c : tiles_.grid)
         if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
       if (s.start % tile != 0 || s.end % tile != 0) return all;
@@ -191,8 +200,9 @@ class Emission {
   void store_partial(int at) {
     const Partial& p = body_.partials[at];
     Shape shape{1};
-    for (std::size_t d = 0; d < p.shape.size(); ++d) {
-      std::int64_t extent = p.shape[d];
+    const Shape whole = covered(p.value, p.shape);
+    for (std::size_t d = 0; d < whole.size(); ++d) {
+      std::int64_t extent = whole[d];
       for (const Cut& c : tiles_.grid)
         if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
       shape.push_back(extent);
@@ -209,6 +219,10 @@ class Emission {
         fail("a part of {} lacks the dimension that blocks share", called(p.value));
     }
     op.kernel_tensor = at;
+    if (whole != p.shape) {
+      op.attributes.sizes = p.shape;
+      op.attributes.sizes.insert(op.attributes.sizes.begin(), tiles_.grid[tiles_.split].blocks);
+    }
     body_.block.ops.push_back(op);
   }
   int add_partial(Partial p, int tile) {

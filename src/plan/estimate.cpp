@@ -134,7 +134,8 @@ class Estimate {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
       if (op.kind == OpKind::matmul) products.push_back(&op);
-    return products.size() == 2 && block_.loop >= chained_trips && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
+    return products.size() == 2 && block_.loop >= chained_trips &&
+           std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return o.kind == OpKind::input && o.loop_dim < 0 && o.outputs[0] == products[0]->inputs[0];
            });
   }
