@@ -4,6 +4,8 @@
 #include <set>
 
 #include "fuse/assemble.hpp"
+#include "fuse/beside.hpp"
+#include "fuse/live.hpp"
 #include "fuse/pairs.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -119,7 +121,8 @@ std::pair<double, int> cost(const Choice& c) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
-  KernelGraph g = with_copies(given);
+  KernelGraph g = with_copies(live(given));
+  if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
   Choice choice = choose(g, target);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.

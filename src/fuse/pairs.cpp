@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "fuse/live.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 
@@ -67,7 +68,7 @@ class Pairs {
       else if (i != h.split)
         slice(h, made_[at->second], i);
     }
-    return graph::infer(without_unmade());
+    return graph::infer(live(std::move(out_)));
   }
 
  private:
@@ -227,27 +228,6 @@ class Pairs {
       return add(OpKind::reshape, {t}, {.sizes = {rows, pairs, 2}}, name(t) + "_pairs");
     const int halves = add(OpKind::reshape, {t}, {.sizes = {rows, 2, pairs}}, name(t) + "_halves");
     return add(OpKind::permute, {halves}, {.sizes = {0, 2, 1}}, name(t) + "_pairs");
-  }
-
-  /// Tensors that nobody makes any more are taken out.
-  KernelGraph without_unmade() {
-    std::vector<bool> there(out_.tensors.size(), false);
-    for (int t : out_.inputs) there[t] = true;
-    for (const KernelOp& op : out_.ops)
-      for (int t : op.outputs) there[t] = true;
-    std::vector<int> at(out_.tensors.size(), -1);
-    std::vector<KernelTensor> kept;
-    for (std::size_t t = 0; t < there.size(); ++t)
-      if (there[t]) at[t] = static_cast<int>(kept.size()), kept.push_back(out_.tensors[t]);
-    out_.tensors = std::move(kept);
-    const auto renumber = [&](std::vector<int>& list) {
-      for (int& t : list) t = at[t];
-    };
-    renumber(out_.inputs), renumber(out_.outputs);
-    for (KernelOp& op : out_.ops) renumber(op.inputs), renumber(op.outputs);
-    for (KernelTensor& t : out_.tensors)
-      if (t.memory >= 0) t.memory = at[t.memory];
-    return std::move(out_);
   }
 
   const KernelGraph& g_;
