@@ -4,6 +4,7 @@
 #include <set>
 
 #include "fuse/assemble.hpp"
+#include "fuse/heads.hpp"
 #include "fuse/pairs.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -119,7 +120,7 @@ std::pair<double, int> cost(const Choice& c) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
-  KernelGraph g = with_copies(given);
+  KernelGraph g = heads_first(with_copies(given));
   Choice choice = choose(g, target);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
