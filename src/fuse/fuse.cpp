@@ -5,6 +5,7 @@
 
 #include "fuse/assemble.hpp"
 #include "fuse/beside.hpp"
+#include "fuse/heads.hpp"
 #include "fuse/live.hpp"
 #include "fuse/pairs.hpp"
 #include "graph/elementwise.hpp"
@@ -121,7 +122,7 @@ std::pair<double, int> cost(const Choice& c) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
-  KernelGraph g = with_copies(live(given));
+  KernelGraph g = heads_first(with_copies(live(given)));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
   Choice choice = choose(g, target);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {

@@ -275,9 +275,12 @@ Price price(const Plan& plan, const target::Target& target, bool hot) {
   for (const KernelPlan& kernel : plan.kernels) {
     Pricing pricing(kernel, plan.program, target, hot, all.kernels.empty());
     pricing.run(made);
-    for (const Node& n : kernel.program.nodes)
-      if (n.kind == NodeKind::store || n.kind == NodeKind::load)
-        made.insert(plan.program.memory_of(n.tensor));
+    for (const Node& n : kernel.program.nodes) {
+      const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
+      const bool part =
+          std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is written in place
+      if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+    }
     all.us += pricing.k.us;
     all.kernels.push_back(std::move(pricing.k));
   }
