@@ -84,6 +84,14 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     out_.open("{{");
   }
   if (batched) out_.line("{} x[{}]{{}};", type, batch);
+  std::string end;  // of the tensor: nothing is read past it
+  if (copy.anywhere) {
+    const graph::KernelTensor& tensor = program_.tensors[n.tensor];
+    std::int64_t size = 1;
+    for (int d = 0; d < rank; ++d) size += (tensor.shape[d] - 1) * tensor.strides[d];
+    const std::vector<Index> first(static_cast<std::size_t>(rank), 0);
+    end = fmt::format("{}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
+  }
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
     const Share share = this->share(c, 0,
@@ -119,9 +127,14 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
     const int size = graph::bytes(n.dtype);
+    const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}, {})", V, source,
+                                                           whole ? std::to_string(V) : valid, end)
+                                             : fmt::format("load<{}>({})", V, source);
     if (batched) {
       if (!loads)
         out_.line("store({}, x[{}]);", target, share.step);
+      else if (copy.anywhere)
+        out_.line("x[{}] = {};", share.step, loaded);
       else
         out_.line("{}x[{}] = load<{}>({});", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, V,
                   source);
@@ -129,7 +142,9 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
       if (copy.async())
         out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
       else
-        out_.line("store({}, load<{}>({}));", target, V, source);
+        out_.line("store({}, {});", target, loaded);
+    } else if (copy.anywhere) {
+      out_.line("store({}, {});", target, loaded);
     } else {
       out_.line("const int valid = {};", valid);
       if (copy.async()) {

@@ -3,8 +3,8 @@
 //   std::vector<BlockProgram> copies;
 //   const int a = aligned_operand(program, op.inputs[0], times, copies, name, target);   // the tensor itself, or its copy
 //
-// A row of 777 halves begins at an even address and no better, so that each element is a load of its own, which the threads wait for, and
-// a store; a copy into rows of 784 is one pass over the operand, and all passes over it are then 16 bytes wide.
+// A row of 777 halves begins at an even address and no better, so that the threads have to load it themselves (load_anywhere), and wait;
+// a copy into rows of 784 is one pass over the operand, and all passes over it are then asynchronous.
 #pragma once
 #include "plan/lower.hpp"
 

@@ -173,7 +173,7 @@ class KernelLowering {
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     std::vector<BlockProgram> kernels;
-    if (k > 64) {  // more than one iteration
+    if (k > 192) {  // some iterations
       constexpr int wide = 128;
       left = aligned_operand(program_, left, ceil_div(n, wide), kernels, name_, target_);
       right = aligned_operand(program_, right, ceil_div(m, wide), kernels, name_, target_);

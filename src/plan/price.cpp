@@ -237,8 +237,7 @@ class Pricing {
     for (const auto& [node, copy] : plan_.copies) {
       const auto direct = plan_.direct.find(node);
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
-      if (n.kind != NodeKind::load || copy.bytes >= 4 || (direct != plan_.direct.end() && direct->second))
-        continue;
+      if (n.kind != NodeKind::load || copy.row || (direct != plan_.direct.end() && direct->second)) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
       k.rounds += std::ceil(each / at_a_time) * trips_of(n);
     }
