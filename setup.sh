@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Zellige needs: setup.sh [build|test]. Does nothing where they are there already.
 set -euo pipefail
-packages=(g++ cmake ninja-build ccache binutils libfmt-dev nlohmann-json3-dev libcli11-dev libboost-context-dev libxxhash-dev libopenblas0-serial)
+packages=(g++ cmake ninja-build ccache binutils libfmt-dev nlohmann-json3-dev libcli11-dev libboost-context-dev libxxhash-dev libopenblas0-pthread)
 [ "${1:-build}" = test ] && packages+=(libgtest-dev librapidcheck-dev libz3-dev python3 python3-venv clang clang-format libclang-rt-14-dev)
 missing=()
 for p in "${packages[@]}"; do

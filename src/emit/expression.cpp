@@ -230,9 +230,16 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   const int inner = nest.context->inner();
   const int width = program_.tensors[n.tensor].strides[inner] == 1 ? item.width : 1;
   std::vector<std::string> parts;
-  for (std::size_t v = 0; v < item.pieces.size(); v += width)
-    parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor),
-                                fmt::join(position(n, iteration_, nest.index(item.pieces[v])), ", ")));
+  for (std::size_t v = 0; v < item.pieces.size(); v += width) {
+    const std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
+    parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
+    if (!item.zeros_past) continue;
+    Condition inside;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (n.splits[d].overhang) inside.push_back({at[d], n.splits[d].offset + n.splits[d].extent});
+    parts.back() =
+        fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside), parts.back(), register_type(n.dtype), width);
+  }
   return joined(parts, item.vector, register_type(n.dtype));
 }
 

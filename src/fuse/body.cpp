@@ -122,6 +122,13 @@ class Emission {
           if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
     return map;
   }
+  /// A shape with the value's axes as far as tiles reach.
+  Shape covered(int v, Shape s) const {
+    for (std::size_t d = 0; d < s.size(); ++d)
+      if (const auto at = tiles_.extents.find(axes_.of[v][d]); at != tiles_.extents.end() && s[d] > 1)
+        s[d] = at->second;
+    return s;
+  }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Is a part one tile, and the block's loop another's?
   bool one_tile() const { return tiles_.inner_axis >= 0; }
@@ -139,13 +146,14 @@ class Emission {
     op.kind = OpKind::input;
     op.map = map_of(v);
     op.loop_dim = cut_by_loop(v);
+    if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
     const int tensor = steps_.values[v].tensor;
     const auto at = std::ranges::find(body_.loads, tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
     if (at == body_.loads.end()) body_.loads.push_back(tensor);
     for (const BlockOp& other : body_.block.ops)  // the same part, for another reader
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
-          other.loop_dim == op.loop_dim) {
+          other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
         held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
         return;
       }
@@ -163,6 +171,7 @@ class Emission {
     for (int g = 0; g < 3; ++g)
       if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
         fail("{} lacks the dimension that blocks share", called(v));
+    if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
     for (const Slice& s : slices(v)) {
       op.kernel_tensor = static_cast<int>(body_.stores.size());
       op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
@@ -179,7 +188,7 @@ class Emission {
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
     if (found == steps_.slices.end()) return all;
     for (const Slice& s : found->second) {
-      std::int64_t tile = shape(v)[s.dim];
+      std::int64_t tile = covered(v, shape(v))[s.dim];
       for (const Cut& c : tiles_.grid)
         if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
       if (s.start % tile != 0 || s.end % tile != 0) return all;
@@ -191,8 +200,9 @@ class Emission {
   void store_partial(int at) {
     const Partial& p = body_.partials[at];
     Shape shape{1};
-    for (std::size_t d = 0; d < p.shape.size(); ++d) {
-      std::int64_t extent = p.shape[d];
+    const Shape whole = covered(p.value, p.shape);
+    for (std::size_t d = 0; d < whole.size(); ++d) {
+      std::int64_t extent = whole[d];
       for (const Cut& c : tiles_.grid)
         if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
       shape.push_back(extent);
@@ -209,6 +219,10 @@ class Emission {
         fail("a part of {} lacks the dimension that blocks share", called(p.value));
     }
     op.kernel_tensor = at;
+    if (whole != p.shape) {
+      op.attributes.sizes = p.shape;
+      op.attributes.sizes.insert(op.attributes.sizes.begin(), tiles_.grid[tiles_.split].blocks);
+    }
     body_.block.ops.push_back(op);
   }
   int add_partial(Partial p, int tile) {
@@ -244,21 +258,27 @@ class Emission {
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
     bounded(v);
     if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
-    h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {inner(h)}, {.dim = h.dim, .keepdim = true})});
-    return h.tile;
+    const int x = inner(h);
+    for (const Running& r : runnings_)
+      if (r.of == x && r.dim == h.dim) return h.tile = emit(OpKind::accum_max, {r.maximum});
+    return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
   /// What a maximum is taken of.
   int inner(const Held& h) {
     int x = held_[h.of].tile;
-    for (const Step& s : h.monotone) x = mapped_once(s, x);
+    for (const Step& s : h.monotone) {
+      if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
+        continue;  // a running maximum starts there
+      x = mapped_once(s.kind, s.attributes,
+                      s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile});
+    }
     return x;
   }
-  int mapped_once(const Step& s, int x) {
+  int mapped_once(OpKind kind, const Attributes& a, const std::vector<int>& in) {
     for (const BlockOp& op : body_.block.ops)
-      if (op.kind == s.kind && op.attributes == s.attributes && op.inputs == std::vector{x})
-        return op.outputs[0];
-    return emit(s.kind, {x}, s.attributes);
+      if (op.kind == kind && op.attributes == a && op.inputs == in) return op.outputs[0];
+    return emit(kind, in, a);
   }
 
   int running_of(const Held& h) {
@@ -280,8 +300,9 @@ class Emission {
   int rescale_of(const Held& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, steps_.values[r.like].dtype, DType::f32);
-    const Step scale{OpKind::mul_scalar, {.scalar = -h.coefficient}, {0}};
-    return mapped_once({OpKind::exp, {}, {0}}, h.coefficient == -1 ? fallen : mapped_once(scale, fallen));
+    const int by =
+        h.coefficient == -1 ? fallen : mapped_once(OpKind::mul_scalar, {.scalar = -h.coefficient}, {fallen});
+    return mapped_once(OpKind::exp, {}, {by});
   }
 
   /// A step on what the block's loop brings, where that runs along another axis: sums over it come first.
@@ -314,11 +335,11 @@ class Emission {
 
   /// A step on what does not change with the iteration.
   Held outside(const Step& s) {
-    const Held& x = held_[s.inputs[0]];
-    if (x.kind == Kind::maximum && is_monotone(s)) {
-      Held h = x;
-      h.tile = -1;
-      h.monotone.push_back(s);
+    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return held_[v].kind == Kind::maximum; });
+    if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
+      Held h = held_[*x];
+      h.tile = -1, h.monotone.push_back(s);
+      if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
       return h;
     }
     Held h;
@@ -326,6 +347,13 @@ class Emission {
     for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || held_[v].after;
     h.tile = placed(s, std::move(in));
     return h;
+  }
+
+  /// Of two operands, is the other there before the loop, with no more elements than the maximum?
+  bool grows(const Step& s, int maximum) const {
+    return std::ranges::all_of(s.inputs, [&](int v) {
+      return v == maximum || (held_[v].itself() && !held_[v].after && shape(s.output) == shape(maximum));
+    });
   }
 
   /// With where a mask's tile lies.
@@ -421,7 +449,9 @@ class Emission {
       refuse(s);
     const int product = emit(s.kind, {x.tile, y.tile}, s.attributes);
     const bool along = loop_dim(s.inputs[0]) == static_cast<int>(shape(s.inputs[0]).size()) - 1;
-    if (!through({OpKind::mul, {}, {0, 0}}, x, y)) refuse(s);
+    Step times;
+    times.kind = OpKind::mul, times.inputs = s.inputs;
+    if (!through(times, x, y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!along) return x;
     DType dtype = steps_.values[s.output].dtype;

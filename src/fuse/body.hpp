@@ -34,6 +34,8 @@ struct Tiles {
   int split = -1;
   // Where the part is one tile: which axis the block's loop runs along, up to what is then summed. -1: loop_axis.
   int inner_axis = -1;
+  // Of axes whose last tile passes their end: what all tiles come to.
+  std::map<int, std::int64_t> extents{};
 };
 
 /// What each part of a split loop leaves of a value: its sum, in float32, or a running maximum.
@@ -62,7 +64,7 @@ struct Body {
   std::map<int, int> sums;        // by value: which partial
 };
 
-/// Throws Error that says which step reads what is not there yet.
+/// Throws Error that says which step reads what is not there yet. What lies past the end of an axis must not matter (past.hpp).
 Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

@@ -61,6 +61,7 @@ bool join(Held& x, const Held& y, double sign) {
 }  // namespace
 
 bool is_monotone(const Step& s) {
+  if (s.inputs.size() == 2) return s.kind == OpKind::maximum || s.kind == OpKind::minimum;
   if (s.inputs.size() != 1) return false;
   switch (s.kind) {
     case OpKind::clamp:

@@ -40,7 +40,7 @@ struct Held {
   }
 };
 
-/// Is f(max x) = max f(x)? Of steps with one operand and maybe a scalar.
+/// Is f(max x) = max f(x)? Of steps with one operand and maybe a scalar, or another that the loop does not change.
 bool is_monotone(const Step&);
 
 /// What is held of f(x) if `h` is held of x and f is applied to it; f has one operand. False where that is not f(x).

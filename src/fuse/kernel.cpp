@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fuse/merge.hpp"
+#include "fuse/past.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
@@ -74,15 +75,16 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 namespace {
 
-/// Estimates are too high by up to that; where a loop does nothing but products, warpgroups may do them, which they know little of.
+/// Estimates are too high by up to that; where a loop does nothing but products, or two with something between them, warpgroups may do
+/// them, which they know little of.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
-bool alone_in_loop(const graph::BlockGraph& b) {
+bool may_be_by_warpgroups(const graph::BlockGraph& b) {
   int products = 0, others = 0;
   for (const graph::BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  return products > 0 && others == 0;
+  return (products == 2 && b.loop >= plan::chained_trips) || (products > 0 && others == 0);
 }
 
 /// All kernels of one group, by one reading of what comes from outside.
@@ -97,7 +99,7 @@ class Making {
         for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
-          found_.push_back(finished({ops_, {part(body_of(g_, steps_, axes_, t))}}));
+          found_.push_back(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
           for (const Tiles& s : splits(t, target_)) try_in_two(s);
         }
       } catch (const Fault&) {
@@ -124,7 +126,7 @@ class Making {
       k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
     }
     k.us += target_.costs.launch;
-    k.least = k.us * (alone_in_loop(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
+    k.least = k.us * (may_be_by_warpgroups(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
     return k;
   }
 
@@ -137,15 +139,30 @@ class Making {
     }
   }
 
+  /// With masks where tiles pass the end of an axis.
+  const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
+  const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
+  const std::pair<Steps, Axes>& masked(const Tiles& t) {
+    std::vector<int> past;
+    for (const auto& [axis, extent] : t.extents) past.push_back(axis);
+    const auto [at, is_new] = masked_.try_emplace(past, steps_, axes_);
+    if (is_new && !past.empty()) {
+      at->second.first = masked_past(steps_, t.extents);
+      at->second.second = axes_of(at->second.first);
+    }
+    return at->second;
+  }
+
   void in_two(const Tiles& t) {
-    Body first = body_of(g_, steps_, axes_, t);
+    const auto& [steps, all] = masked(t);
+    Body first = body_of(g_, steps, all, t);
     KernelGraph g = g_;
     Kernel k{ops_, {}};
     std::vector<int> tensors;
     for (const Partial& p : first.partials) {
       Shape shape = p.shape;
       shape.insert(shape.begin(), t.grid[t.split].blocks);
-      const int of = steps_.values[p.value].tensor;
+      const int of = steps.values[p.value].tensor;
       std::string name = of >= 0 ? g.tensors[of].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
       name += p.dim >= 0 ? "_parts_max" : "_parts";
       while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
@@ -154,13 +171,14 @@ class Making {
       k.between.push_back({graph::DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
-    const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
+    const Steps second = merged(steps, first, t.grid[t.split].blocks, tensors);
     k.parts.push_back(part(std::move(first)));
     k.parts[0].stores = tensors;
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
     const Axes axes = axes_of(second);
     std::vector<Kernel> ways;
     for (const Tiles& after : tilings(second, axes, -1, target_)) {
+      if (!after.extents.empty()) continue;
       Kernel way = k;
       way.parts.push_back(part(body_of(g, second, axes, after)));
       ways.push_back(finished(std::move(way)));
@@ -173,6 +191,7 @@ class Making {
   const target::Target& target_;
   Steps steps_;
   Axes axes_;
+  std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes whose end tiles pass
   std::vector<Kernel> found_;
 };
 
@@ -235,14 +254,26 @@ Planned plan_alone(const KernelGraph& a, const target::Target& target) {
 std::optional<double> planned(const KernelGraph& a, const target::Target& target, Prices& known,
                               std::string& why) {
   const std::string text = text_of(a);
-  const auto at = known.find(text);
-  const Planned p = !text.empty() && at != known.end() ? at->second : plan_alone(a, target);
-  if (!text.empty()) known[text] = p;
+  if (!text.empty())
+    if (const std::optional<Planned> p = known.find(text)) return why = p->us ? why : p->why, p->us;
+  const Planned p = plan_alone(a, target);
+  if (!text.empty()) known.add(text, p);
   if (!p.us) why = p.why;
   return p.us;
 }
 
 }  // namespace
+
+std::optional<Planned> Prices::find(const std::string& text) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = known_.find(text);
+  return at == known_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Prices::add(const std::string& text, Planned p) {
+  const std::lock_guard lock(mutex_);
+  known_.insert_or_assign(text, std::move(p));
+}
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
                                  Prices& known, std::string& why) {

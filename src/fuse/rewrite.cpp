@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fuse/live.hpp"
 #include "graph/infer.hpp"
 
 namespace zellige::fuse {
@@ -29,25 +30,7 @@ int Rewrite::add(OpKind kind, std::vector<int> in, const graph::Attributes& a, c
   return to;
 }
 
-graph::KernelGraph Rewrite::finished() {
-  std::vector<bool> there(graph_.tensors.size(), false);
-  for (int t : graph_.inputs) there[t] = true;
-  for (const KernelOp& op : graph_.ops)
-    for (int t : op.outputs) there[t] = true;
-  std::vector<int> at(graph_.tensors.size(), -1);
-  std::vector<KernelTensor> kept;
-  for (std::size_t t = 0; t < there.size(); ++t)
-    if (there[t]) at[t] = static_cast<int>(kept.size()), kept.push_back(graph_.tensors[t]);
-  graph_.tensors = std::move(kept);
-  const auto renumber = [&](std::vector<int>& list) {
-    for (int& t : list) t = at[t];
-  };
-  renumber(graph_.inputs), renumber(graph_.outputs);
-  for (KernelOp& op : graph_.ops) renumber(op.inputs), renumber(op.outputs);
-  for (KernelTensor& t : graph_.tensors)
-    if (t.memory >= 0) t.memory = at[t.memory];
-  return graph::infer(std::move(graph_));
-}
+graph::KernelGraph Rewrite::finished() { return graph::infer(live(std::move(graph_))); }
 
 std::vector<int> readers(const graph::KernelGraph& g, int tensor) {
   std::vector<int> result;

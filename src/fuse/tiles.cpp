@@ -131,7 +131,38 @@ class Tilings {
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
     std::vector<std::pair<std::int64_t, Candidate>> grid;
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
-    finish(std::move(grid), k, threads);
+    finish(grid, k, threads, {});
+    // Where equal parts are too small or too odd for an instruction's rows, tiles may pass the end.
+    Extents past;
+    for (auto& [blocks, c] : grid)
+      if (const std::int64_t most = cap(c, mn);
+          c.axes.size() == 1 && c.axes[0] != parted_ && is_odd(c.largest, blocks, most)) {
+        blocks = (c.largest + most - 1) / most;
+        past[c.axes[0]] = blocks > 1 ? blocks * most : rounded(c.largest);
+      }
+    if (loop_axis_ >= 0 && parted_ < 0 &&
+        is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
+      const std::int64_t trips = (whole(loop_axis_) + k - 1) / k;
+      past[loop_axis_] =
+          trips * (is_column(loop_axis_) ? rounded((whole(loop_axis_) + trips - 1) / trips) : k);
+    }
+    if (!past.empty()) finish(std::move(grid), k, threads, std::move(past));
+  }
+
+  using Extents = std::map<int, std::int64_t>;
+  static constexpr std::int64_t rows_of_instruction = 16;
+  static std::int64_t rounded(std::int64_t n) {
+    return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
+  }
+  static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t most) {
+    const std::int64_t tile = largest / parts;
+    return most >= rows_of_instruction && largest > rows_of_instruction &&
+           (tile % rows_of_instruction != 0 || 2 * tile < std::min(most, largest));
+  }
+  /// Does a product have it as columns, as scores have keys?
+  bool is_column(int axis) const {
+    return std::ranges::any_of(
+        steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
   /// Without products: as many lines a block as make so many elements of the largest value.
@@ -156,10 +187,11 @@ class Tilings {
       left = std::max<std::int64_t>(1, left / (c.largest / blocks));
       grid.emplace_back(blocks, c);
     }
-    finish(std::move(grid), 2048, elements > 2048 ? 256 : 128);
+    finish(std::move(grid), 2048, elements > 2048 ? 256 : 128, {});
   }
 
-  void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads) {
+  void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
+              Extents past) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
     if (grid.size() > 3) grid.resize(3);  // the rest stays whole
@@ -168,7 +200,11 @@ class Tilings {
     t.threads = threads;
     for (std::size_t i = 0; i < grid.size(); ++i) t.grid[i] = {grid[i].second.axes, grid[i].first};
     t.loop_axis = loop_axis_;
-    if (loop_axis_ >= 0) t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
+    t.extents = std::move(past);
+    if (t.extents.count(loop_axis_) > 0)
+      t.loop = (whole(loop_axis_) + k - 1) / k;
+    else if (loop_axis_ >= 0)
+      t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
     if (parted_ >= 0) {
       for (int g = 0; g < 3; ++g)
         if (t.grid[g].axes == std::vector{parted_}) t.split = g;
@@ -176,7 +212,7 @@ class Tilings {
       t.inner_axis = loop_axis_, t.loop_axis = parted_;
     }
     const auto same = [&](const Tiles& o) {
-      bool equal = o.loop == t.loop && o.threads == t.threads;
+      bool equal = o.loop == t.loop && o.threads == t.threads && o.extents == t.extents;
       for (int g = 0; g < 3; ++g)
         equal = equal && o.grid[g].axes == t.grid[g].axes && o.grid[g].blocks == t.grid[g].blocks;
       return equal;
@@ -192,7 +228,8 @@ class Tilings {
       double size = graph::bytes(steps_.values[v].dtype);
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
-        double extent = static_cast<double>(whole(axis));
+        const auto past = t.extents.find(axis);
+        auto extent = static_cast<double>(past == t.extents.end() ? whole(axis) : past->second);
         for (const Cut& c : t.grid)
           if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
         if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
@@ -254,13 +291,16 @@ std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
     if (t.grid[g].blocks == 1) free = g;
   }
   if (free < 0 || 2 * blocks > target.multiprocessors) return result;
+  const bool past = t.extents.count(t.loop_axis) > 0;
   for (std::int64_t s = 2; s <= std::min(most, t.loop) && result.size() < 2; ++s) {
-    if (t.loop % s != 0 || (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(most, t.loop)))
+    if ((t.loop % s != 0 && !past) ||
+        (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(most, t.loop)))
       continue;
     Tiles split = t;
     split.grid[free] = {{t.loop_axis}, s};
     split.split = free;
-    split.loop = t.loop / s;
+    split.loop = (t.loop + s - 1) / s;
+    if (past) split.extents[t.loop_axis] = t.extents.at(t.loop_axis) / t.loop * split.loop * s;
     result.push_back(std::move(split));
   }
   return result;

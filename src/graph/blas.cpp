@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <vector>
 
 #include "graph/error.hpp"
@@ -67,6 +68,10 @@ struct LoadedBlas {
     using Config = char*();
     auto* config = reinterpret_cast<Config*>(::dlsym(library, "openblas_get_config"));
     description = config ? config() : file;
+    // Built for one thread it takes its buffers from a table that nobody locks: two threads may be given the same one.
+    using Parallel = int();
+    auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "openblas_get_parallel"));
+    blas.one_at_a_time_ = parallel && parallel() == 0;
     return "";
   }
 };
@@ -82,6 +87,9 @@ const LoadedBlas& loaded() {
 
 void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
                     const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const {
+  static std::mutex guard;
+  std::unique_lock lock(guard, std::defer_lock);
+  if (one_at_a_time_) lock.lock();
   const auto at = [](std::int64_t v) { return static_cast<int>(v); };
   dgemm_(row_major, plain, plain, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
 }

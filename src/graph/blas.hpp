@@ -13,7 +13,8 @@ namespace zellige::graph {
 
 class Blas {
  public:
-  /// C = A B, float64, row-major, in one thread; many threads may call it at once. Sums in an order of its own.
+  /// C = A B, float64, row-major, in one thread; many threads may call it at once, and wait for one another
+  /// where the library is built for one. Sums in an order of its own.
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const;
 
@@ -22,6 +23,7 @@ class Blas {
   using Dgemm = void(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
                      double*, int);
   Dgemm* dgemm_ = nullptr;
+  bool one_at_a_time_ = false;
 };
 
 /// The library that $ZELLIGE_BLAS names, else libopenblas.so.0; nullptr where there is none, where it failed the trial, or where

@@ -51,19 +51,22 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   return p;
 }
 
-/// Copies a tile between a whole tensor, at `origin`, and its dense own array, row by row.
+/// Copies a tile between a whole tensor, at `origin`, and its dense own array, row by row, as far as it lies in the tensor.
 template <class Copy>
 void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
   const Strides steps = row_major(whole);
   const std::size_t rank = tile.size();
   const std::int64_t n = tile[rank - 1], rows = size(tile) / n;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  const std::int64_t inside = std::min(n, whole[rank - 1] - origin[rank - 1]);
+  for (std::int64_t row = 0; row < rows && inside > 0; ++row) {
     std::int64_t rest = row, at = origin[rank - 1];
+    bool within = true;
     for (std::size_t d = rank - 1; d-- > 0;) {
+      within = within && origin[d] + rest % tile[d] < whole[d];
       at += (origin[d] + rest % tile[d]) * steps[d];
       rest /= tile[d];
     }
-    copy(at, row * n, n);
+    if (within) copy(at, row * n, inside);
   }
 }
 
@@ -234,6 +237,10 @@ class Worker {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
     const Shape origin = tile_origin(op, tile.shape, block, iteration, p_.block.loop);
+    if (!op.attributes.sizes.empty()) {
+      std::ranges::fill(tile.values, 0.0);
+      if (errors()) std::ranges::fill(bound_.tiles[op.outputs[0]].values, 0.0);
+    }
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())

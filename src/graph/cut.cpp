@@ -17,8 +17,9 @@ namespace {
 bool anywhere(const BlockOp& op) {
   switch (op.kind) {
     case OpKind::output:
-      return op.attributes.dim < 0;  // else some blocks store nothing
+      return op.attributes.dim < 0 && op.attributes.sizes.empty();  // else some blocks store nothing, or less
     case OpKind::input:
+      return op.attributes.sizes.empty();
     case OpKind::matmul:
     case OpKind::reduction:
     case OpKind::reduction_max:

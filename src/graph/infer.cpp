@@ -353,8 +353,11 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
   if (kind == OpKind::clamp) check("lo", a.lo), check("hi", a.hi);
 }
 
-Shape input_tile(const Where& where, const BlockOp& op, const Shape& whole, const Dim3& grid,
+Shape input_tile(const Where& where, const BlockOp& op, const Shape& given, const Dim3& grid,
                  std::int64_t loop) {
+  const Shape whole = op.attributes.sizes.empty() ? given : op.attributes.sizes;
+  if (!std::ranges::equal(given, whole, [](std::int64_t x, std::int64_t y) { return x <= y; }))
+    fail_at(where, "expected a shape that {} lies in, found {}", to_string(given), to_string(whole));
   Shape tile = whole;
   const int rank = static_cast<int>(whole.size());
   std::array<int, max_rank> taken;
@@ -427,11 +430,18 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
     whole[dim] *= grid[axis];
   }
   const Attributes& a = op.attributes;
+  if (!a.sizes.empty()) {
+    if (!std::ranges::equal(a.sizes, whole, [](std::int64_t x, std::int64_t y) { return 1 <= x && x <= y; }))
+      fail_at(where, "expected a shape that lies in {}, which the blocks leave, found {}", to_string(whole),
+              to_string(a.sizes));
+    whole = a.sizes;
+  }
   if (a.dim < 0) return whole;
   if (a.dim >= static_cast<int>(tile.size()))
     fail_at(where, "expected dim to be a dimension of the tile {}, found {}", to_string(tile), a.dim);
   const std::int64_t each = tile[a.dim];
-  if (a.start < 0 || a.end <= a.start || a.end > whole[a.dim] || a.start % each != 0 || a.end % each != 0)
+  const bool ends = a.end % each == 0 || a.end == whole[a.dim];
+  if (a.start < 0 || a.end <= a.start || a.end > whole[a.dim] || a.start % each != 0 || !ends)
     fail_at(
         where,
         "expected start and end to be whole tiles of {} along dimension {}, one after the other, within 0 "

@@ -28,14 +28,14 @@ DType result_dtype(OpKind, const Attributes&, DType operands);
 /// Refuses integers where the operator has no meaning for them, and scalars that are none.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
-/// The tile that a block input sees in one iteration.
+/// The tile that a block input sees in one iteration, of the tensor or of the larger shape that it names: zeros lie behind the tensor.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
 /// Where the tile of a block's iteration begins in the whole.
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
-/// The kernel-level tensor that the blocks' tiles make together, or the slice of it that is stored.
+/// The kernel-level tensor that the blocks' tiles make together, or what is stored of it: the smaller shape that the output names, a slice.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
 
 /// Where a block's tile begins in that tensor; none where the tile is not of the slice.

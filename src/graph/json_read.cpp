@@ -140,9 +140,10 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
 }
 
 void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
-  if (kind == OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "outputs"});
+  if (kind == OpKind::input)
+    return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
   if (kind == OpKind::output)
-    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end"});
+    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
   if (kind == OpKind::custom)
     return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
   std::vector<std::string_view> keys{"op", "inputs", "outputs"};
@@ -277,6 +278,9 @@ class Reader {
       op.attributes.start = integer(where, "start", member(where, j, "start"), 0, max_extent);
       op.attributes.end = integer(where, "end", member(where, j, "end"), 0, max_extent);
     }
+    if (kind == OpKind::input || kind == OpKind::output)
+      if (const Json* shape = find(where, j, "shape"))
+        op.attributes.sizes = integers(where, "shape", *shape, 1, max_extent);
     if (kind != OpKind::input)
       for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
         op.inputs.push_back(tiles.use(where, identifier(where, "inputs", t)));

@@ -74,6 +74,7 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
     j["from"] = g.tensors[custom.inputs[op.kernel_tensor]].name;
     j["map"] = map_object(op.map);
     j["loop_dim"] = op.loop_dim;
+    if (!op.attributes.sizes.empty()) j["shape"] = op.attributes.sizes;
     j["outputs"] = names(op.outputs, b.tensors);
   } else if (op.kind == OpKind::output) {
     j["inputs"] = names(op.inputs, b.tensors);
@@ -81,6 +82,7 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
     j["to"] = g.tensors[custom.outputs[op.kernel_tensor]].name;
     if (const Attributes& a = op.attributes; a.dim >= 0)
       j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
+    if (!op.attributes.sizes.empty()) j["shape"] = op.attributes.sizes;
   } else {
     j["inputs"] = names(op.inputs, b.tensors);
     j["outputs"] = names(op.outputs, b.tensors);

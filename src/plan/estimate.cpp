@@ -121,11 +121,23 @@ class Estimate {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
     const std::string_view a = graph::name(dtype);
     const Instruction* group = target::find_warpgroup_mma(target_, a, a, "f32", n);
-    if (!group || !summed || block_.loop < 2 || batch != 1 || op.inputs[0] == op.inputs[1]) return nullptr;
-    if (!loaded(op.inputs[0]) || !loaded(op.inputs[1]) || k * graph::bytes(dtype) != span_bytes)
-      return nullptr;
+    if (!group || block_.loop < 2 || batch != 1 || op.inputs[0] == op.inputs[1]) return nullptr;
     const auto warps = static_cast<std::int64_t>(warps_);
-    return warps % warps_of(*group) == 0 && m * warps_of(*group) == group->m * warps ? group : nullptr;
+    if (warps % warps_of(*group) != 0 || m * warps_of(*group) != group->m * warps) return nullptr;
+    if (!loaded(op.inputs[1])) return nullptr;
+    if (!loaded(op.inputs[0])) return of_chain() && k % group->k == 0 ? group : nullptr;
+    return summed && k * graph::bytes(dtype) == span_bytes ? group : nullptr;
+  }
+
+  /// Two products, the left operand of one made of the other's result and that of the other there before the loop: `warpgroup_chain`.
+  bool of_chain() const {
+    std::vector<const BlockOp*> products;
+    for (const BlockOp& op : block_.ops)
+      if (op.kind == OpKind::matmul) products.push_back(&op);
+    return products.size() == 2 && block_.loop >= chained_trips &&
+           std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
+             return o.kind == OpKind::input && o.loop_dim < 0 && o.outputs[0] == products[0]->inputs[0];
+           });
   }
 
   void resident() {

@@ -111,7 +111,9 @@ class Nest {
     }
     const std::vector<Within> edge = within(n.in[0], p);
     open({}, edge);
+    within_end_ = true;
     leave({value(n.in[0], p)});
+    within_end_ = false;
     if (!edge.empty()) add(Kind::guarded);
   }
 
@@ -155,7 +157,9 @@ class Nest {
       open({}, edge);
     else
       guard({}, edge);
+    within_end_ = true;
     leave({value(n.in[0], p)});
+    within_end_ = false;
     if (c_.row && !edge.empty()) add(Kind::guarded), forget(outer);
   }
 
@@ -394,6 +398,7 @@ class Nest {
     const Node& n = p_.nodes[node];
     if (direct(node)) {
       Item item{.kind = Kind::read_global, .node = node};
+      item.zeros_past = !within_end_ && std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
       if (p.vector > 1 && n.shape[p.inner] > 1 && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);
@@ -454,6 +459,7 @@ class Nest {
       order_;                  // of their computation: a scope that closes takes its own along
   std::vector<Guard> guards_;  // that stand open, and what was known before them
   std::vector<Within> within_;
+  bool within_end_ = false;  // a guard keeps from what passes the end of a tensor
   std::size_t guarded_ = 0;
 };
 

@@ -76,6 +76,7 @@ struct Item {
   Part part;                               // part, take
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard
+  bool zeros_past = false;  // read_global: 0 past the tensor's end, since no guard keeps from there
   std::vector<std::pair<int, std::int64_t>>
       zeros;              // leave, to_shared: where a coordinate passes this, a zero is stored
   std::int64_t edge = 0;  // leave, to_shared: from here on along the neighbours nothing is stored; 0: all is

@@ -8,6 +8,7 @@
 #include "plan/leaves.hpp"
 #include "plan/same_thread.hpp"
 #include "plan/tensor_map.hpp"
+#include "plan/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -357,10 +358,11 @@ class Grouping {
     return std::ranges::any_of(plan_.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
   }
 
-  /// True where only sums of warpgroups meet the tile, element by element: each thread reads what it needs from global memory, two
-  /// lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
+  /// True where only sums of warpgroups meet the tile, element by element, or scores of a chain: each thread reads what it needs from
+  /// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
   bool beside_sums(int load, int gmem_inner, const std::vector<std::pair<int, bool>>& reads) const {
     if (program_.loop == 1 || !on_warpgroups()) return false;
+    if (node(load).section != Section::after && has_warpgroup_chain(plan_)) return true;
     return std::all_of(reads.begin(), reads.end(), [&](const auto& read) {
       const Task& t = plan_.tasks[read.first];
       const Context& c = plan_.contexts[t.context];

@@ -110,6 +110,13 @@ class BlockLowering {
       result[d].extent = whole[d];
       result[d].loop = looped() && loop_dim == static_cast<int>(d);
     }
+    const auto parts = [&](std::size_t d) {
+      std::int64_t n = result[d].loop ? block_.loop : 1;
+      for (int axis = 0; axis < 3; ++axis)
+        if (axes[axis] == static_cast<int>(d)) n *= block_.grid[axis];
+      return n;
+    };
+    for (std::size_t d = 0; d < tile.size(); ++d) result[d].overhang = tile[d] * parts(d) > whole[d];
     std::int64_t before = 1;  // blocks that pass until this axis takes a step
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;

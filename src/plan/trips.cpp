@@ -72,6 +72,10 @@ class Body {
         return x == Left::zero || (x == Left::lowest && n.scalar > 0) ? x : Left::anything;
       case OpKind::sub:  // of a running maximum, which is finite
         return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
+      case OpKind::maximum:  // with what the iterations before had, too
+        return x == Left::lowest && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
+                   ? x
+                   : Left::anything;
       case OpKind::exp:
         return x == Left::lowest ? Left::zero : x == Left::zero ? Left::one : Left::anything;
       default:

@@ -54,9 +54,12 @@ class BlockRun {
     const graph::Strides steps = graph::row_major(whole);
     for (std::int64_t i = 0; i < graph::size(tile); ++i) {
       std::int64_t rest = i, at = 0;
-      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d])
+      bool within = true;
+      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d]) {
+        within = within && origin[d] + rest % tile[d] < whole[d];
         at += (origin[d] + rest % tile[d]) * steps[d];
-      copy(at, i);
+      }
+      if (within) copy(at, i);
     }
   }
 
@@ -64,6 +67,7 @@ class BlockRun {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
     const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, b_.loop);
+    if (!op.attributes.sizes.empty()) tile.at.assign(tile.at.size(), a_.integer(0));
     each_of_tile(whole.shape, tile.shape, origin,
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }

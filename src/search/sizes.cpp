@@ -195,6 +195,9 @@ class SizesOfGraph {
     for (const graph::BlockTensor& t : b.tensors) at.tiles.push_back(extents(t.shape));
     for (const graph::BlockOp& inner : b.ops) {
       GraphSizes::Op body;
+      const bool boundary = inner.kind == OpKind::input || inner.kind == OpKind::output;
+      if (boundary && !inner.attributes.sizes.empty())
+        fail("an {} with a shape of its own names sizes", graph::name(inner.kind));
       if (inner.kind == OpKind::input)
         tile(inner, tensors[op.inputs[inner.kernel_tensor]], at.tiles[inner.outputs[0]], at);
       else if (inner.kind == OpKind::output && inner.attributes.dim >= 0)
