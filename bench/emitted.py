@@ -28,12 +28,13 @@ SAVED = {"rmsnorm_bs1": (0, ["X1"]), "gated_mlp": (0, ["X1", "X2"]), "lora": (0,
 
 
 def products():
-    """name -> (m, n, k, dtype)"""
-    found = {f"gemm_{t}_{m}x{n}x{k}": (m, n, k, t) for m, n, k, t in GEMM}
+    """name -> (m, n, k, dtype, B's major)"""
+    found = {f"gemm_{t}_{m}x{n}x{k}": (m, n, k, t, "k") for m, n, k, t in GEMM}
+    found["gemm_f16_255x511x1023_nn"] = (255, 511, 1023, "f16", "n")
     for model, (hidden, qkv, wide) in LLAMA.items():
         for what, n, k in (("qkv", qkv, hidden), ("o", hidden, hidden), ("gate_up", 2 * wide, hidden), ("down", hidden, wide)):
-            found.update({f"llama_{model}_{what}_{m}": (m, n, k, "bf16") for m in ROWS})
-    found.update({f"odd_{m}x{n}x{k}": (m, n, k, "f16") for m, n, k in ODD})
+            found.update({f"llama_{model}_{what}_{m}": (m, n, k, "bf16", "k") for m in ROWS})
+    found.update({f"odd_{m}x{n}x{k}": (m, n, k, "f16", "k") for m, n, k in ODD})
     return found
 
 
@@ -50,11 +51,11 @@ def saved(mugraphs, best):
     return found
 
 
-def product_graph(m, n, k, dtype):
+def product_graph(m, n, k, dtype, major):
     return {"zellige_graph": 1, "name": "gemm",
             "inputs": [{"name": "A", "dtype": dtype, "shape": [m, k], "strides": [k, 1]},
-                       {"name": "B", "dtype": dtype, "shape": [k, n], "strides": [1, k], "constant": True}],
-            "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": ["C"]}],
+                       {"name": "B", "dtype": dtype, "shape": [k, n], "strides": [1, k] if major == "k" else [n, 1], "constant": True}],
+            "operators": [{"op": "matmul", "inputs": ["A", "B"], "outputs": [{"name": "C", "strides": [n, 1]}]}],
             "outputs": ["C"]}
 
 
@@ -176,11 +177,14 @@ def saved_workload(name, bench, lib, programs):
 def product_workload(shape, bench, lib, cublas):
     import torch
     from kernels import gemm_config
-    m, n, k, dtype = shape
+    m, n, k, dtype, major = shape
     kind, code = {"f16": (torch.float16, 0), "bf16": (torch.bfloat16, 1)}[dtype]
 
     def hand(a, b, d):
-        if m <= 16 and code == 0 and k % 64 == 0:
+        if k % 8 or n % 8:
+            status = lib["rows"].zellige_gemm_any(code, major == "k", bench.pointer(a), ctypes.c_int64(k), bench.pointer(b), ctypes.c_int64(b.shape[1]),
+                                                  bench.pointer(d), ctypes.c_int64(n), m, n, k, bench.stream())
+        elif m <= 16 and code == 0 and k % 64 == 0:
             status = lib["linear"].zellige_linear(0, 4, bench.pointer(b), bench.pointer(b), bench.pointer(a), bench.pointer(d), m, n, k, 132, bench.stream())
         elif m <= 128 and n >= 4096:
             status = lib["linear"].zellige_linear_rows(code, bench.pointer(b), bench.pointer(a), bench.pointer(d), m, n, k, min(132, math.ceil(n / 64)),
@@ -190,10 +194,11 @@ def product_workload(shape, bench, lib, cublas):
             status = lib["gemm"].zellige_gemm(config, code, bench.pointer(a), bench.pointer(b), bench.pointer(d), m, n, k, group, blocks, bench.stream())
         bench.must(status, "by hand")
         return d
-    # What TMA cannot address, a row of no multiple of 16 bytes, is written by hand for B of the other major only.
-    others = {"cublas": lambda a, b, d: cublas.nt(a, b, d) or d} | ({"hand": hand} if k % 8 == 0 and n % 8 == 0 else {})
-    return dict(make=lambda: (bench.rnd(m, k, dtype=kind), bench.rnd(n, k, dtype=kind), torch.empty(m, n, dtype=kind, device="cuda")), others=others,
-                reference=lambda a, b, d: a.float() @ b.float().t(), flops=2 * m * n * k, bytes=2 * (m * k + n * k + m * n))
+    others = {"cublas": lambda a, b, d: cublas.nt(a, b, d, major == "k") or d, "hand": hand}
+    stored = (n, k) if major == "k" else (k, n)
+    return dict(make=lambda: (bench.rnd(m, k, dtype=kind), bench.rnd(*stored, dtype=kind), torch.empty(m, n, dtype=kind, device="cuda")), others=others,
+                reference=lambda a, b, d: a.float() @ (b.float().t() if major == "k" else b.float()), flops=2 * m * n * k,
+                bytes=2 * (m * k + n * k + m * n))
 
 
 def contestants_of(name, w, programs, lib, bench):
@@ -261,7 +266,7 @@ def main():
     if not torch.cuda.is_available():
         sys.exit("bench/emitted.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")
     torch.manual_seed(0)
-    lib, cublas = bench.build(arguments.build, ["gemm", "linear"]), bench.Cublas()
+    lib, cublas = bench.build(arguments.build, ["gemm", "linear", "rows"]), bench.Cublas()
     results, wrong, shapes = bench.Results(arguments.json), 0, products()
     compiled_files = programs_of(arguments.folder)
     for name in sorted(compiled_files, key=lambda n: (list(shapes).index(n) if n in shapes else -1, n)):

@@ -9,6 +9,7 @@
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/block/fragment.hpp>
+#include <zellige/block/load_anywhere.hpp>
 #include <zellige/block/multiply.hpp>
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>

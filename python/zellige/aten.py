@@ -8,47 +8,33 @@ import torch
 from . import dtypes, numpy_face
 from . import operators as op
 from ._native import Error
+from .aten_attention import attention, attended
+from .aten_rotary import added, cat
 from .tracing import Array
 
 aten = torch.ops.aten
 
 
-@torch.library.custom_op("zellige::attention", mutates_args=())
-def attention(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
-) -> torch.Tensor:
-    """torch's scaled_dot_product_attention as one operator: what is not taken keeps torch's kernels."""
-    made = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=grouped
-    )
-    return made.contiguous()
+@torch.library.custom_op("zellige::choose", mutates_args=())
+def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """torch.where of a condition that is a number, 0 where it does not hold."""
+    return torch.where(condition != 0, x, y)
 
 
-@attention.register_fake
-def _(q, k, v, mask, causal, scale, grouped):
-    return q.new_empty((*q.shape[:-1], v.shape[-1]))
+@choose.register_fake
+def _(condition, x, y):
+    return torch.where(condition != 0, x, y)
 
 
-def _attention(q, k, v, mask, causal, scale, grouped):
-    shape = q.shape
-    if grouped and q.shape[1] != k.shape[1]:
-        heads, group = k.shape[1], shape[1] // k.shape[1]
-        if not causal and (mask is None or shape[2] == 1):  # queries of a group are rows of one product, which reads its keys once
-            q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
-            if mask is not None and mask.ndim > 2 and mask.shape[-3] != 1:
-                mask = op.reshape(mask, (*mask.shape[:-3], heads, group, mask.shape[-1]))
-        else:
-            q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
-            k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
-            if mask is not None and mask.ndim > 2:  # (..., heads, queries, keys), of which heads may be 1
-                groups = (heads, group) if mask.shape[-3] != 1 else (1, 1)
-                mask = op.reshape(mask, (*mask.shape[:-3], *groups, *mask.shape[-2:]))
-    s = op.mul(op.matmul(q, numpy_face._swap(k, -1, -2)), shape[-1] ** -0.5 if scale is None else scale)
-    if mask is not None:
-        s = op.add(s, mask)
-    if causal:
-        s = op.mask(s, tril=0)
-    return op.reshape(op.matmul(op.safe_softmax(s, -1), v), (*shape[:-1], v.shape[-1]))
+@torch.library.custom_op("zellige::fill", mutates_args=())
+def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
+    """masked_fill by such a condition."""
+    return torch.where(condition != 0, value, x)
+
+
+@fill.register_fake
+def _(condition, x, value):
+    return torch.where(condition != 0, value, x)
 
 
 def _scaled(function):
@@ -104,70 +90,15 @@ def _to_copy(x, *, dtype=None, layout=None, device=None, pin_memory=None, non_bl
 
 
 def _slice(x, dim=0, start=None, end=None, step=1):
-    if step != 1:
-        raise Error(f"expected slices of step 1, found {step}")
-    start, end, _ = slice(start, end).indices(x.shape[dim])
-    return x if (start, end) == (0, x.shape[dim]) else op.slice(x, dim, start, end)
-
-
-def _cat(parts, dim=0):
-    for known in (_rotation, _turned):
-        made = known(parts, dim)
-        if made is not None:
-            return made
-    return op.concat(parts, dim)
-
-
-def _rotation(parts, dim):
-    """cat((a cos - b sin, b cos + a sin), -1), a and b the halves of x: a rotary embedding. None of anything else."""
-    if len(parts) != 2 or dim % parts[0].ndim != parts[0].ndim - 1:
-        return None
-    trace, last, half = parts[0]._trace, parts[0].ndim - 1, parts[0].shape[-1]
-
-    def factors(name):
-        """(whose half, where it starts, what it is multiplied by) of a product with a half; None of anything else."""
-        made = trace.maker(name)
-        for cut, by in (made["inputs"], made["inputs"][::-1]) if made and made["op"] == "mul" else ():
-            of = trace.maker(cut)
-            if of and (of["op"], of.get("dim"), of.get("end")) == ("slice", last, of.get("start", 0) + half) and of["start"] in (0, half):
-                return of["inputs"][0], of["start"], by
-        return None
-
-    made = [trace.maker(p) for p in parts]
-    if [m and m["op"] for m in made] != ["sub", "add"]:
-        return None
-    terms = [factors(name) for m in made for name in m["inputs"]]
-    if None in terms:
-        return None
-    (x, _, cos), (_, _, sin) = terms[:2]
-    if terms[:2] != [(x, 0, cos), (x, half, sin)] or sorted(terms[2:]) != [(x, 0, sin), (x, half, cos)]:
-        return None
-    if not trace.arrays[x].shape[-1] == 2 * half == 2 * trace.arrays[cos].shape[-1] == 2 * trace.arrays[sin].shape[-1]:
-        return None
-    return op.rotary(*(trace.arrays[name] for name in (x, cos, sin)))
-
-
-def _turned(parts, dim):
-    """What torch writes as cat((-b, a), -1), a and b the halves of x: its pairs turned by a quarter, which is one operator and no copy.
-    None of anything else."""
-    if len(parts) != 2 or dim % parts[0].ndim != parts[0].ndim - 1:
-        return None
-    trace, last, half = parts[0]._trace, parts[0].ndim - 1, parts[0].shape[-1]
-    negated = trace.maker(parts[0])
-    b, a = (negated and trace.maker(negated["inputs"][0])), trace.maker(parts[1])
-    whole = {"op": "slice", "dim": last}
-    for made, start in ((b, half), (a, 0)):
-        if made is None or made["inputs"] != (a or {}).get("inputs") or not (whole | {"start": start, "end": start + half}).items() <= made.items():
-            return None
-    if negated["op"] != "neg":
-        return None
-    x = trace.arrays[a["inputs"][0]]
-    if x.shape[-1] != 2 * half:
-        return None
-    row = parts[1]
-    for d in range(last):
-        row = _slice(row, d, 0, 1)
-    return op.rotary(x, op.lt(row, row), op.add(op.lt(row, row), 1))
+    size = x.shape[dim]
+    start, end, _ = slice(start, end).indices(size)
+    if step == 1:
+        return x if (start, end) == (0, size) else op.slice(x, dim, start, end)
+    if size % step != 0 or start >= step or end <= size - step + start:
+        raise Error(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
+    dim %= x.ndim
+    parts = op.reshape(x, (*x.shape[:dim], size // step, step, *x.shape[dim + 1 :]))
+    return numpy_face._squeeze(op.slice(parts, dim + 1, start, start + 1), dim + 1)
 
 
 def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
@@ -206,6 +137,21 @@ def _split(x, sizes, dim=0):
     return [_slice(x, dim % x.ndim, end - n, end) for n, end in zip(sizes, ends)]
 
 
+def _add(x, y, *, alpha=1):
+    made = added(x, y) if alpha == 1 and isinstance(x, Array) and isinstance(y, Array) else None
+    return _scaled(op.add)(x, y, alpha=alpha) if made is None else made
+
+
+def _bmm(x, y):
+    made = attended(x, y)
+    return op.matmul(x, y) if made is None else made
+
+
+def _expand(x, shape, implicit=False):
+    same = len(shape) == x.ndim and all(n in (-1, m) for n, m in zip(shape, x.shape))
+    return x if same else op.expand(x, shape)
+
+
 def _transpose(x, a, b):
     return numpy_face._swap(x, a, b)
 
@@ -227,7 +173,7 @@ VIEWS = {
     aten.permute.default: op.permute,
     aten.t.default: lambda x: _transpose(x, 0, 1) if x.ndim == 2 else x,
     aten.transpose.int: _transpose,
-    aten.expand.default: lambda x, shape, implicit=False: op.expand(x, shape),
+    aten.expand.default: _expand,
     aten.unsqueeze.default: numpy_face._unsqueeze,
     aten.squeeze.dim: _squeeze,
     aten.squeeze.dims: _squeeze,
@@ -242,11 +188,11 @@ VIEWS = {
 }
 OPERATORS = VIEWS | {
     aten.mm.default: op.matmul,
-    aten.bmm.default: op.matmul,
+    aten.bmm.default: _bmm,
     aten.addmm.default: _addmm,
     aten.add.Scalar: op.add,
     aten.mul.Scalar: op.mul,
-    aten.add.Tensor: _scaled(op.add),
+    aten.add.Tensor: _add,
     aten.sub.Tensor: _scaled(op.sub),
     aten.mul.Tensor: op.mul,
     aten.div.Tensor: op.div,
@@ -278,13 +224,15 @@ OPERATORS = VIEWS | {
     aten.amin.default: _reduction(op.amin),
     aten.var.correction: _variance,
     aten.native_layer_norm.default: _layer_norm,
-    aten.cat.default: _cat,
+    aten.cat.default: cat,
     aten.slice_scatter.default: _slice_scatter,
     aten.index_put.default: _index_put,
     aten.copy.default: _copied,
     aten.embedding.default: lambda weight, rows, *_: op.gather(weight, rows),
     aten._to_copy.default: _to_copy,
-    torch.ops.zellige.attention.default: _attention,
+    torch.ops.zellige.attention.default: attention,
+    torch.ops.zellige.choose.default: op.where,
+    torch.ops.zellige.fill.default: lambda condition, x, value: op.where(condition, value, x),
 }
 
 

@@ -20,11 +20,11 @@ from . import operators as op
 from ._native import Error
 from .aten_rows import Rows
 from .program import Program
+from .torch_numbers import in_our_numbers
 from .tracing import Trace
 
 _KEPT = [torch.ops.aten.silu.default]  # known here as one operator
 _UPDATE = torch.ops.aten.copy_.default
-_EMBEDDING, _PUT, _CAST = torch.ops.aten.embedding.default, torch.ops.aten.index_put.default, torch.ops.aten._to_copy.default
 
 
 @dataclass
@@ -230,30 +230,6 @@ class _KeptAttention(torch.overrides.TorchFunctionMode):
         return torch.ops.zellige.attention(q, k, v, attn_mask, is_causal, scale, enable_gqa)
 
 
-def _name_rows_by_int32(module):
-    """Rows of an embedding, and where a cache is written, are named by int64 in torch, and by int32 here."""
-    graph, made = module.graph, {}
-
-    def call(before, target, *args, **options):
-        key = (target, args, *options.items())
-        if key not in made:
-            with graph.inserting_before(before):
-                made[key] = graph.call_function(target, args, options)
-            made[key].meta["val"] = target(args[0].meta["val"], *args[1:], **options)
-        return made[key]
-
-    for node in graph.nodes:
-        if node.target is _EMBEDDING and node.args[1].meta["val"].dtype == torch.int64:
-            rows = call(node, _CAST, node.args[1], dtype=torch.int32)
-            node.args = (node.args[0], rows, *node.args[2:])
-        if node.target is _PUT:
-            found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
-            if len(found) == 1 and found[0][1].meta["val"].dtype == torch.int64 and found[0][1].meta["val"].shape == (1,):
-                d, at = found[0]
-                at = call(node, torch.ops.aten.remainder.Scalar, at, node.args[0].meta["val"].shape[d])  # torch counts from the end, too
-                node.update_arg(1, [call(node, _CAST, at, dtype=torch.int32) if i == d else None for i in range(len(node.args[1]))])
-
-
 def backend(graph_module, example_inputs):
     """The entry point of torch.compile."""
     report = Report()
@@ -266,7 +242,7 @@ def backend(graph_module, example_inputs):
 
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
-        _name_rows_by_int32(module)
+        in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report)
 

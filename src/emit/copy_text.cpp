@@ -49,6 +49,19 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
   return global_at;
 }
 
+namespace {
+
+/// Of so many loads a thread makes, how many are under way together: a part that leaves no rest, if there is one.
+int batch_of(std::int64_t trips) {
+  constexpr int most = 8;
+  if (trips <= most) return static_cast<int>(trips);
+  for (int batch = most; batch > most / 2; --batch)
+    if (trips % batch == 0) return batch;
+  return most;
+}
+
+}  // namespace
+
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
@@ -60,48 +73,92 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
-  const Share share = this->share(c, 0, {"int", "i", "c", many ? " 4" : ""});
-  const std::vector<Index> at = coordinate("int", share.item, c, 0);
-  const std::vector<Index> from = position(n, iteration, at);
-  Condition inside;
-  for (int d = 0; d < rank; ++d) {
-    if (d == inner) continue;
-    if (b.padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
-    if (n.splits[d].overhang) inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
+  // What threads load and store themselves is under way together: all loads of a batch, then all stores.
+  const std::int64_t trips = c.steps(0);
+  const bool batched = !copy.async() && trips > 1;
+  const int batch = batched ? batch_of(trips) : 0;
+  const std::string type = fmt::format("Vec<{}, {}>", type_name(n.dtype), V);
+  if (batch > 0 && batch < trips) {
+    out_.line("#pragma unroll 1");
+    out_.open("for (int first = 0; first < {}; first += {}) {{", trips, batch);
+  } else if (batched) {
+    out_.open("{{");
   }
-  // How many of the chunk's elements exist: fewer than V at the tile's or the tensor's edge, the rest are zeros.
-  const plan::Split& s = n.splits[inner];
-  std::string left;
-  if (b.padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = (n.shape[inner] - at[inner]).str();
-  if (s.overhang) {
-    const Index rest = s.extent + s.offset - from[inner];
-    left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
+  if (batched) out_.line("{} x[{}]{{}};", type, batch);
+  std::string end;  // of the tensor: nothing is read past it
+  if (copy.anywhere) {
+    const graph::KernelTensor& tensor = program_.tensors[n.tensor];
+    std::int64_t size = 1;
+    for (int d = 0; d < rank; ++d) size += (tensor.shape[d] - 1) * tensor.strides[d];
+    const std::vector<Index> first(static_cast<std::size_t>(rank), 0);
+    end = fmt::format("{}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
   }
-  const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
-  const std::string target =
-      fmt::format("{}({})",
-                  stage == Index(0) ? tile(task.buffer)
-                                    : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
-                  fmt::join(at, ", "));
-  const int size = graph::bytes(n.dtype);
-  if (left.empty() && inside.empty()) {
-    if (copy.async())
-      out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
-    else
-      out_.line("store({}, load<{}>({}));", target, V, source);
-  } else {
+  for (const bool loads : {true, false}) {
+    if (!loads && !batched) break;
+    const Share share = this->share(c, 0,
+                                    {.type = "int",
+                                     .counter = "i",
+                                     .item = "c",
+                                     .unroll = many && !batched ? " 4" : "",
+                                     .within = batch});
+    const std::vector<Index> at = coordinate("int", share.item, c, 0);
+    const std::vector<Index> from = position(n, iteration, at);
+    Condition inside;
+    for (int d = 0; d < rank; ++d) {
+      if (d == inner) continue;
+      if (b.padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
+      if (n.splits[d].overhang) inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
+    }
+    // How many of the chunk's elements exist: fewer than V at the tile's or the tensor's edge, the rest are zeros.
+    const plan::Split& s = n.splits[inner];
+    std::string left;
+    if (b.padded[inner] > n.shape[inner] || n.shape[inner] % V != 0)
+      left = (n.shape[inner] - at[inner]).str();
+    if (s.overhang) {
+      const Index rest = s.extent + s.offset - from[inner];
+      left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
+    }
+    const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
+    const std::string target = fmt::format(
+        "{}({})",
+        stage == Index(0) ? tile(task.buffer)
+                          : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
+        fmt::join(at, ", "));
+    const bool whole = left.empty() && inside.empty();
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
-    out_.line("const int valid = {};", valid);
-    if (copy.async()) {
-      out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, Index::named("valid") * size);
+    const int size = graph::bytes(n.dtype);
+    const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}, {})", V, source,
+                                                           whole ? std::to_string(V) : valid, end)
+                                             : fmt::format("load<{}>({})", V, source);
+    if (batched) {
+      if (!loads)
+        out_.line("store({}, x[{}]);", target, share.step);
+      else if (copy.anywhere)
+        out_.line("x[{}] = {};", share.step, loaded);
+      else
+        out_.line("{}x[{}] = load<{}>({});", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, V,
+                  source);
+    } else if (whole) {
+      if (copy.async())
+        out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
+      else
+        out_.line("store({}, {});", target, loaded);
+    } else if (copy.anywhere) {
+      out_.line("store({}, {});", target, loaded);
     } else {
-      out_.line("Vec<{}, {}> x{{}};", type_name(n.dtype), V);
-      out_.line("if (valid > 0) x = load<{}>({});", V, source);
-      out_.line("store({}, x);", target);
+      out_.line("const int valid = {};", valid);
+      if (copy.async()) {
+        out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, Index::named("valid") * size);
+      } else {
+        out_.line("{} x{{}};", type);
+        out_.line("if (valid > 0) x = load<{}>({});", V, source);
+        out_.line("store({}, x);", target);
+      }
     }
+    close(share);
   }
-  close(share);
+  if (batched) out_.close();
 }
 
 }  // namespace zellige::emit

@@ -112,6 +112,7 @@ class KernelText {
     const char *type, *counter, *item, *unroll = "";
     bool scaled = false;  // the item counts elements, not vectors
     bool guarded = true;  // past the last item nothing is done
+    int within = 0;       // so many of a thread's items, from "first" on, and not all
   };
   /// Opens the loop over a thread's items along an axis of a context, vector by vector.
   Share share(const Context&, int axis, const Loop&);

@@ -29,7 +29,10 @@ std::vector<Digit> digits(View threads, int axis) {
 Share KernelText::share(const Context& c, int axis, const Loop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
   const std::int64_t total = c.items(axis) / unit, trips = c.steps(axis);
-  const Counted loop = counted(how.counter, trips, how.type);
+  const bool part = how.within > 0 && how.within < trips;
+  Counted loop = counted(how.counter, how.within > 0 ? how.within : trips, how.type);
+  const Index step = loop.at;
+  if (part) loop.at = Index::named("first") + loop.at;
   Index item;
   std::int64_t last = 0;  // that a thread comes to
   for (const Digit& d : digits(View(c.share)[0], axis)) {
@@ -43,8 +46,9 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
       item = item + loop.at * (values[i].stride / unit);
       last += (values[i].extent - 1) * values[i].stride / unit;
     }
+  if (part && trips % how.within != 0) last = total;
   const bool ragged = how.guarded && last >= total;
-  Share s{loop.at, item * scale, 0};
+  Share s{how.within > 0 ? step : loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();
   if (trips > 1) out_.line("#pragma unroll{}", how.unroll);
   if (trips > 1 || declared || !ragged) out_.open("{}{{", loop.head), ++s.open;

@@ -8,6 +8,7 @@
 #include "fuse/groups.hpp"
 #include "fuse/steps.hpp"
 #include "graph/error.hpp"
+#include "graph/parallel.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::fuse {
@@ -28,8 +29,8 @@ struct Candidate {
 
 class Choosing {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target)
-      : g_(g), target_(target), order_(order_of(g)) {}
+  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known)
+      : g_(g), target_(target), order_(order_of(g)), prices_(known) {}
 
   Choice run() {
     singles();
@@ -220,7 +221,8 @@ class Choosing {
           us += candidates_[w].group.us, launches += kernels(candidates_[w]);
         }
       if (!whole || one.group.us > (1 + tie) * us) continue;
-      if (!one.planned) one.planned = true, plan(one);
+      if (!one.planned)
+        if (const std::string why = plan(one); !why.empty()) refused_[one.ops] = why;
       if (one.group.us > (1 + tie) * us || kernels(one) >= launches) continue;
       rest.push_back(c);
       if (!in_order(rest)) continue;
@@ -253,11 +255,19 @@ class Choosing {
     std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
     others.resize(std::min(others.size(), g_.ops.size()));
     open.insert(open.end(), others.begin(), others.end());
-    for (std::size_t c : open) candidates_[c].planned = true, plan(candidates_[c]);
+    std::vector<std::string> why(open.size());
+    graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      why[at] = plan(candidates_[open[at]]);
+    });
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (!why[i].empty()) refused_[candidates_[open[i]].ops] = why[i];
     return true;
   }
 
-  void plan(Candidate& c) {
+  /// Says why the planner refuses it, where it does.
+  std::string plan(Candidate& c) {
+    c.planned = true;
     // Ordinary products are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
     const std::size_t tried = c.group.kernels[0].ordinary ? 3 : 32;
     std::string why;
@@ -268,12 +278,10 @@ class Choosing {
       if (const auto us = planned_us(g_, c.group.kernels[k], target_, prices_, why); us && *us < c.group.us)
         c.group.us = *us, best = k;
     }
-    if (c.group.us == never) {
-      refused_[c.ops] = why;
-      return;
-    }
+    if (c.group.us == never) return why;
     std::swap(c.group.kernels[0], c.group.kernels[best]);
     if (c.group.ops.size() == 1) c.group.us /= alone_gain;
+    return "";
   }
 
   /// Two kernels one of which reads the other: why they are not one.
@@ -314,13 +322,15 @@ class Choosing {
   std::vector<std::vector<std::size_t>> by_first_;  // by a group's first operator: what makes it must be done
   std::vector<double> with_;                        // by candidate: what the cheapest way with it costs
   std::map<Set, std::string> refused_;
-  Prices prices_;
+  Prices& prices_;
   bool cut_short_ = false, beam_ = false;
   Choice choice_;
 };
 
 }  // namespace
 
-Choice choose(const graph::KernelGraph& g, const target::Target& target) { return Choosing(g, target).run(); }
+Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known) {
+  return Choosing(g, target, known).run();
+}
 
 }  // namespace zellige::fuse

@@ -22,6 +22,6 @@ struct Choice {
   std::vector<std::string> notes;
 };
 
-Choice choose(const graph::KernelGraph&, const target::Target&);
+Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known);
 
 }  // namespace zellige::fuse

@@ -5,6 +5,7 @@
 
 #include "fuse/assemble.hpp"
 #include "fuse/beside.hpp"
+#include "fuse/heads.hpp"
 #include "fuse/live.hpp"
 #include "fuse/pairs.hpp"
 #include "graph/elementwise.hpp"
@@ -121,12 +122,13 @@ std::pair<double, int> cost(const Choice& c) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& given, const target::Target& target) {
-  KernelGraph g = with_copies(live(given));
+  KernelGraph g = heads_first(with_copies(live(given)));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
-  Choice choice = choose(g, target);
+  Prices known;
+  Choice choice = choose(g, target, known);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
-    Choice other = choose(*apart, target);
+    Choice other = choose(*apart, target, known);
     const auto [us, kernels] = cost(choice);
     const auto [other_us, other_kernels] = cost(other);
     if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))

@@ -263,14 +263,26 @@ Planned plan_alone(const KernelGraph& a, const target::Target& target) {
 std::optional<double> planned(const KernelGraph& a, const target::Target& target, Prices& known,
                               std::string& why) {
   const std::string text = text_of(a);
-  const auto at = known.find(text);
-  const Planned p = !text.empty() && at != known.end() ? at->second : plan_alone(a, target);
-  if (!text.empty()) known[text] = p;
+  if (!text.empty())
+    if (const std::optional<Planned> p = known.find(text)) return why = p->us ? why : p->why, p->us;
+  const Planned p = plan_alone(a, target);
+  if (!text.empty()) known.add(text, p);
   if (!p.us) why = p.why;
   return p.us;
 }
 
 }  // namespace
+
+std::optional<Planned> Prices::find(const std::string& text) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = known_.find(text);
+  return at == known_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Prices::add(const std::string& text, Planned p) {
+  const std::lock_guard lock(mutex_);
+  known_.insert_or_assign(text, std::move(p));
+}
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
                                  Prices& known, std::string& why) {

@@ -6,6 +6,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,12 +36,20 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
-/// What plans came to, by the text of what was planned: layers repeat.
+/// What plans came to, by the text of what was planned: layers repeat. Many threads may ask.
 struct Planned {
   std::optional<double> us;
   std::string why;  // where the planner refused it
 };
-using Prices = std::map<std::string, Planned>;
+class Prices {
+ public:
+  std::optional<Planned> find(const std::string& text) const;
+  void add(const std::string& text, Planned);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Planned> known_;
+};
 
 /// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,

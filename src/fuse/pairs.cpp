@@ -5,23 +5,15 @@
 #include <set>
 #include <string>
 
-#include "fuse/live.hpp"
-#include "graph/infer.hpp"
-#include "graph/ops.hpp"
+#include "fuse/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
 
 using graph::KernelGraph;
 using graph::KernelOp;
-using graph::KernelTensor;
 using graph::OpKind;
 using graph::Shape;
-
-bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
-
-/// A copy that changes nothing.
-bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
 
 /// A product whose columns are heads, all of whose readers take heads as they are or turned.
 struct Heads {
@@ -34,10 +26,7 @@ struct Heads {
 
 class Pairs {
  public:
-  explicit Pairs(const KernelGraph& g) : g_(g), out_(g) {
-    for (const KernelTensor& t : g.tensors) names_.insert(t.name);
-    out_.ops.clear();
-  }
+  explicit Pairs(const KernelGraph& g) : g_(g), out_(g) {}
 
   std::optional<KernelGraph> run() {
     bool any = false;
@@ -55,7 +44,7 @@ class Pairs {
     for (int i = 0; i < static_cast<int>(g_.ops.size()); ++i) {
       const auto at = of_op_.find(i);
       if (at == of_op_.end()) {
-        if (dropped_.count(i) == 0) out_.ops.push_back(g_.ops[i]);
+        if (dropped_.count(i) == 0) out_.keep(g_.ops[i]);
         continue;
       }
       const Heads& h = found_[at->second];
@@ -68,7 +57,7 @@ class Pairs {
       else if (i != h.split)
         slice(h, made_[at->second], i);
     }
-    return graph::infer(live(std::move(out_)));
+    return out_.finished();
   }
 
  private:
@@ -80,13 +69,8 @@ class Pairs {
   };
 
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
-  bool is_output(int t) const { return std::ranges::count(g_.outputs, t) > 0; }
-  std::vector<int> readers(int t) const {
-    std::vector<int> result;
-    for (std::size_t i = 0; i < g_.ops.size(); ++i)
-      if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(static_cast<int>(i));
-    return result;
-  }
+  bool is_output(int t) const { return fuse::is_output(g_, t); }
+  std::vector<int> readers(int t) const { return fuse::readers(g_, t); }
 
   std::optional<Heads> heads(int product) const {
     const KernelOp& p = g_.ops[product];
@@ -136,20 +120,9 @@ class Pairs {
     return s.size() <= 3 && (s.size() < 2 || s[s.size() - 2] == 1);
   }
 
-  int tensor(KernelTensor t) {
-    while (!names_.insert(t.name).second) t.name += '_';
-    out_.tensors.push_back(std::move(t));
-    return static_cast<int>(out_.tensors.size()) - 1;
-  }
-  /// Appends an operator; its result is `to`, or a tensor of that name.
   int add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
           int to = -1) {
-    std::vector<Shape> shapes;
-    for (int t : in) shapes.push_back(out_.tensors[t].shape);
-    if (to < 0)
-      to = tensor({out_.tensors[in[0]].dtype, graph::infer_shapes({g_.name}, kind, a, shapes)[0], {}, name});
-    out_.ops.push_back({kind, std::move(in), {to}, a, nullptr});
-    return to;
+    return out_.add(kind, std::move(in), a, name, to);
   }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
@@ -164,7 +137,7 @@ class Pairs {
     const Shape order = halves ? Shape{1, 2, 0, 3} : Shape{1, 3, 0, 2};
     const int weights = add(OpKind::permute, {columns}, {.sizes = order}, name(w) + "_pairs");
     made.pairs = add(OpKind::matmul, {p.inputs[0], weights}, p.attributes, name(p.outputs[0]) + "_pairs");
-    out_.tensors[made.pairs].dtype = g_.tensors[p.outputs[0]].dtype;
+    out_.set_dtype(made.pairs, g_.tensors[p.outputs[0]].dtype);
     if (h.bias < 0) return;
     const std::int64_t heads = seen[1], pairs = seen[2] / 2;
     int bias = h.bias;
@@ -184,7 +157,7 @@ class Pairs {
 
   int cut(int pairs, const KernelOp& slice, int to) {
     const graph::Attributes& a = slice.attributes;
-    if (a.start == 0 && a.end == out_.tensors[pairs].shape[0]) return pairs;
+    if (a.start == 0 && a.end == out_.shape(pairs)[0]) return pairs;
     return add(OpKind::slice, {pairs}, {.dim = 0, .start = a.start, .end = a.end}, name(to) + "_pairs");
   }
 
@@ -231,8 +204,7 @@ class Pairs {
   }
 
   const KernelGraph& g_;
-  KernelGraph out_;
-  std::set<std::string> names_;
+  Rewrite out_;
   std::vector<Heads> found_;
   std::vector<Made> made_;
   std::map<int, int> of_op_;  // which of `found_` has the operator

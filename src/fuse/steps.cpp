@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "fuse/rewrite.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
@@ -16,8 +17,6 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpFamily;
-
-bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
 
 class Expansion {
  public:

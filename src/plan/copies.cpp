@@ -53,6 +53,14 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
       });
 }
 
+Copy anywhere(const Copy& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
+              const target::Target& target) {
+  const int size = graph::bytes(tensor.dtype), elements = target.access_bytes / size;
+  if (copy.row || copy.vector > 1 || size > 2 || tensor.strides[inner] != 1 || n.shape[inner] < elements)
+    return copy;
+  return {elements, target.access_bytes, nullptr, true};
+}
+
 Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy,
                      int threads) {
   std::vector<int> order{inner};

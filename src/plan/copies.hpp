@@ -11,6 +11,9 @@ Copy widest_copy(const Node&, const graph::KernelTensor&, int inner, const targe
 /// Element by element, where tile and tensor run along different dimensions.
 Copy single_copy(DType, const target::Target&);
 
+/// What crosses by the threads' own loads and stores, though it begins nowhere special: whole accesses all the same.
+Copy anywhere(const Copy&, const Node&, const graph::KernelTensor&, int inner, const target::Target&);
+
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&, int threads);
 

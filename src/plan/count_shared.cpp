@@ -1,6 +1,9 @@
 #include "plan/count_shared.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "plan/banks.hpp"
 #include "plan/bounds.hpp"
@@ -82,17 +85,86 @@ bool alike(const BankAccess& a, const BankAccess& b) {
   return true;
 }
 
+/// What accesses came to, by all that they depend on: the plans of one search repeat each other's. Many threads may ask.
+class Known {
+ public:
+  using Key = std::vector<std::int64_t>;
+
+  std::optional<SharedCounts> find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = counts_.find(key);
+    return at == counts_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void add(Key key, const SharedCounts& counts) {
+    constexpr std::size_t most = 1 << 14;
+    const std::lock_guard lock(mutex_);
+    if (counts_.size() == most) counts_.clear();
+    counts_.insert_or_assign(std::move(key), counts);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Key, SharedCounts> counts_;
+};
+
+/// All of a context that its warps depend on.
+Known::Key key_of(const Context& c, bool sums) {
+  Known::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.turns(), static_cast<std::int64_t>(c.rank())};
+  const auto add = [&](values::View layout) {
+    const std::vector<Mode> leaves = modes(layout);
+    key.push_back(std::ssize(leaves));
+    for (const Mode& m : leaves) key.insert(key.end(), {m.extent, m.stride, m.basis});
+  };
+  for (int i = 0; i < 3; ++i) add(values::View(c.share)[i]);
+  for (int axis = 0; axis < c.axes(); ++axis) add(values::View(c.tile)[axis]), key.push_back(c.items(axis));
+  return key;
+}
+
 class Count {
  public:
   Count(const KernelPlan& plan, const Context& c, bool sums = false)
-      : plan_(plan), warps_(warps_of(c, sums)), replicated_(c.replicated()) {}
+      : plan_(plan), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
+    static Known known;
+    const Known::Key key = with(a);
+    std::optional<SharedCounts> one = known.find(key);
+    if (!one) known.add(key, *(one = counted(a)));
+    for (const auto& [counter, count] : one->counts) result.counts[counter] += count;
+    result.mixed = result.mixed || one->mixed;
+    result.ragged = result.ragged || one->ragged;
+  }
+
+  SharedCounts result;
+
+ private:
+  Known::Key with(const SharedAccess& a) const {
+    constexpr std::int64_t row = 128;  // bytes of all banks
+    const Buffer& b = plan_.buffers[a.buffer];
+    Known::Key key = key_;
+    key.insert(key.end(), {a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span, b.partial_stride,
+                           b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
+    key.insert(key.end(), b.padded.begin(), b.padded.end());
+    key.insert(key.end(), b.strides.begin(), b.strides.end());
+    const auto place = [&](const Place& p) {
+      key.insert(key.end(), {p.from, p.offset, p.last, p.behind, static_cast<std::int64_t>(p.what)});
+    };
+    key.push_back(std::ssize(a.at));
+    for (const Place& p : a.at) place(p);
+    for (const Branch& w : a.where) place(w.at), key.insert(key.end(), {w.below, w.holds});
+    return key;
+  }
+
+  SharedCounts counted(const SharedAccess& a) {
+    if (warps_.empty()) warps_ = warps_of(context_, sums_);
+    const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
     BankAccess access{.bytes = a.bytes, .address = std::vector<std::int64_t>(32), .load = a.load}, last;
     Wavefronts w;
     int ideally = 0;
+    std::uint64_t done = 0, total = 0, ideal_total = 0;
+    SharedCounts one;
     for (const Warp& warp : warps_) {
       std::uint32_t all = ~0u, most = 0;  // lanes that have done it every time; the first time
       for (const WarpAccess& lanes : warp.iterations) {
@@ -100,25 +172,27 @@ class Count {
         for (std::size_t lane = 0; lane < 32; ++lane) {
           access.address[lane] = -1;
           if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
-          if (replicated_ && !a.load && warp.part[lane] > 0) continue;  // the first of those that hold it
+          if (replicated && !a.load && warp.part[lane] > 0) continue;  // the first of those that hold it
           active |= 1u << lane;
           access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
-          ++result.counts[by_width(first, static_cast<unsigned>(a.bytes))];
+          ++done;
         }
         if (!active) continue;
-        result.mixed = result.mixed || (active & ~all) != 0;
+        one.mixed = one.mixed || (active & ~all) != 0;
         all = active, most |= active;
         if (!alike(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
-        result.counts[wavefronts] += static_cast<std::uint64_t>(w.total);
-        result.counts[Counter(unsigned(wavefronts) + 1)] += static_cast<std::uint64_t>(ideally);
+        total += static_cast<std::uint64_t>(w.total), ideal_total += static_cast<std::uint64_t>(ideally);
       }
-      result.ragged = result.ragged || (most && all != most);
+      one.ragged = one.ragged || (most && all != most);
     }
+    if (done > 0) {
+      one.counts[by_width(first, static_cast<unsigned>(a.bytes))] = done;
+      one.counts[wavefronts] = total;
+      one.counts[Counter(unsigned(wavefronts) + 1)] = ideal_total;
+    }
+    return one;
   }
 
-  SharedCounts result;
-
- private:
   static bool taken(const SharedAccess& a, const Shape& at) {
     return std::all_of(a.where.begin(), a.where.end(),
                        [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
@@ -132,8 +206,10 @@ class Count {
   }
 
   const KernelPlan& plan_;
+  const Context& context_;
+  bool sums_;
+  Known::Key key_;
   std::vector<Warp> warps_;
-  bool replicated_;
   Shape element_;
 };
 

@@ -427,7 +427,8 @@ class Grouping {
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
-      Copy copy = inner == gmem_inner ? wide : single_copy(n.dtype, target_);
+      Copy copy =
+          inner == gmem_inner ? anywhere(wide, n, tensor(n), inner, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));

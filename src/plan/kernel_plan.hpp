@@ -85,6 +85,7 @@ struct Copy {
   int vector = 1;                    // elements an access
   int bytes = 2;                     // of an access
   const Instruction* row = nullptr;  // goes past the registers; nullptr: a load, then a store
+  bool anywhere = false;             // the load may begin at any element (load_anywhere)
   /// Whether it is there only when its group is waited for.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
   /// Whether one thread names the whole box, by a tensor map.

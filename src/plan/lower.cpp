@@ -5,55 +5,11 @@
 
 #include "graph/in_place.hpp"
 #include "graph/view.hpp"
+#include "plan/align.hpp"
 #include "plan/identifier.hpp"
-#include "plan/views.hpp"
+#include "plan/write_through.hpp"
 
 namespace zellige::plan {
-namespace {
-
-/// What a custom operator makes and the caller gets in another shape is written where the caller gets it, and not copied.
-void write_through(Program& program, const graph::KernelGraph& graph, const target::Target& target) {
-  const auto is_output = [&](int t) { return std::ranges::count(graph.outputs, t) > 0; };
-  const auto is_moved = [](const graph::KernelOp& op) {
-    return op.kind == OpKind::reshape || op.kind == OpKind::permute;
-  };
-  const auto maker = [&](int t) -> const graph::KernelOp* {
-    const auto by = std::ranges::find_if(
-        graph.ops, [&](const graph::KernelOp& op) { return std::ranges::count(op.outputs, t) > 0; });
-    return by == graph.ops.end() ? nullptr : &*by;
-  };
-  for (const graph::KernelOp& op : graph.ops) {
-    if (!is_moved(op) || !is_output(op.outputs[0])) continue;
-    const int to = op.outputs[0];
-    const graph::KernelTensor& got = graph.tensors[to];
-    graph::Strides strides = got.strides.empty() ? graph::row_major(got.shape) : got.strides;
-    // Back through one view after the other, to what an operator makes.
-    const graph::KernelOp* made_by = &op;
-    int from = -1;
-    while (made_by != nullptr && is_moved(*made_by)) {
-      from = made_by->inputs[0];
-      const Shape& shape = graph.tensors[from].shape;
-      graph::Attributes back;
-      back.sizes.resize(shape.size());
-      for (std::size_t d = 0; made_by->kind == OpKind::permute && d < back.sizes.size(); ++d)
-        back.sizes[static_cast<std::size_t>(made_by->attributes.sizes[d])] = static_cast<std::int64_t>(d);
-      const auto seen =
-          graph::viewed(made_by->kind, back, graph.tensors[made_by->outputs[0]].shape, strides, shape);
-      if (!seen) break;
-      strides = seen->steps;
-      made_by = maker(from);
-    }
-    if (made_by == nullptr || made_by->kind != OpKind::custom) continue;
-    const graph::KernelTensor& made = graph.tensors[from];
-    if (is_output(from) || program.views.count(from) > 0) continue;
-    if (!made.strides.empty() && made.strides != strides) continue;
-    settle_strides(program, to, true, target);
-    make_view(program, from, to, made.shape, strides, Shape(made.shape.size(), 0));
-  }
-}
-
-}  // namespace
-
 Program lower(const graph::KernelGraph& graph, const target::Target& target) {
   Program program;
   program.name = identifier(graph.name);  // of files and of the kernels, and behind a prefix of the entry
@@ -69,12 +25,17 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
       t.name = fmt::format("t{}", i);
       while (!taken.insert(t.name).second) t.name += '_';
     }
-  write_through(program, graph, target);
-  for (int i : graph::in_place_order(graph)) {
+  const std::vector<int> order = graph::in_place_order(graph);
+  const std::set<int> written = write_through(program, graph, order, target);
+  for (int i : order) {
+    if (written.count(i) > 0) continue;
     const graph::KernelOp& op = graph.ops[static_cast<std::size_t>(i)];
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
-      program.kernels.push_back(lower_block(program, op, name, target));
+      BlockProgram kernel = lower_block(program, op, name, target);
+      for (BlockProgram& copy : align_operands(program, kernel, target))
+        program.kernels.push_back(std::move(copy));
+      program.kernels.push_back(std::move(kernel));
     } else {
       const bool view = graph::is_view(op.kind);
       for (BlockProgram& kernel :

@@ -34,6 +34,8 @@ class BlockLowering {
       program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
     program_.loop = block_.loop;
     for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
+    for (int t : op.outputs)
+      rank_ = std::max(rank_, whole.shape(t).size());  // a part of memory has its start in front
     for (const graph::BlockOp& inner : block_.ops)
       if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);  // of vectors it is one, too
   }
@@ -211,6 +213,21 @@ class BlockLowering {
     return dims;
   }
 
+  /// Of what is stored at a number: the load of that; -1 of all else.
+  int number_of_view(int tensor) {
+    const auto view = whole_.views.find(tensor);
+    if (view == whole_.views.end() || view->second.number < 0) return -1;
+    Node n;
+    n.kind = NodeKind::load;
+    n.tensor = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
+    n.dtype = whole_.tensors[n.tensor].dtype;
+    n.shape = Shape(rank_, 1);
+    n.splits = std::vector<Split>(rank_);
+    n.section = Section::after;
+    n.name = whole_.tensors[n.tensor].name;
+    return program_.add(std::move(n));
+  }
+
   int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
     graph::Attributes a = op.attributes;
@@ -233,7 +250,8 @@ class BlockLowering {
         return id;
       }
       case OpKind::output: {
-        int tensor = seen(op_.outputs[op.kernel_tensor]);
+        const int given = op_.outputs[op.kernel_tensor];
+        int tensor = seen(given);
         const Shape tile = tile_shape(op.inputs[0]);
         std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
         if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // a slice of what blocks leave
@@ -241,6 +259,8 @@ class BlockLowering {
           s.offset = -op.attributes.start, s.extent -= s.offset;  // what comes before it is not written
           s.overhang = true;
         }
+        const Shape starts = whole_.starts(tensor);
+        for (std::size_t d = 0; d < starts.size(); ++d) parts[d].offset += starts[d];
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
           std::vector<int> back(order.size());
           for (std::size_t d = 0; d < order.size(); ++d)
@@ -249,8 +269,15 @@ class BlockLowering {
           std::vector<Split> of = parts;
           for (std::size_t d = 0; d < back.size(); ++d) parts[d] = of[static_cast<std::size_t>(back[d])];
         }
+        const int number = number_of_view(given);
         const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
         Node& n = program_.nodes[id];
+        if (number >= 0) {  // along the view's first dimension
+          const std::size_t first = rank_ - whole_.shape(given).size();
+          const std::vector<int>& order = order_[op.inputs[0]];
+          n.in.push_back(number);
+          n.dim = order.empty() ? static_cast<int>(first) : order[first];
+        }
         n.tensor = tensor;
         n.dtype = whole_.tensors[tensor].dtype;
         n.splits = std::move(parts);

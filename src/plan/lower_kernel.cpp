@@ -6,6 +6,7 @@
 #include "graph/compose.hpp"
 #include "graph/matrices.hpp"
 #include "graph/view.hpp"
+#include "plan/align.hpp"
 #include "plan/lower.hpp"
 #include "plan/split_k.hpp"
 #include "plan/views.hpp"
@@ -28,7 +29,7 @@ class KernelLowering {
   std::vector<BlockProgram> run() {
     switch (op_.kind) {
       case OpKind::matmul:
-        return {matmul()};
+        return matmul();
       case OpKind::reduction:
         return {rows({op_.attributes.dim})};
       case OpKind::rotary_interleaved:
@@ -107,9 +108,8 @@ class KernelLowering {
 
   /// Tiles for products on warpgroups, where the target has them and TMA may address both operands' lines.
   std::vector<MatmulTile> warpgroup_tiles(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
-    constexpr int lines = 8;  // elements: 16 bytes
     std::vector<MatmulTile> tiles;
-    if (n % lines != 0 || k % lines != 0 || k < 128) return tiles;
+    if (k < 128) return tiles;
     static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256},
                                            {128, 160, 64, 256}, {128, 128, 64, 256}, {128, 96, 64, 256},
                                            {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
@@ -123,7 +123,8 @@ class KernelLowering {
   }
 
   /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
-  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
+  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype,
+                    bool by_tma) const {
     const bool simt = dtype == DType::f32 || graph::is_integer(dtype);
     static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                            {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
@@ -158,22 +159,31 @@ class KernelLowering {
       for (MatmulTile t : simt_table) consider(t, warps);
     else
       for (MatmulTile t : table) consider(t, warps);
-    for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, warpgroups);
+    if (by_tma)
+      for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, warpgroups);
     return best;
   }
 
-  BlockProgram matmul() const {
+  std::vector<BlockProgram> matmul() const {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     const Shape out = of.product;
     const int rank = static_cast<int>(out.size());
-    const int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
-              right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
+    int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
+        right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
+    std::vector<BlockProgram> kernels;
+    if (k > 192) {  // some iterations
+      constexpr int wide = 128;
+      left = aligned_operand(program_, left, ceil_div(n, wide), kernels, name_, target_);
+      right = aligned_operand(program_, right, ceil_div(m, wide), kernels, name_, target_);
+    }
+    const bool by_tma = lines_begin_at(program_, left, target_.access_bytes) &&
+                        lines_begin_at(program_, right, target_.access_bytes);
     std::int64_t batch = 1;
     for (int d = 0; d < rank - 2; ++d) batch *= out[d];
     const DType dtype = program_.tensors[op_.inputs[0]].dtype;
-    MatmulTile t = choose(batch, m, n, k, dtype);
+    MatmulTile t = choose(batch, m, n, k, dtype, by_tma);
     const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;
@@ -215,7 +225,8 @@ class KernelLowering {
       z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
     }
     store(p, z, seen_as(program_, op_.outputs[0], out, target_), c);
-    return p;
+    kernels.push_back(std::move(p));
+    return kernels;
   }
 
   /// Tile of about `elements`, filled from the last dimension.
@@ -223,12 +234,14 @@ class KernelLowering {
     Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       tile[d] = std::min(extent[d], elements);
+      const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));  // no short last one
       // Prefer a tile that divides, where one of at least half the size does.
       for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
         if (extent[d] % t == 0) {
           tile[d] = t;
           break;
         }
+      if (extent[d] % tile[d] != 0) tile[d] = even;
       elements = std::max<std::int64_t>(1, elements / tile[d]);
     }
     return tile;

@@ -60,7 +60,9 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.tensor = busy * k.tensor_cycles * cycle;
   k.issue = busy * k.slots / 4 * cycle;
   const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
-  k.latency = k.waves * (std::max(trips, k.chain * costs.step) + k.barriers * costs.barrier) * cycle;
+  k.latency = k.waves *
+              (std::max(trips, k.chain * costs.step) + k.barriers * costs.barrier + k.rounds * costs.load) *
+              cycle;
   const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
   const double slowest = *std::max_element(std::begin(parts), std::end(parts));
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
@@ -230,6 +232,15 @@ class Pricing {
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& s : agent.steps)
         if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
+    // What cp.async cannot begin at is loaded and stored by the threads, some loads at a time (as copy_text.cpp has it), and waited for.
+    constexpr double at_a_time = 8;
+    for (const auto& [node, copy] : plan_.copies) {
+      const auto direct = plan_.direct.find(node);
+      const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
+      if (n.kind != NodeKind::load || copy.row || (direct != plan_.direct.end() && direct->second)) continue;
+      const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
+      k.rounds += std::ceil(each / at_a_time) * trips_of(n);
+    }
   }
 
   /// Blocks that stay do not all walk as many tiles: what was counted is the average's, what counts the busiest one's.
@@ -263,9 +274,12 @@ Price price(const Plan& plan, const target::Target& target, bool hot) {
   for (const KernelPlan& kernel : plan.kernels) {
     Pricing pricing(kernel, plan.program, target, hot, all.kernels.empty());
     pricing.run(made);
-    for (const Node& n : kernel.program.nodes)
-      if (n.kind == NodeKind::store || n.kind == NodeKind::load)
-        made.insert(plan.program.memory_of(n.tensor));
+    for (const Node& n : kernel.program.nodes) {
+      const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
+      const bool part =
+          std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is written in place
+      if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+    }
     all.us += pricing.k.us;
     all.kernels.push_back(std::move(pricing.k));
   }

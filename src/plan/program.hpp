@@ -112,6 +112,8 @@ struct TensorView {
   int base = -1;
   Shape shape, starts;
   int value = -1;  // the tensor whose value it shows: the base, or what has taken the base's memory
+  int number =
+      -1;  // the tensor of one integer, where there is one, that says where along the first dimension it begins
 };
 
 /// A graph's tensors in device memory and its kernels in launch order.
@@ -122,6 +124,7 @@ struct Program {
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
+  std::map<int, int> aligned;       // of tensors their copies in aligned lines (align.hpp)
   std::vector<std::string> notes;
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);

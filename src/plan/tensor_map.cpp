@@ -26,6 +26,7 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   if (n.shape[inner] * size % span_bytes != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
                        n.shape[inner] * size, span_bytes);
+  if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
     const Split& s = n.splits[d];
     const std::int64_t bytes = tensor.strides[d] * size;

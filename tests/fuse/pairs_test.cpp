@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fuse/fuse.hpp"
+#include "fuse/heads.hpp"
 #include "fuse/kernel.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
@@ -29,6 +30,7 @@ struct Form {
   Shape table{rows, 1, dim / 2};             // of cos and sin
   std::vector<std::int64_t> heads{4, 2, 2};  // of queries, keys and values
   bool bias = false;
+  bool ones = false;  // seen as (rows, heads, 1, dim), by way of (rows, 1, heads, dim)
 };
 
 /// Queries and keys turned, values as they are, all of them outputs.
@@ -39,7 +41,8 @@ KernelGraph attention_inputs(const Form& f) {
   const Tensor x = rms_norm(b.input("x", {rows, width}), b.input("g", {width}), 1e-5);
   Tensor product = matmul(x, permute(b.input("w", {all * dim, width}), {1, 0}));
   if (f.bias) product = product + b.input("bias", {all * dim});
-  const Tensor t = reshape(product, {rows, all, dim});
+  const Tensor t = f.ones ? permute(reshape(product, {rows, 1, all, dim}), {0, 2, 1, 3})
+                          : reshape(product, {rows, all, dim});
   const Tensor cos = b.input("cos", f.table), sin = b.input("sin", f.table);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < 3; at += f.heads[i++]) {
@@ -59,7 +62,9 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
                                    {.halves = false, .table = {1, dim}},
                                    {.table = {dim / 2}, .heads = {6, 3, 3}},
                                    {.bias = true},
-                                   {.halves = false, .bias = true}};
+                                   {.halves = false, .bias = true},
+                                   {.table = {rows, 1, 1, dim / 2}, .ones = true},
+                                   {.halves = false, .table = {dim}, .bias = true, .ones = true}};
   for (const char* target : {"sm_80", "sm_90a"})
     for (const Form& f : forms) {
       const KernelGraph g = attention_inputs(f);
@@ -119,6 +124,55 @@ TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
     b.output(rotary(slice(h, 1, 0, 2), c, s), "y");
     b.output(rotary_interleaved(slice(h, 1, 2, 4), c, s), "z");
   }));
+}
+
+/// Whether they are once dimensions of 1 are taken out of the way.
+template <class F>
+bool apart_as_heads(const Shape& seen, const std::vector<std::int64_t>& order, const F& f) {
+  Builder b("g");
+  const Tensor t = matmul(b.input("x", {rows, width}), b.input("w", {width, 4 * dim}));
+  f(b, permute(reshape(t, seen), order));
+  return pairs_apart(heads_first(b.build())).has_value();
+}
+
+TEST(FusePairs, DimensionsOfOneAreInNobodysWay) {
+  const auto turned = [](const Shape& angles) {
+    return [angles](Builder& b, Tensor h) {
+      b.output(rotary(slice(h, 1, 0, 3), b.input("cos", angles), b.input("sin", angles)), "y");
+    };
+  };
+  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({1, dim / 2})));
+  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({rows, 1, 1, dim / 2})));
+  EXPECT_TRUE(apart_as_heads({rows, 4, 1, 1, dim}, {0, 1, 3, 2, 4}, turned({dim / 2})));
+  // Angles of each head; rows that are not one dimension; heads that are not sliced.
+  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({1, 3, 1, dim / 2})));
+  EXPECT_FALSE(apart_as_heads({1, rows, 4, dim}, {0, 2, 1, 3}, turned({rows, dim / 2})));
+  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, [&](Builder& b, Tensor h) {
+    b.output(rotary(slice(h, 0, 0, 2), b.input("cos", {dim / 2}), b.input("sin", {dim / 2})), "y");
+  }));
+}
+
+TEST(FusePairs, CachesAreWrittenByTheProduct) {
+  for (const bool named : {false, true}) {
+    Builder b("step");
+    const Tensor x = rms_norm(b.input("x", {rows, width}), b.input("g", {width}), 1e-5);
+    const Tensor w = b.input("w", {8 * dim, width}), at = b.input("at", {1}, graph::DType::int32);
+    const Tensor t = permute(reshape(matmul(x, permute(w, {1, 0})), {rows, 1, 8, dim}), {0, 2, 1, 3});
+    const Tensor cos = b.input("cos", {1, dim / 2}), sin = b.input("sin", {1, dim / 2});
+    const auto kept = [&](const char* name, Tensor part) {
+      const Tensor cache = b.input(name, {rows, 2, 9, dim});
+      b.output(
+          b.in_place(named ? slice_scatter(cache, part, 2, at) : slice_scatter(cache, part, 2, 8), cache),
+          std::string(name) + "_new");
+    };
+    b.output(rotary(slice(t, 1, 0, 4), cos, sin), "q");
+    kept("k", rotary(slice(t, 1, 4, 6), cos, sin));
+    kept("v", slice(t, 1, 6, 8));
+    const run::RunResult r = run::run(
+        b.build(), {.on = run::Engine::emulator, .target = "sm_90a", .fuse = true}, run::Cache::standard());
+    EXPECT_EQ(r.kernels.size(), 1) << named;
+    EXPECT_EQ(r.status, run::Status::correct) << r.reason;
+  }
 }
 
 // What is read in slices is stored in slices, where blocks' tiles are no more than parts of them, and else as a whole.

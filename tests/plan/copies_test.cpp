@@ -52,7 +52,7 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;
       int wrong = 0, partial = 0;
       for_each_chunk(k.program, n, tensor, inner, copy.vector, [&](std::int64_t place, std::int64_t left) {
-        wrong += place % copy.vector != 0;
+        wrong += !copy.anywhere && place % copy.vector != 0;
         partial += left > 0 && left < copy.vector;
       });
       EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector

@@ -96,6 +96,23 @@ def test_every_gpu_has_its_own():
         torch.cuda.synchronize(device)
         assert str(y.device) == device and (y - two_kernels(*inputs)).abs().max() <= 2e-3
         assert torch.cuda.current_device() == 0
+    inputs = [tensors(device=f"cuda:{i % 2}") for i in range(4)]
+    expected, found = [two_kernels(*x) for x in inputs], [None] * 4
+
+    def work(i):
+        for _ in range(50):
+            found[i] = program(*inputs[i])
+        torch.cuda.synchronize(i % 2)
+
+    for i in (0, 1):
+        torch.cuda.synchronize(i)
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for i, (f, e) in enumerate(zip(found, expected)):
+        assert str(f.device) == f"cuda:{i % 2}" and (f - e).abs().max() <= 2e-3
 
 
 def test_what_differs_is_one_sentence(refusal):

@@ -76,6 +76,55 @@ TEST(Shapes, GridsOfAnyShape) {
   EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{3, 2, 1})) << "left as it is where that will do";
 }
 
+// Operands whose lines begin at no multiple of 16 bytes: products read copies of them in lines that do, each made once.
+TEST(Shapes, LinesThatBeginAnywhere) {
+  const Cache cache = Cache::temporary();
+  struct Case {
+    std::int64_t batch, m, n, k;
+    bool a_along_k, b_along_k;
+    std::size_t copies;
+  };
+  const Case cases[] = {{1, 65, 129, 231, true, true, 2},  {1, 33, 40, 299, true, false, 1},
+                        {1, 40, 67, 200, true, false, 1},  {1, 71, 75, 194, false, false, 2},
+                        {3, 17, 19, 197, true, true, 2},   {1, 5, 257, 259, false, true, 2},
+                        {1, 7, 9, 133, true, true, 0},     {1, 64, 64, 198, true, true, 0},
+                        {1, 130, 700, 198, true, true, 1}, {1, 200, 264, 200, true, false, 0}};
+  for (const Case& c : cases)
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool by_rows) {
+        return by_rows ? graph::Strides{rows * columns, columns, 1} : graph::Strides{rows * columns, 1, rows};
+      };
+      graph::Builder b("lines");
+      const graph::Tensor A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16,
+                                      matrix(c.m, c.k, c.a_along_k)),
+                          B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16,
+                                      matrix(c.k, c.n, !c.b_along_k));
+      b.output(matmul(A, B), "C");
+      const emit::Program p = emit::transpile(b.build(), target::find(target));
+      EXPECT_EQ(p.manifest.kernels.size(), c.copies + 1)
+          << c.m << "x" << c.n << "x" << c.k << " for " << target << " in batches of " << c.batch;
+      expect_correct(b.build(), target, cache);
+    }
+  graph::Builder b("twice");  // one copy for two products of an operand, and for a custom operator's loop
+  const graph::Tensor X = b.input("X", {64, 257}), V = b.input("V", {257, 64}), W = b.input("W", {257, 72});
+  b.output(matmul(X, V), "Y");
+  b.output(matmul(X, W), "Z");
+  const emit::Program p = emit::transpile(b.build(), target::find("sm_90a"));
+  EXPECT_EQ(p.manifest.kernels.size(), 3U);
+  expect_correct(b.build(), "sm_90a", cache);
+  graph::Builder d("custom");
+  const graph::Tensor R = d.input("R", {513, 128}, graph::DType::f16, {1, 513}), Q = d.input("Q", {128, 64});
+  d.output(d.custom({.grid = {9}, .block = {64}, .loop = 2},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(R, {.x = 0, .loop = 1}), t.load(Q, {.loop = 0}))),
+                              {.x = 0});
+                    })
+               .at(0),
+           "S");
+  expect_correct(d.build(), "sm_80", cache);
+  expect_correct(d.build(), "sm_90a", cache);
+}
+
 // Strides that interleave, and any stride along an extent of 1, of inputs and outputs.
 TEST(Shapes, StridesThatInterleave) {
   const Cache cache = Cache::temporary();

@@ -1,0 +1,67 @@
+// Loads of 16 bytes that may begin at any element.
+//
+//   Vec<half_t, 8> v = load_anywhere<8>(row + k, edge(K - k, 8), last + 1);    // the first ones that exist, zeros behind them
+//
+// The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. `end` is the
+// first element behind the tensor: where a word reaches past it, elements are loaded one by one. The emulator reads just the elements.
+#pragma once
+
+#include <zellige/atom/access.hpp>
+
+namespace zellige {
+
+#if defined(ZELLIGE_EMULATE)
+
+template <int N, class T>
+ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::pointer<T>) {
+  using Result = Vec<typename unqualified<T>::type, N>;
+  static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
+  Result result{};
+  for (int i = 0; i < valid && i < N; ++i) result[i] = load<1>(from + i)[0];
+  return result;
+}
+
+#else
+
+template <int N, class T>
+ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
+  using Element = typename unqualified<T>::type;
+  using Result = Vec<Element, N>;
+  static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
+  Result result{};
+  if (valid <= 0) return result;
+  const auto address = reinterpret_cast<uint64_t>(from);
+  const auto shift = static_cast<uint32_t>(address % 16);
+  const bool second = shift + static_cast<uint32_t>(valid) * sizeof(T) > 16;
+  if (address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end)) {
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      if (i < valid) result[i] = from[i];
+    return result;
+  }
+  const auto* words = reinterpret_cast<const Vec<uint32_t, 4>*>(address - shift);
+  const Vec<uint32_t, 4> low = words[0];
+  Vec<uint32_t, 4> high{};
+  if (second) high = words[1];
+  uint32_t w[7] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2]};
+  const uint32_t last = high[3];
+  const bool by_two = (shift & 8) != 0, by_one = (shift & 4) != 0;
+  // Down by two registers, by one, by the rest of the bits.
+  uint32_t v[6] = {by_two ? w[2] : w[0], by_two ? w[3] : w[1], by_two ? w[4] : w[2],
+                   by_two ? w[5] : w[3], by_two ? w[6] : w[4], by_two ? last : w[5]};
+  uint32_t u[5];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) u[i] = by_one ? v[i + 1] : v[i];
+  Vec<uint32_t, 4> bits;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) bits[i] = __funnelshift_r(u[i], u[i + 1], 8 * (shift & 3));
+  result = bit_cast<Result>(bits);
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    if (i >= valid) result[i] = Element{};
+  return result;
+}
+
+#endif
+
+}  // namespace zellige

@@ -1,0 +1,146 @@
+"""Attention as one chain of operators: torch's own, and the same written out, with heads that share their keys.
+
+Queries of heads that share keys are rows of one product, which reads the keys once; keys that were repeated for each head (an expand
+and a reshape) are read as they were before.
+"""
+
+import torch
+
+from . import numpy_face
+from . import operators as op
+
+
+@torch.library.custom_op("zellige::attention", mutates_args=())
+def _kept(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
+) -> torch.Tensor:
+    """torch's scaled_dot_product_attention as one operator: what is not taken keeps torch's kernels."""
+    made = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=grouped
+    )
+    return made.contiguous()
+
+
+@_kept.register_fake
+def _(q, k, v, mask, causal, scale, grouped):
+    return q.new_empty((*q.shape[:-1], v.shape[-1]))
+
+
+def attention(q, k, v, mask, causal, scale, grouped):
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+
+    def chain(scores, beside):
+        scores = op.mul(scores, scale)
+        return scores if mask is None else op.add(scores, beside(mask))
+
+    return _attention(q, k, v, chain, causal=causal, alone=mask is None)
+
+
+def _attention(q, k, v, chain, causal=False, alone=False, softmax=op.safe_softmax):
+    """`chain` makes of scores what softmax takes, and gives operands of (..., heads, queries, keys) to its second argument; `alone`:
+    there are none."""
+    shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
+    if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
+        k, v = pair
+    heads, beside = k.shape[1], lambda x: x
+    if heads != shape[1]:
+        group = shape[1] // heads
+        if not causal and (alone or shape[2] == 1):
+            q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
+
+            def beside(x):
+                return x if x.ndim < 3 or x.shape[-3] == 1 else op.reshape(x, (*x.shape[:-3], heads, group, x.shape[-1]))
+
+        else:
+            q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
+            k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
+
+            def beside(x):
+                if x.ndim < 3:
+                    return x
+                return op.reshape(x, (*x.shape[:-3], *((heads, group) if x.shape[-3] != 1 else (1, 1)), *x.shape[-2:]))
+
+    scores = chain(op.matmul(q, numpy_face._swap(k, -1, -2)), beside)
+    if causal:
+        scores = op.mask(scores, tril=0)
+    made = op.matmul(op.cast(softmax(scores, -1), v._dtype), v)
+    return op.reshape(made, (*shape[:-1], v.shape[-1]))
+
+
+def _unrepeated(x):
+    """What is repeated for each head of a group: of (batch, heads, keys, size). None of anything else."""
+    trace, made = x._trace, x._trace.maker(x)
+    wide = made and made["op"] == "reshape" and trace.maker(made["inputs"][0])
+    if not wide or wide["op"] != "expand":
+        return None
+    narrow, whole = trace.arrays[wide["inputs"][0]], trace.arrays[wide["outputs"][0]].shape
+    if len(whole) != 5 or narrow.shape != (*whole[:2], 1, *whole[3:]) or x.shape != (whole[0], whole[1] * whole[2], *whole[3:]):
+        return None
+    return numpy_face._squeeze(narrow, 2)
+
+
+_BETWEEN = {"cast", "mul_scalar", "add", "sub", "mul", "div", "neg", "tanh", "where", "maximum", "minimum", "clamp"}
+_SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
+
+
+def attended(p, v):
+    """A product of batches that is attention's second, as attention: softmax(chain(q kT)) v. None of anything else."""
+    trace, p, v = p._trace, _by_heads(p), _by_heads(v)
+    if p is None or v is None:
+        return None
+    made = trace.maker(p)
+    while made and made["op"] == "cast":
+        made = trace.maker(made["inputs"][0])
+    if not made or made["op"] not in _SOFTMAX or made["dim"] != 3:
+        return None
+    found = _scores(trace, made["inputs"][0], p.shape)
+    if found is None:
+        return None
+    q, k, chain = found
+    made = _attention(q, k, v, chain, softmax=_SOFTMAX[made["op"]])
+    return op.reshape(made, (-1, *made.shape[2:]))
+
+
+def _by_heads(x):
+    """Of (batch heads, m, n) what it is a view of, (batch, heads, m, n)."""
+    made = x._trace.maker(x)
+    if not made or made["op"] != "reshape":
+        return None
+    y = x._trace.arrays[made["inputs"][0]]
+    return y if y.ndim == 4 and x.shape == (y.shape[0] * y.shape[1], *y.shape[2:]) else None
+
+
+def _scores(trace, name, shape, deep=12):
+    """(q, k, what is done to their product) of what an elementwise chain makes of q kT; None of anything else."""
+    made = trace.maker(name)
+    if not made or deep == 0 or trace.arrays[name].shape != shape:
+        return None
+    if made["op"] == "reshape":
+        product = trace.maker(made["inputs"][0])
+        if not product or product["op"] != "matmul":
+            return None
+        q, k = (_by_heads(trace.arrays[n]) for n in product["inputs"])
+        return None if q is None or k is None else (q, _transposed(k), lambda scores, beside: scores)
+    if made["op"] not in _BETWEEN:
+        return None
+    for at, operand in enumerate(made["inputs"]):
+        found = _scores(trace, operand, shape, deep - 1)
+        if found is not None:
+            break
+    else:
+        return None
+    q, k, before = found
+    attributes = {key: value for key, value in made.items() if key not in ("op", "inputs", "outputs")}
+
+    def chain(scores, beside):
+        operands = [before(scores, beside) if i == at else beside(trace.arrays[n]) for i, n in enumerate(made["inputs"])]
+        return trace.append(made["op"], operands, attributes)[0]
+
+    return q, k, chain
+
+
+def _transposed(k):
+    made = k._trace.maker(k)
+    if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
+        return k._trace.arrays[made["inputs"][0]]
+    return numpy_face._swap(k, -1, -2)

@@ -1,0 +1,143 @@
+"""Rotary embeddings as people write them for torch, which are one operator here.
+
+    cat((a cos - b sin, b cos + a sin), -1)           a, b the halves of x: rotary(x, cos, sin)
+    cat((-b, a), -1)                                  what x sin is taken of in x cos + turned(x) sin: rotary(x, 0, 1)
+    stack((a cos - b sin, b cos + a sin), -1)         a, b = x[..., ::2], x[..., 1::2]: rotary_interleaved(x, cos, sin)
+    stack((-b, a), -1)                                rotary_interleaved(x, 0, 1)
+    x cos + rotary(x, 0, 1) sin                       rotary(x, cos, sin), an angle for each element; interleaved alike
+"""
+
+from . import operators as op
+
+
+def cat(parts, dim=0):
+    if len(parts) == 2 and dim % parts[0].ndim == parts[0].ndim - 1:
+        for known in (_rotation, _turned):
+            for pairs in (_halves, _side_by_side):
+                made = known(parts, pairs)
+                if made is not None:
+                    return made
+    return op.concat(parts, dim)
+
+
+def added(x, y):
+    """x + y, where one is a product with a tensor and the other the same of what has been turned by a quarter; None of anything else."""
+    trace = x._trace
+    for straight, quarter in ((x, y), (y, x)):
+        s, q = trace.maker(straight), trace.maker(quarter)
+        if not s or not q or (s["op"], q["op"]) != ("mul", "mul"):
+            return None
+        for turned, sin in (q["inputs"], q["inputs"][::-1]):
+            of = _of_quarter(trace, turned)
+            if of and of[0] in s["inputs"] and trace.arrays[of[0]].shape == x.shape == y.shape:
+                cos = s["inputs"][1 - s["inputs"].index(of[0])]
+                angles = [trace.arrays[n] for n in (cos, sin)]
+                if all(a.shape[-1] == x.shape[-1] and a._dtype == x._dtype == trace.arrays[of[0]]._dtype for a in angles):
+                    return of[1](trace.arrays[of[0]], *angles)
+    return None
+
+
+def _of_quarter(trace, name):
+    """(x, which operator) of rotary(x, 0, 1) as it is made here, seen as x is."""
+    made = trace.maker(name)
+    while made and made["op"] == "reshape":
+        made = trace.maker(made["inputs"][0])
+    known = {"rotary": op.rotary, "rotary_interleaved": op.rotary_interleaved}
+    if not made or made["op"] not in known:
+        return None
+    cos, sin = (trace.maker(n) for n in made["inputs"][1:])
+    zero = cos and cos["op"] == "lt" and len(set(cos["inputs"])) == 1
+    one = sin and sin["op"] == "add" and sin.get("scalar") == 1 and (trace.maker(sin["inputs"][0]) or {}).get("op") == "lt"
+    return (made["inputs"][0], known[made["op"]]) if zero and one else None
+
+
+def _halves(trace, name):
+    """(x, 0 or 1, how many pairs) of one that is the first or second half of x along its last dimension; None of anything else."""
+    made = trace.maker(name)
+    if not made or made["op"] != "slice":
+        return None
+    x = trace.arrays[made["inputs"][0]]
+    half, start = x.shape[-1] // 2, made.get("start", 0)
+    if x.shape[-1] % 2 or made["dim"] != x.ndim - 1 or start not in (0, half) or made["end"] != start + half:
+        return None
+    return x, int(start > 0), half
+
+
+def _side_by_side(trace, name):
+    """The same of one that has every other element of x, which is seen as (..., pairs, 2)."""
+    made = trace.maker(name)
+    if not made or made["op"] != "reshape":
+        return None
+    made = trace.maker(made["inputs"][0])
+    if not made or made["op"] != "slice":
+        return None
+    x = trace.arrays[made["inputs"][0]]
+    if x.ndim < 2 or x.shape[-1] != 2 or made["dim"] != x.ndim - 1 or trace.arrays[name].shape != x.shape[:-1]:
+        return None
+    seen, start, number = trace.maker(x), made.get("start", 0), x.shape[-2]
+    if seen and seen["op"] == "reshape":
+        flat = trace.arrays[seen["inputs"][0]]
+        x = flat if flat.shape == (*x.shape[:-2], 2 * number) else x
+    return x, start, number
+
+
+def _turn(pairs, x, number, cos, sin):
+    if pairs is _halves:
+        return op.rotary(x, cos, sin)
+    if x.shape[-1] != 2 * number:
+        x = op.reshape(x, (*x.shape[:-2], 2 * number))
+    return op.reshape(op.rotary_interleaved(x, cos, sin), (*x.shape[:-1], number, 2))
+
+
+def _ends(parts, pairs):
+    """What is put side by side, without the dimension that stack adds."""
+    trace = parts[0]._trace
+    if pairs is _halves:
+        return trace, [p._name for p in parts]
+    names = []
+    for p in parts:
+        made = trace.maker(p)
+        if not made or made["op"] != "reshape" or p.shape[-1] != 1 or trace.arrays[made["inputs"][0]].shape != p.shape[:-1]:
+            return trace, None
+        names.append(made["inputs"][0])
+    return trace, names
+
+
+def _rotation(parts, pairs):
+    trace, names = _ends(parts, pairs)
+    made = [trace.maker(n) for n in names or ()]
+    if [m and m["op"] for m in made] != ["sub", "add"]:
+        return None
+
+    def factors(name):
+        """(x, which half, what it is multiplied by, how many pairs) of a product with a half; None of anything else."""
+        product = trace.maker(name)
+        for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
+            of = pairs(trace, cut)
+            if of:
+                return of[0]._name, of[1], by, of[2]
+        return None
+
+    terms = [factors(name) for m in made for name in m["inputs"]]
+    if None in terms or len(terms) != 4:
+        return None
+    (x, _, cos, n), (_, _, sin, _) = terms[:2]
+    if terms[:2] != [(x, 0, cos, n), (x, 1, sin, n)] or sorted(terms[2:]) != [(x, 0, sin, n), (x, 1, cos, n)]:
+        return None
+    if {trace.arrays[t].shape[-1] for t in (cos, sin)} != {n}:
+        return None
+    return _turn(pairs, trace.arrays[x], n, trace.arrays[cos], trace.arrays[sin])
+
+
+def _turned(parts, pairs):
+    trace, names = _ends(parts, pairs)
+    negated = names and trace.maker(names[0])
+    if not negated or negated["op"] != "neg":
+        return None
+    b, a = pairs(trace, negated["inputs"][0]), pairs(trace, names[1])
+    if not a or not b or (a[1], b[1]) != (0, 1) or a[0]._name != b[0]._name or a[2] != b[2]:
+        return None
+    row = trace.arrays[names[1]]
+    for d in range(row.ndim - 1):
+        row = op.slice(row, d, 0, 1) if row.shape[d] > 1 else row
+    return _turn(pairs, a[0], a[2], op.lt(row, row), op.add(op.lt(row, row), 1))

@@ -1,0 +1,110 @@
+"""What a graph of torch says in int64, bool and complex numbers, said in those that are known here, by small operators of torch's own.
+
+Rows of an embedding, and where a cache is written, are named by int32; a condition of bool becomes a number, 0 where it does not hold;
+a product of complex numbers becomes the four of their parts, which is a rotary embedding where `aten_rotary` knows it.
+"""
+
+
+import torch
+
+_ATEN, _OWN = torch.ops.aten, torch.ops.zellige
+
+
+def in_our_numbers(module):
+    Numbers(module.graph).run()
+
+
+def _value(node):
+    return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+
+
+class Numbers:
+    def __init__(self, graph):
+        self.graph, self.made = graph, {}
+
+    def run(self):
+        rewrites = {_ATEN.embedding.default: self._embedding, _ATEN.index_put.default: self._index_put,
+                    _ATEN.where.self: self._where, _ATEN.view_as_real.default: self._product}  # fmt: skip
+        for node in list(self.graph.nodes):
+            if node.target in rewrites:
+                rewrites[node.target](node)
+        self.graph.eliminate_dead_code()
+
+    def _call(self, before, target, *args, **options):
+        key = (target, args, *options.items())
+        if key not in self.made:
+            with self.graph.inserting_before(before):
+                self.made[key] = self.graph.call_function(target, args, options)
+            values = torch.fx.map_arg(args, _value)
+            self.made[key].meta["val"] = target(*values, **options)
+        return self.made[key]
+
+    def _cast(self, before, x, dtype):
+        return self._call(before, _ATEN._to_copy.default, x, dtype=dtype)
+
+    def _embedding(self, node):
+        if _value(node.args[1]).dtype == torch.int64:
+            node.update_arg(1, self._cast(node, node.args[1], torch.int32))
+
+    def _index_put(self, node):
+        found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
+        if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
+            d, at = found[0]
+            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])  # torch counts from the end, too
+            at = self._cast(node, at, torch.int32)
+            node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
+
+    def _where(self, node):
+        condition, x, y = node.args
+        value = _value(node)
+        if _value(condition).dtype != torch.bool or not value.is_floating_point() or value.ndim == 0:
+            return
+        number = [_number(a) for a in (x, y)]
+        kept = [a for a, n in zip((x, y), number) if n is None]
+        if not kept or any(_value(a).dtype != value.dtype for a in kept):
+            return
+        if len(kept) == 2:
+            made = self._call(node, _OWN.choose.default, self._cast(node, condition, value.dtype), x, y)
+        elif _value(kept[0]).shape != value.shape:
+            return
+        else:
+            if number[1] is not None:  # where it does not hold
+                condition = self._call(node, _ATEN.logical_not.default, condition)
+            number = number[0] if number[1] is None else number[1]
+            made = self._call(node, _OWN.fill.default, self._cast(node, condition, value.dtype), kept[0], number)
+        node.replace_all_uses_with(made)
+
+    def _product(self, node):
+        """view_as_real(view_as_complex(a) * f)"""
+        product = node.args[0]
+        if product.target is not _ATEN.mul.Tensor:
+            return
+        for a, f in (product.args, product.args[::-1]):
+            if isinstance(a, torch.fx.Node) and a.target is _ATEN.view_as_complex.default:
+                break
+        else:
+            return
+        if not isinstance(f, torch.fx.Node) or not _value(f).is_complex() or _value(product).shape != _value(a).shape:
+            return
+        parts = self._call(node, _ATEN.view_as_real.default, f)
+        (x, y), (cos, sin) = (
+            [self._call(node, _ATEN.select.int, z, _value(z).ndim - 1, i) for i in (0, 1)] for z in (a.args[0], parts)
+        )
+        times = lambda p, q: self._call(node, _ATEN.mul.Tensor, p, q)  # noqa: E731
+        ends = (
+            self._call(node, _ATEN.sub.Tensor, times(x, cos), times(y, sin)),
+            self._call(node, _ATEN.add.Tensor, times(y, cos), times(x, sin)),
+        )
+        ends = tuple(self._call(node, _ATEN.unsqueeze.default, e, -1) for e in ends)
+        node.replace_all_uses_with(self._call(node, _ATEN.cat.default, ends, -1))
+
+
+def _number(node):
+    """What a tensor without dimensions is made of, where that is a number that the graph states."""
+    if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
+        return None
+    if node.target is _ATEN.scalar_tensor.default:
+        return float(node.args[0])
+    if node.target in (_ATEN.full.default, _ATEN.full_like.default):
+        return float(node.args[1])
+    return None

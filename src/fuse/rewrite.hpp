@@ -1,0 +1,40 @@
+// A graph written anew, operator by operator, under the names that the old one has.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace zellige::fuse {
+
+class Rewrite {
+ public:
+  /// All tensors of a graph, and none of its operators.
+  explicit Rewrite(const graph::KernelGraph&);
+
+  const graph::KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
+  const graph::Shape& shape(int t) const { return graph_.tensors[t].shape; }
+  const std::string& name(int t) const { return graph_.tensors[t].name; }
+  void set_dtype(int t, graph::DType dtype) { graph_.tensors[t].dtype = dtype; }
+
+  void keep(const graph::KernelOp& op) { graph_.ops.push_back(op); }
+  /// Appends an operator; its result is `to`, or a new tensor whose name begins so.
+  int add(graph::OpKind, std::vector<int> in, const graph::Attributes&, const std::string& name, int to = -1);
+
+  /// Without what nobody reads any more; strides and shapes inferred.
+  graph::KernelGraph finished();
+
+ private:
+  graph::KernelGraph graph_;
+  std::set<std::string> names_;
+};
+
+/// Operators that read a tensor.
+std::vector<int> readers(const graph::KernelGraph&, int tensor);
+bool is_output(const graph::KernelGraph&, int tensor);
+/// One that changes nothing.
+bool is_copy(const graph::KernelOp&);
+bool is_rotary(graph::OpKind);
+
+}  // namespace zellige::fuse

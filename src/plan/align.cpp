@@ -1,0 +1,158 @@
+#include "plan/align.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "plan/layouts.hpp"
+#include "plan/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t least_async = 4;  // bytes: cp.async's narrowest
+/// Where cp.async can read it in 4 or 8 bytes, as often as that has to be done before a copy pays.
+constexpr std::int64_t often = 4;
+/// How often the threads of a custom operator wait for loads of an operand, eight of each under way, before a copy pays: each time takes
+/// some 0.7 us, and a copy's kernel two or three.
+constexpr std::int64_t least_rounds = 6;
+
+}  // namespace
+
+bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
+  const graph::KernelTensor& t = program.tensors[tensor];
+  if (t.strides.empty()) return true;
+  const Shape& shape = program.shape(tensor);
+  const Shape starts = program.starts(tensor);
+  const std::int64_t size = graph::bytes(t.dtype);
+  const int inner = innermost(shape, t.strides);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (starts[d] * t.strides[d] * size % bytes != 0) return false;
+    if (shape[d] == 1) continue;
+    if (static_cast<int>(d) == inner ? t.strides[d] != 1 : t.strides[d] * size % bytes != 0) return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// Lines of `from`, the last dimension, into those of `into`, which has the same dimensions and longer lines: zeros behind.
+BlockProgram copy_of_lines(const Program& program, int from, int into, const std::string& name) {
+  constexpr std::int64_t elements = 4096;  // of a block: 16 bytes twice for each thread
+  const Shape shape = program.shape(from), whole = program.shape(into), starts = program.starts(from);
+  const auto last = shape.size() - 1;
+  const std::int64_t chunk = whole[last] % 8 == 0 ? 8 : 16, chunks = whole[last] / chunk,
+                     pieces = ceil_div(whole[last], elements);
+  Shape tile(shape.size(), 1);
+  tile[last] = chunk * ceil_div(chunks, pieces);
+  if (last > 0) tile[last - 1] = std::clamp<std::int64_t>(elements / tile[last], 1, shape[last - 1]);
+  BlockProgram p;
+  p.name = name;
+  p.block = {256, 1, 1};
+  std::vector<Split> to(shape.size());
+  std::int64_t div = 1;
+  for (std::size_t d = last + 1; d-- > 0;) {
+    const std::int64_t steps = ceil_div(whole[d], tile[d]);
+    to[d] = {.tile = tile[d], .extent = whole[d], .overhang = whole[d] % tile[d] != 0};
+    if (steps > 1) to[d].axis = 0, to[d].div = div, to[d].mod = steps;
+    div *= steps;
+  }
+  p.grid = {div, 1, 1};
+  Node n;
+  n.kind = NodeKind::load;
+  n.dtype = program.tensors[from].dtype;
+  n.section = Section::after;
+  n.shape = tile;
+  n.tensor = from;
+  n.name = program.tensors[from].name;
+  n.splits = to;
+  for (std::size_t d = 0; d <= last; ++d) {
+    n.splits[d].offset = starts[d];
+    n.splits[d].extent = shape[d];
+    n.splits[d].overhang = ceil_div(whole[d], tile[d]) * tile[d] != shape[d];
+  }
+  const int value = p.add(n);
+  n.kind = NodeKind::store;
+  n.in = {value};
+  n.tensor = into;
+  n.name = program.tensors[into].name;
+  n.splits = to;
+  p.add(n);
+  return p;
+}
+
+}  // namespace
+
+int aligned_operand(Program& program, int tensor, std::int64_t times, std::vector<BlockProgram>& copies,
+                    const std::string& name, const target::Target& target) {
+  const graph::KernelTensor t = program.tensors[tensor];
+  if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
+  if (graph::bytes(t.dtype) > 2 || std::ranges::count(t.strides, 0) > 0) return tensor;
+  if (lines_begin_at(program, tensor, least_async) && times < often) return tensor;
+  if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
+  const Shape shape = program.shape(tensor);
+  const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
+  std::vector<int> dims(shape.size());  // the line's last
+  std::iota(dims.begin(), dims.end(), 0);
+  const int inner = innermost(shape, t.strides);
+  std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
+  Shape padded;
+  for (int d : dims) padded.push_back(shape[d]);
+  padded.back() = ceil_div(padded.back(), line) * line;
+  const Strides dense = graph::row_major(padded);
+  Strides strides(shape.size());
+  for (std::size_t d = 0; d < dims.size(); ++d) strides[dims[d]] = dense[d];
+  const int from = std::ranges::is_sorted(dims) ? tensor : permuted_view(program, tensor, dims, target);
+  const int lines = add_tensor(program, t.dtype, padded, dense, t.name + "_lines");
+  const int to = add_tensor(program, t.dtype, shape, strides, t.name + "_aligned");
+  make_view(program, to, lines, shape, strides, Shape(shape.size(), 0));
+  program.aligned[tensor] = to;
+  program.notes.push_back(fmt::format(
+      "{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
+      "strides {}, and read from there",
+      name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
+  copies.push_back(copy_of_lines(program, from, lines, fmt::format("{}_copy{}", name, copies.size())));
+  return to;
+}
+
+namespace {
+
+/// Would every tile of a copy in aligned lines begin at one, and is copying what the threads have to load themselves that much work?
+bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
+                  const target::Target& target) {
+  const Strides& strides = program.tensors[n.tensor].strides;
+  if (strides.empty()) return false;
+  const Split& along = n.splits[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
+  const bool moves = along.axis >= 0 || along.loop;
+  const std::int64_t size = graph::bytes(n.dtype);
+  if (moves && along.tile * size % target.access_bytes != 0) return false;
+  const std::int64_t at_a_time = 8 * p.threads() * target.access_bytes / size,
+                     rounds = ceil_div(graph::size(n.shape), at_a_time);
+  return rounds * (n.section == Section::inside ? p.loop : 1) >= least_rounds;
+}
+
+}  // namespace
+
+std::vector<BlockProgram> align_operands(Program& program, BlockProgram& p, const target::Target& target) {
+  std::vector<BlockProgram> copies;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const Node n = p.nodes[i];
+    if (n.kind != NodeKind::load || number_of(n) >= 0) continue;
+    const bool of_product = std::ranges::any_of(p.consumers(static_cast<int>(i)), [&](int reader) {
+      return p.nodes[reader].kind == NodeKind::matmul;
+    });
+    if (!of_product || !worth_a_copy(program, p, n, target)) continue;
+    const std::int64_t read =
+        p.grid.count() * (n.section == Section::inside ? p.loop : 1) * graph::size(n.shape);
+    const std::int64_t times = ceil_div(read, graph::size(program.shape(n.tensor)));
+    const Shape starts = program.starts(n.tensor);
+    const int to = aligned_operand(program, n.tensor, times, copies, p.name, target);
+    if (to == n.tensor) continue;
+    p.nodes[i].tensor = to;
+    p.nodes[i].name = program.tensors[to].name;
+    for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].splits[d].offset -= starts[d];
+  }
+  return copies;
+}
+
+}  // namespace zellige::plan
