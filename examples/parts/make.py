@@ -93,7 +93,8 @@ def soft_cap(g, heads, kv, tokens, dim, cap, window):
     return [g.weighted(s, v, 3, to="o")]
 
 
-@part("attention", dict(heads=32, tokens=4096, dim=128, window=1024), dict(heads=2, tokens=24, dim=16, window=7))
+@part("attention", dict(heads=32, tokens=4096, dim=128, window=1024), dict(heads=2, tokens=24, dim=16, window=7),
+      wide=dict(heads=80, tokens=256, dim=64, window=70))
 def sliding_window(g, heads, tokens, dim, window):
     """Mistral: the last keys alone."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")

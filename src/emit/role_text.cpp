@@ -194,6 +194,7 @@ void KernelText::tiles(const plan::Step& begin, const std::vector<plan::Step>& s
       below *= grid[a];
     }
   }
+  begin_of_trips();
   run(steps, first, last);
   if (several) out_.close();
 }

@@ -43,10 +43,10 @@ TEST(Layers, AreRightAtSmallSizes) {
 
 TEST(Parts, AreRightAtSmallSizes) {
   const std::set<std::string_view> some{
-      "soft_cap",       "sinks",        "sinks_apart",          "latent_decode",
-      "text_cross",     "prime_decode", "low_rank_qkv",         "soft_experts",
-      "qk_norm_qkv",    "vit_mlp",      "capped_cross_entropy", "alibi",
-      "mask_of_numbers"};
+      "soft_cap",        "sinks",         "sinks_apart",          "latent_decode",
+      "text_cross",      "prime_decode",  "low_rank_qkv",         "soft_experts",
+      "qk_norm_qkv",     "vit_mlp",       "capped_cross_entropy", "alibi",
+      "mask_of_numbers", "sliding_window"};
   const Cache cache = Cache::temporary();
   for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 48)) {
     if (some.count(g.name) == 0 && !std::getenv("ZELLIGE_ALL_PARTS")) continue;
