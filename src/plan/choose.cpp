@@ -41,6 +41,7 @@ class Choice {
       if (chain) grouped.trips = masked_trips(grouped);
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
+      if (two_at_a_time(grouped)) return true;
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
         if (!tiles_for_all && !pays(blocks, grouped.program)) continue;
@@ -75,6 +76,21 @@ class Choice {
     return target::find_tensor_load(target_, 2) &&
            std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
                        [](const auto& m) { return m.second.row != nullptr; });
+  }
+
+  /// Tiles for no more blocks than find room at a time, two on each multiprocessor, need none that stay.
+  bool two_at_a_time(const KernelPlan& grouped) {
+    const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
+    if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
+    KernelPlan ordered = grouped;
+    const Order order = pipeline(ordered, target_, Copies::first, Blocks::a_tile);
+    if (order.inside.size() > 1) return false;
+    const std::vector<std::string> before = reasons;
+    if (fits(ordered, order, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
+        2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
+      return true;
+    reasons = before;
+    return false;
   }
 
   /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on: measured on an H200, 5 to

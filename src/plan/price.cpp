@@ -55,7 +55,7 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
   k.l2 = std::max(k.l2_bytes / (k.parted ? costs.l2_bulk : costs.l2) * 1e-3,
-                  busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
+                  busy * k.l2_bytes / launched / (k.parted ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
   k.tensor = busy * k.tensor_cycles * cycle;
   k.issue = busy * k.slots / 4 * cycle;
