@@ -82,9 +82,8 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target, con
       if (product && op.kind != OpKind::matmul)
         fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph.name, i,
              graph::name(op.kind));
-      for (BlockProgram& kernel : graph::is_view(op.kind)
-                                      ? lower_view(program, op, name, target)
-                                      : lower_kernel(program, op, name, target, product))
+      for (BlockProgram& kernel : graph::is_view(op.kind) ? lower_view(program, op, name, target)
+                                                          : lower_kernel(program, op, name, target, product))
         program.kernels.push_back(std::move(kernel));
       if (product) program.products.push_back({.op = i, .product = product});
     }

@@ -18,13 +18,11 @@ constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64
                                     {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
 /// Of up to 16 rows: long runs of the weights, and a block for every multiprocessor.
 constexpr ProductTile streaming[] = {{16, 32, 256, 128}, {16, 16, 256, 128}};
-constexpr ProductTile without_tensor_cores[] = {
-    {64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
+constexpr ProductTile without_tensor_cores[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
 constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
-constexpr ProductTile by_warpgroups[] = {{128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256},
-                                         {128, 160, 64, 256}, {128, 128, 64, 256}, {128, 96, 64, 256},
-                                         {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
-                                         {64, 64, 64, 128}};
+constexpr ProductTile by_warpgroups[] = {
+    {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
+    {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
 /// Few rows are the instruction's columns, and the weights' columns its rows.
 constexpr ProductTile of_few_rows[] = {
@@ -32,17 +30,20 @@ constexpr ProductTile of_few_rows[] = {
 constexpr std::int64_t few_rows = 8;  // fewer waste most of those columns
 
 /// What products on warpgroups take, as an H200's times of the products of bench/emitted.py gave it by hand.
-constexpr double boost = 1.1;      // the clock of a multiprocessor, where not all of them work, to that of Costs
-constexpr double sustained = 0.72;  // of the tensor cores' rate, by all multiprocessors together: power bounds them,
-constexpr double energy = 8;        // and what comes from the L2 takes some of it: so much for each byte a product
+constexpr double boost = 1.1;  // the clock of a multiprocessor, where not all of them work, to that of Costs
+constexpr double sustained =
+    0.72;  // of the tensor cores' rate, by all multiprocessors together: power bounds them,
+constexpr double energy = 8;  // and what comes from the L2 takes some of it: so much for each byte a product
 constexpr double least_bytes_a_product = 384.0 / (128 * 256);
-constexpr double l2_bytes_a_cycle = 64, shared_bytes_a_cycle = 128, products_a_cycle = 2048;  // of one multiprocessor
-constexpr double few_stages = 5, stalled = 1.2;                      // below so many, so much longer
-constexpr double tile_end = 0.75, no_tensor_map = 0.9;  // us of 128 x 128: its last stores, and if these are no TMA's
-constexpr double lone_warpgroup = 0.6;                  // us more, of one that multiplies and stores alone
-constexpr double exchange = 8;                          // us between two ranks that split K
-constexpr double streamed_bytes_a_cycle = 45;           // from memory into one multiprocessor
-constexpr double hidden = 0.35;                         // the share of what memory hides that is seen all the same
+constexpr double l2_bytes_a_cycle = 64, shared_bytes_a_cycle = 128,
+                 products_a_cycle = 2048;        // of one multiprocessor
+constexpr double few_stages = 5, stalled = 1.2;  // below so many, so much longer
+constexpr double tile_end = 0.75,
+                 no_tensor_map = 0.9;          // us of 128 x 128: its last stores, and if these are no TMA's
+constexpr double lone_warpgroup = 0.6;         // us more, of one that multiplies and stores alone
+constexpr double exchange = 8;                 // us between two ranks that split K
+constexpr double streamed_bytes_a_cycle = 45;  // from memory into one multiprocessor
+constexpr double hidden = 0.35;                // the share of what memory hides that is seen all the same
 
 class Choice {
  public:
@@ -94,7 +95,8 @@ class Choice {
 
   /// What all operands and the result take from and to memory.
   double us_of_memory() const {
-    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n), k = static_cast<double>(size_.k);
+    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
+               k = static_cast<double>(size_.k);
     return static_cast<double>(size_.batch * graph::bytes(size_.dtype)) * (m * k + k * n + m * n) /
            target_.costs.dram * 1e-3;
   }
@@ -108,8 +110,8 @@ class Choice {
   double us_of_warps(const ProductTile& t) const {
     constexpr double products = 512, bytes = 32, cycles_once = 1500;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
-    const double step = std::max(static_cast<double>(t.m * t.n) / products,
-                                 static_cast<double>(t.m + t.n) * 2 / bytes);
+    const double step =
+        std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
     return behind_memory(waves * step * static_cast<double>(size_.k) / clock) + waves * cycles_once / clock;
   }
 
@@ -132,15 +134,19 @@ class Choice {
     const double k = static_cast<double>(size_.k) / split;
     const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes a step of k
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
-    const double stall = static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    const double cycles = stall * std::max({(read + filled) / shared_bytes_a_cycle, filled / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle),
+    const double stall =
+        static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
+    const double cycles = stall * std::max({(read + filled) / shared_bytes_a_cycle,
+                                            filled / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle),
                                             m * n / products_a_cycle});
     const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
-    const double rate = sustained * std::max(0.2, 1 - energy * (filled / 2 / (m * n) - least_bytes_a_product));
+    const double rate =
+        sustained * std::max(0.2, 1 - energy * (filled / 2 / (m * n) - least_bytes_a_product));
     const double together = k * m * n / (products_a_cycle * rate * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);
     const double end = tile_end * area * std::max(1.0, area / 2) * (blocks > each ? 1 : 2) +
-                       (t.n % 64 != 0 && !t.turned ? no_tensor_map * area : 0) + (t.m == 64 && !t.turned ? lone_warpgroup : 0);
+                       (t.n % 64 != 0 && !t.turned ? no_tensor_map * area : 0) +
+                       (t.m == 64 && !t.turned ? lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
     return behind_memory(us) + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
   }

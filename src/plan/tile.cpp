@@ -178,7 +178,8 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
     const Tiling taken = least()->plan.program.products;
     std::size_t tried = 0;
     for (const retile::ProductTile& t : product_tiles(product_size(graph, product.op), target)) {
-      if (t == *product.product || tried++ == few) continue;
+      if (t == *product.product || tried == few) continue;
+      ++tried;
       Tiling tiles = taken;
       for (OpTiling& o : tiles)
         if (o.op == product.op) o.product = t;

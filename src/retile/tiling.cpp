@@ -73,8 +73,11 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
       continue;
     }
     if (!entry.contains("loop")) fail("{}: expected the `loop` of a tiling, found none", source);
-    all.push_back({entry["operator"].get<int>(), extents(entry, "grid", source),
-                   extents(entry, "block", source), positive(entry["loop"], source, "loop"), {}});
+    all.push_back({entry["operator"].get<int>(),
+                   extents(entry, "grid", source),
+                   extents(entry, "block", source),
+                   positive(entry["loop"], source, "loop"),
+                   {}});
   }
   return all;
 }

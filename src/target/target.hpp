@@ -14,7 +14,7 @@ struct Costs {
   double clock = 1.755;           // GHz, as it stays under load
   double dram = 4100, l2 = 6300;  // GB/s
   std::int64_t l2_bytes = 50 << 20;
-  double l2_bulk = 11000;   // GB/s, by copies that the tensor memory accelerator makes
+  double l2_bulk = 11000;                 // GB/s, by copies that the tensor memory accelerator makes
   double l2_cycle = 90, bulk_cycle = 50;  // bytes a cycle into one multiprocessor; by such copies
   double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
