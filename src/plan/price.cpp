@@ -58,7 +58,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.l2 = std::max(k.l2_bytes / (k.parted ? costs.l2_bulk : costs.l2) * 1e-3,
                   busy * k.l2_bytes / launched / (k.parted ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
-  k.tensor = busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
+  k.tensor =
+      busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
   k.issue = busy * k.slots / 4 * cycle;
   const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
   k.latency = k.waves * (std::max(trips, k.chain * costs.step) + k.barriers * costs.barrier) * cycle;

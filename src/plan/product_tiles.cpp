@@ -26,20 +26,24 @@ constexpr ProductTile by_warpgroups[] = {
     {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
 /// Few rows are the instruction's columns, and the weights' columns its rows.
-constexpr ProductTile of_few_rows[] = {{64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
+constexpr ProductTile of_few_rows[] = {
+    {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // fewer waste half of those columns
 
 /// What products on warpgroups take. Of some 500 times of those of bench/emitted.py on an H200, the tiles that these constants put first
 /// were on average 1% slower than the fastest.
-constexpr double boost = 1.07;     // the clock of a multiprocessor, where not all of them work, to that of Costs
-constexpr double sustained = 0.8;  // of the tensor cores' rate, by all multiprocessors together: power bounds them
-constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128, products_a_cycle = 2048;  // of one multiprocessor
+constexpr double boost = 1.07;  // the clock of a multiprocessor, where not all of them work, to that of Costs
+constexpr double sustained =
+    0.8;  // of the tensor cores' rate, by all multiprocessors together: power bounds them
+constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
+                 products_a_cycle = 2048;        // of one multiprocessor
 constexpr double streamed_bytes_a_cycle = 45;    // from memory into one multiprocessor
 constexpr double few_stages = 5, stalled = 1.3;  // below so many, so much longer
-constexpr double tile_end = 0.55, no_tensor_map = 1.2;  // us of 128 x 128: its last stores, and if these are no TMA's
-constexpr double lone_warpgroup = 0.8;                  // us more, of one that multiplies and stores alone
-constexpr double exchange = 8;                          // us between two ranks that split K
-constexpr double hidden = 0.5;  // the share of what memory hides that is seen all the same
+constexpr double tile_end = 0.55,
+                 no_tensor_map = 1.2;   // us of 128 x 128: its last stores, and if these are no TMA's
+constexpr double lone_warpgroup = 0.8;  // us more, of one that multiplies and stores alone
+constexpr double exchange = 8;          // us between two ranks that split K
+constexpr double hidden = 0.5;          // the share of what memory hides that is seen all the same
 
 class Choice {
  public:

@@ -24,7 +24,7 @@ struct Costs {
   double rest = 0.1;                 // the share of everything but the slowest that does not overlap with it
   double rest_parted = 0.05;         // likewise, where copies have warps of their own
   double few_stages = 5, stalled = 1.06;  // rings of fewer stages keep warpgroups waiting: so much longer
-  bool measured = false;             // on a GPU of the target; else what it is taken for
+  bool measured = false;                  // on a GPU of the target; else what it is taken for
 };
 
 struct Target {
