@@ -77,9 +77,7 @@ class Choice {
   };
 
   /// Whether TMA may address both operands' lines, and a loop has iterations to overlap.
-  bool fits_warpgroups() const {
-    return size_.lines && size_.k >= 128;
-  }
+  bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
     const auto type = graph::name(size_.dtype);
     return target::find_warpgroup_mma(target_, type, type, graph::name(graph::DType::f32), t.n) != nullptr;
