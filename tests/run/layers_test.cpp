@@ -48,7 +48,7 @@ TEST(Parts, AreRightAtSmallSizes) {
       "qk_norm_qkv",     "vit_mlp",       "capped_cross_entropy", "alibi",
       "mask_of_numbers", "sliding_window"};
   const Cache cache = Cache::temporary();
-  for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 48)) {
+  for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 49)) {
     if (some.count(g.name) == 0 && !std::getenv("ZELLIGE_ALL_PARTS")) continue;
     const RunResult r =
         run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2, .fuse = true}, cache);

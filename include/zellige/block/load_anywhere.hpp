@@ -22,17 +22,13 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
   // Down by two registers, by one, by the rest of the bits.
   const uint32_t w[8] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
   uint32_t v[6], u[5];
-#pragma unroll
   for (int i = 0; i < 6; ++i) v[i] = by_two ? w[i + 2] : w[i];
-#pragma unroll
   for (int i = 0; i < 5; ++i) u[i] = by_one ? v[i + 1] : v[i];
   Vec<uint32_t, 4> bits;
-#pragma unroll
   for (int i = 0; i < 4; ++i)
     bits[i] = static_cast<uint32_t>((static_cast<uint64_t>(u[i + 1]) << 32 | u[i]) >> 8 * (shift & 3));
   Result result = bit_cast<Result>(bits);
   constexpr int elements = sizeof(Result) / sizeof(result[0]);
-#pragma unroll
   for (int i = 0; i < elements; ++i)
     if (i >= valid) result[i] = {};
   return result;
