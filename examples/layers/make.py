@@ -24,13 +24,16 @@ class Graph:
         self.operators.append({"op": op, "inputs": list(inputs), "outputs": [to], **attributes})
         return to
 
-    def write(self, folder, *outputs):
+    def text(self, *outputs):
         def lines(entries):
             return ",\n".join("  " + json.dumps(e) for e in entries)
 
+        return '{"zellige_graph": 1, "name": "%s",\n"inputs": [\n%s\n],\n"operators": [\n%s\n],\n"outputs": %s}' % (
+            self.name, lines(self.inputs), lines(self.operators), json.dumps(outputs))
+
+    def write(self, folder, *outputs):
         with open(os.path.join(folder, self.name + ".json"), "w") as f:
-            f.write('{"zellige_graph": 1, "name": "%s",\n"inputs": [\n%s\n],\n"operators": [\n%s\n],\n"outputs": %s}\n'
-                    % (self.name, lines(self.inputs), lines(self.operators), json.dumps(outputs)))
+            f.write(self.text(*outputs) + "\n")
 
     def rms_norm(self, x, g):
         return self.op("mul", self.op("rms_norm", x, eps=1e-5), g)

@@ -3,8 +3,9 @@
 
   make.py real FOLDER     the sizes of the models that are named: what lies in this folder
   make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/parts
+  make.py wide FOLDER     some with as many blocks as bring warpgroups on: in tests/run/parts too
 
-Weights are (out, in), as a checkpoint stores them. A dictionary behind each function has its sizes, the real and the small ones.
+Weights are (out, in), as a checkpoint stores them. Dictionaries in front of each function have its sizes.
 """
 import json
 import math
@@ -16,7 +17,7 @@ from make import Graph as Layer  # noqa: E402
 
 
 class Graph(Layer):
-    """Inputs in one dtype; `text` instead of a file."""
+    """Inputs in one dtype."""
 
     def __init__(self, name, dtype="bf16"):
         super().__init__(name)
@@ -24,13 +25,6 @@ class Graph(Layer):
 
     def input(self, name, *shape, dtype=None):
         return super().input(name, *shape, dtype=dtype or self.dtype)
-
-    def text(self, *outputs):
-        def lines(entries):
-            return ",\n".join("  " + json.dumps(e) for e in entries)
-
-        return '{"zellige_graph": 1, "name": "%s",\n"inputs": [\n%s\n],\n"operators": [\n%s\n],\n"outputs": %s}' % (
-            self.name, lines(self.inputs), lines(self.operators), json.dumps(outputs))
 
     def view(self, x, *shape):
         return self.op("reshape", x, shape=list(shape))
@@ -62,13 +56,13 @@ class Graph(Layer):
 PARTS = []
 
 
-def part(file, real, small, **variants):
+def part(file, real, small, wide=None, **variants):
     """A function of a graph and sizes that returns the outputs; variants are more names with other sizes."""
     def add(make):
         name = make.__name__
-        PARTS.append((file, name, make, real, small))
+        PARTS.append((file, name, make, {"real": real, "small": small, "wide": wide and {**real, **wide}}))
         for suffix, sizes in variants.items():
-            PARTS.append((file, f"{name}_{suffix}", make, {**real, **sizes}, None))
+            PARTS.append((file, f"{name}_{suffix}", make, {"real": {**real, **sizes}}))
         return make
     return add
 
@@ -88,7 +82,7 @@ def qk_norm_prefill(g, heads, kv, tokens, dim):
     return [g.weighted(s, v, 3, to="o")]
 
 
-@part("attention", dict(heads=16, kv=8, tokens=2048, dim=256, cap=50.0, window=None), dict(heads=4, kv=2, tokens=24, dim=16, cap=5.0, window=None),
+@part("attention", dict(heads=16, kv=8, tokens=2048, dim=256, cap=50.0, window=None), dict(heads=4, kv=2, tokens=24, dim=16, cap=5.0, window=None), wide=dict(heads=80, kv=40, tokens=256, dim=64),
       window=dict(tokens=8192, window=4096))
 def soft_cap(g, heads, kv, tokens, dim, cap, window):
     """Gemma 2: cap tanh(s / cap) before the mask."""
@@ -99,14 +93,15 @@ def soft_cap(g, heads, kv, tokens, dim, cap, window):
     return [g.weighted(s, v, 3, to="o")]
 
 
-@part("attention", dict(heads=32, tokens=4096, dim=128, window=1024), dict(heads=2, tokens=24, dim=16, window=7))
+@part("attention", dict(heads=32, tokens=4096, dim=128, window=1024), dict(heads=2, tokens=24, dim=16, window=7),
+      wide=dict(heads=80, tokens=256, dim=64, window=70))
 def sliding_window(g, heads, tokens, dim, window):
     """Mistral: the last keys alone."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")
     return [g.weighted(g.op("mask", g.scores(q, k, 2, dim ** -0.5), tril=0, triu=1 - window), v, 2, to="o")]
 
 
-@part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16))
+@part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16), wide=dict(heads=40, tokens=256, dim=64))
 def mask_of_numbers(g, heads, tokens, dim):
     """A mask that the caller adds."""
     q, k, v = (g.input(n, 1, heads, tokens, dim) for n in "qkv")
@@ -122,7 +117,7 @@ def mask_chosen(g, heads, tokens, dim):
     return [g.weighted(s, v, 2, to="o")]
 
 
-@part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16))
+@part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16), wide=dict(heads=40, tokens=251, dim=64))
 def alibi(g, heads, tokens, dim):
     """A slope of each head times the key's position."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")
@@ -139,7 +134,7 @@ def relative_bias(g, batch, heads, tokens, dim):
     return [g.weighted(g.op("add", g.scores(q, k, 3), bias), v, 3, to="o")]
 
 
-@part("attention", dict(heads=64, kv=8, tokens=2048, dim=64), dict(heads=4, kv=2, tokens=24, dim=16))
+@part("attention", dict(heads=64, kv=8, tokens=2048, dim=64), dict(heads=4, kv=2, tokens=24, dim=16), wide=dict(heads=40, kv=8, tokens=251, dim=64))
 def sinks(g, heads, kv, tokens, dim):
     """gpt-oss: a learnt score of each head takes part in the softmax and has no value."""
     q = g.input("q", kv, heads // kv, tokens, dim)
@@ -152,7 +147,7 @@ def sinks(g, heads, kv, tokens, dim):
 
 @part("attention", dict(heads=64, kv=8, tokens=2048, dim=64), dict(heads=4, kv=2, tokens=24, dim=16))
 def sinks_apart(g, heads, kv, tokens, dim):
-    """The same written out: the sink is added to the sum."""
+    """The same written out."""
     q = g.input("q", kv, heads // kv, tokens, dim)
     k, v = (g.input(n, kv, 1, tokens, dim) for n in "kv")
     s, sink = g.op("mask", g.scores(q, k, 3, dim ** -0.5), tril=0), g.input("sinks", kv, heads // kv, 1, 1, dtype="f32")
@@ -198,7 +193,7 @@ def whisper_cross(g, heads, queries, keys, dim):
     return [g.weighted(g.scores(q, k, 2, dim ** -0.5), v, 2, to="o")]
 
 
-@part("cross", dict(batch=8, heads=16, tokens=257, dim=64), dict(batch=1, heads=2, tokens=19, dim=16),
+@part("cross", dict(batch=8, heads=16, tokens=257, dim=64), dict(batch=1, heads=2, tokens=19, dim=16), wide=dict(batch=6, heads=10, tokens=197),
       b16=dict(heads=12, tokens=197), siglip=dict(tokens=729, dim=72))
 def image_attention(g, batch, heads, tokens, dim):
     """CLIP's and other vision transformers: patches and a token for the class."""
@@ -207,7 +202,7 @@ def image_attention(g, batch, heads, tokens, dim):
     return [g.weighted(g.scores(q, k, 3, dim ** -0.5), v, 3, to="o")]
 
 
-@part("cross", dict(heads=32, kv=8, tokens=1013, dim=128), dict(heads=4, kv=2, tokens=23, dim=16))
+@part("cross", dict(heads=32, kv=8, tokens=1013, dim=128), dict(heads=4, kv=2, tokens=23, dim=16), wide=dict(heads=64, kv=32, tokens=211, dim=64))
 def prime_causal(g, heads, kv, tokens, dim):
     """A prompt as long as it is."""
     q = g.input("q", kv, heads // kv, tokens, dim)
@@ -439,7 +434,7 @@ def gpt2_mlp(g, tokens, width, heads):
     return [g.op("add", x, g.projected(h, "2", width, 4 * width, True), to="y")]
 
 
-@part("mlp", dict(images=8, tokens=197, width=768), dict(images=2, tokens=13, width=48), clip=dict(tokens=257, width=1024))
+@part("mlp", dict(images=8, tokens=197, width=768), dict(images=2, tokens=13, width=48), wide=dict(images=3, tokens=197, width=256), clip=dict(tokens=257, width=1024))
 def vit_mlp(g, images, tokens, width):
     """A vision transformer's: an odd number of rows."""
     g.dtype = "f16"
@@ -486,13 +481,12 @@ def chosen_experts(g, width, hidden, count, top):
 
 def write(folder, kind):
     files = {}
-    for file, name, make, real, small in PARTS:
-        sizes = real if kind == "real" else small
-        if sizes is None:
+    for file, name, make, sizes in PARTS:
+        if not sizes.get(kind):
             continue
         g = Graph(name)
-        outputs = make(g, **sizes)
-        files.setdefault(file, []).append(g.text(*outputs))
+        outputs = make(g, **sizes[kind])
+        files.setdefault("warpgroups" if kind == "wide" else file, []).append(g.text(*outputs))
     for file, graphs in files.items():
         with open(os.path.join(folder, file + ".json"), "w") as f:
             f.write("[" + ",\n".join(graphs) + "]\n")

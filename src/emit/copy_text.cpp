@@ -7,7 +7,8 @@ Index KernelText::global_start(const Node& n, int dim, const Index& iteration) c
                       iteration);
 }
 
-Index KernelText::global_start(const plan::Split& s, bool far, const Index& iteration) const {
+Index KernelText::global_start(const plan::Split& s, bool far, const Index& given) const {
+  const Index iteration = s.loop && plan_.trips && plan_.trips->from ? given + Index::named("begin") : given;
   const char* wide = far ? "(long long)" : "";
   Index index;
   if (s.axis >= 0) {

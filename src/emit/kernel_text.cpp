@@ -87,6 +87,7 @@ void KernelText::declarations() {
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
     for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
+  if (plan_.blocks == 0) begin_of_trips();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile{}({}, {});", global(t), plan_.wide.count(t) ? "<long long>" : "",
@@ -230,6 +231,15 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   out_.close();
 }
 
+/// Behind where a block or a tile knows its place.
+void KernelText::begin_of_trips() {
+  if (!plan_.trips || !plan_.trips->from) return;
+  const plan::Trips& t = *plan_.trips;
+  const Index first = global_start(t.rows, false, 0) + *t.from;
+  out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before",
+            first, first, t.each);
+}
+
 /// Of a loop of which some blocks make fewer trips: those that the mask leaves whole, then the others, or all in one.
 void KernelText::bounded(const plan::Step& begin) {
   const plan::Trips& t = *plan_.trips;
@@ -237,15 +247,23 @@ void KernelText::bounded(const plan::Step& begin) {
   const bool behind = begin.from == begin.trips;  // the loop of whole ones
   std::int64_t most = 0;                          // of a block's trips, however many the loop has
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
-    most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()));
+    most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
   const auto bounded = [&](const Index& keys, const std::string& by) {
     const std::string text = fmt::format("({}) / {}", keys, t.each);
     return most > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
   };
-  if (!behind)
-    out_.line("const int trips = {} + 1;  // a mask leaves nothing of the others",
-              bounded(first + t.last, fmt::format("{}", block_.loop - 1)));
-  if (begin.whole) out_.line("const int whole = {};  // and all of these", bounded(first + *t.all, "trips"));
+  const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
+  if (!behind && every)
+    out_.line("const int trips = {};", block_.loop);
+  else if (!behind)
+    out_.line("const int trips = {} + 1{};  // a mask leaves nothing of the others",
+              bounded(first + t.last, fmt::format("{}", block_.loop - 1)), t.from ? " - begin" : "");
+  if (begin.whole) {
+    const std::string by_end = t.end ? fmt::format("{}", *t.end / t.each) : "";
+    std::string whole = every ? by_end : bounded(first + *t.all, "trips");
+    if (t.end && !every) whole = fmt::format("at_most({}, {})", whole, by_end);
+    out_.line("const int whole = {};  // and all of these", whole);
+  }
   out_.line("#pragma unroll 1");
   out_.open("for (int it = {}; it < {}; ++it) {{",
             behind ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),

@@ -79,6 +79,7 @@ class KernelText {
   int stages() const;                        // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
+  void begin_of_trips();
   std::string thread_index() const;
 
   // role_text.cpp

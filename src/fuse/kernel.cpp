@@ -79,6 +79,13 @@ namespace {
 /// them, which they know little of.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
+bool is_ordinary(const graph::BlockGraph& b, const target::Target& target) {
+  return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
+    const std::string_view dtype = graph::name(b.tensors[op.inputs.empty() ? 0 : op.inputs[0]].dtype);
+    return op.kind == OpKind::matmul && !target::find_mma(target, dtype, dtype, "f32");
+  });
+}
+
 bool may_be_by_warpgroups(const graph::BlockGraph& b) {
   int products = 0, others = 0;
   for (const graph::BlockOp& op : b.ops)
@@ -126,7 +133,9 @@ class Making {
       k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
     }
     k.us += target_.costs.launch;
-    k.least = k.us * (may_be_by_warpgroups(*k.parts[0].block) ? hopeful_of_warpgroups : hopeful);
+    const graph::BlockGraph& b = *k.parts[0].block;
+    k.ordinary = is_ordinary(b, target_);
+    k.least = k.us * (may_be_by_warpgroups(b) && !k.ordinary ? hopeful_of_warpgroups : hopeful);
     return k;
   }
 

@@ -187,7 +187,7 @@ class Builder {
   }
 
   /// The sums of a product need registers that the producer can spare.
-  static constexpr int many = 96, most = 232, spared = 40;
+  static constexpr int many = 96, most = 232, spared = 40, registers_per_multiprocessor = 65536;
 
   Schedule consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
@@ -195,7 +195,10 @@ class Builder {
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += m.row->c.registers;
-    if (sums > many) {
+    // Of two times four warps each thread may have all that it can name.
+    const bool scarce =
+        (schedule_.threads + 32 * warps_of(*product.row)) * most > registers_per_multiprocessor;
+    if (sums > many && scarce) {
       loads.warps = warps_of(*product.row), loads.registers = spared;
       agent_.registers = most;
     }

@@ -155,20 +155,14 @@ class Grouping {
     }
   }
 
-  /// What becomes a warpgroup's operand waits in registers of its own: the product before still reads the operand's.
+  /// What waits for a chain's next step in registers of its own.
   bool place_ahead(int i) {
-    const Node& n = node(i);
-    for (int rounded : program_.consumers(i))
-      for (int product : program_.consumers(rounded)) {
-        if (node(rounded).kind != NodeKind::round || node(product).kind != NodeKind::matmul) continue;
-        const MatmulChoice& m = plan_.matmuls.at(product);
-        if (!m.by_warpgroup() || m.a_from < 0 || node(product).in[0] != rounded) continue;
-        const int c = plan_.context_of.at(m.a_from), t = task(TaskKind::to_registers, n.section, i, c);
-        evaluate(t, i, true);
-        plan_.context_of[i] = c, producer_[i] = t;
-        return true;
-      }
-    return false;
+    const int scores = kept_beside(plan_, i);
+    if (scores < 0) return false;
+    const int c = plan_.context_of.at(scores), t = task(TaskKind::to_registers, node(i).section, i, c);
+    evaluate(t, i, true);
+    plan_.context_of[i] = c, producer_[i] = t;
+    return true;
   }
 
   /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.

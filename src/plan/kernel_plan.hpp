@@ -92,13 +92,15 @@ struct Copy {
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
-/// Of a loop whose last iterations a mask leaves nothing of: a block makes min((the first of its rows + last) / each + 1, loop) iterations.
-/// Where nothing else masks, the first (the first of its rows + all) / each of them are whole.
+/// Of a loop whose first and last iterations a mask leaves nothing of: a block makes those from (the first of its rows + from) / each, or 0,
+/// up to min((the first of its rows + last) / each + 1, loop). Of those the first are whole where nothing else masks: up to
+/// (the first of its rows + all) / each, and up to end / each.
 struct Trips {
   Split rows;
   std::int64_t last = 0, each = 1;
-  std::optional<std::int64_t> all = {};
+  std::optional<std::int64_t> all = {}, from = {}, end = {};
   int mask = -1;  // its node
+  std::int64_t start(std::int64_t block) const;
   std::int64_t whole(std::int64_t block, std::int64_t loop) const;
   std::int64_t of(std::int64_t block, std::int64_t loop) const;  // by its number along the axis of the rows
 };

@@ -98,29 +98,43 @@ std::int64_t first_row(const Split& rows, std::int64_t block) {
 
 }  // namespace
 
+std::int64_t Trips::start(std::int64_t block) const {
+  return from ? std::max<std::int64_t>(first_row(rows, block) + *from, 0) / each : 0;
+}
+
 std::int64_t Trips::of(std::int64_t block, std::int64_t loop) const {
-  return std::min((first_row(rows, block) + last) / each + 1, loop);
+  return std::min((first_row(rows, block) + last) / each + 1, loop) - start(block);
 }
 
 std::int64_t Trips::whole(std::int64_t block, std::int64_t loop) const {
-  return all ? std::clamp<std::int64_t>((first_row(rows, block) + *all) / each, 0, of(block, loop)) : 0;
+  if (!all) return 0;
+  const std::int64_t by_end = end ? *end / each : loop;
+  return std::clamp<std::int64_t>(std::min((first_row(rows, block) + *all) / each, by_end), 0,
+                                  of(block, loop));
 }
 
 std::optional<Trips> masked_trips(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];
-    if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside || !n.kept.tril)
-      continue;
+    if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside) continue;
     const Split &rows = n.splits[n.dim], &keys = n.splits[n.key];
     const bool walks = keys.loop && keys.axis < 0 && keys.offset == 0 && !rows.loop && rows.axis >= 0;
-    const std::int64_t last =
-        n.shape[n.dim] - 1 + *n.kept.tril;  // key that the tile's last row keeps, from its first row
-    if (!walks || last < 0 || !std::isinf(n.scalar) || n.scalar > 0) continue;
-    const bool alone = !n.kept.triu && !n.kept.length && n.in.size() == 1;
-    const std::optional<std::int64_t> all = alone ? std::optional(*n.kept.tril + 1) : std::nullopt;
-    if (Body(p, static_cast<int>(i)).unchanged())
-      return Trips{rows, last, keys.tile, all, static_cast<int>(i)};
+    const bool alone = !n.kept.triu && n.in.size() == 1;
+    if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
+    const std::int64_t every = p.loop * keys.tile;
+    Trips t{rows, every, keys.tile, {}, {}, n.kept.length, static_cast<int>(i)};
+    if (n.kept.tril)  // the key that the tile's last row keeps, from its first row
+      t.last = n.shape[n.dim] - 1 + *n.kept.tril;
+    else if (!alone || !n.kept.length)
+      continue;
+    if (alone) t.all = n.kept.tril ? *n.kept.tril + 1 : every;
+    if (n.kept.triu) t.from = *n.kept.triu;
+    if (t.last < 0) continue;
+    // A block whose rows keep nothing at all would make no iteration.
+    bool some = true;
+    for (std::int64_t b = 0; b < p.grid[rows.axis]; ++b) some = some && t.of(b, p.loop) > 0;
+    if (some && (!n.kept.tril || Body(p, static_cast<int>(i)).unchanged())) return t;
   }
   return {};
 }

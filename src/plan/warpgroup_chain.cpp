@@ -104,6 +104,42 @@ std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& prog
   return "";
 }
 
+namespace {
+
+/// Is it made of the scores, element by element, and of what takes long?
+bool takes_long(const BlockProgram& p, int node, int scores) {
+  bool made = false, slow = false;
+  std::vector<int> open{node};
+  while (!open.empty()) {
+    const int i = open.back();
+    const Node& n = p.nodes[i];
+    open.pop_back();
+    made = made || i == scores;
+    slow = slow || n.kind == NodeKind::load || n.op == OpKind::tanh;
+    if (n.kind == NodeKind::map)
+      open.insert(open.end(), n.in.begin(), n.in.end());
+    else if (n.kind != NodeKind::load && n.kind != NodeKind::matmul)
+      return false;
+  }
+  return made && slow;
+}
+
+}  // namespace
+
+int kept_beside(const KernelPlan& plan, int node) {
+  const BlockProgram& p = plan.program;
+  for (const auto& [sums, m] : plan.matmuls) {
+    if (!m.by_warpgroup() || m.a_from < 0) continue;
+    const std::vector<int> readers = p.consumers(node);
+    const int operand = p.nodes[sums].in[0];
+    const bool ahead = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
+    const bool here =
+        p.nodes[node].section == Section::inside && p.nodes[node].shape == p.nodes[m.a_from].shape;
+    if (ahead || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
+  }
+  return -1;
+}
+
 bool has_warpgroup_chain(const KernelPlan& plan) {
   return std::ranges::any_of(plan.matmuls,
                              [](const auto& m) { return m.second.by_warpgroup() && m.second.a_from >= 0; });

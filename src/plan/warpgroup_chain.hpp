@@ -19,6 +19,11 @@ namespace zellige::plan {
 /// products, or more.
 std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
 
+/// Of a map between the products of a chain that is kept in registers, the product whose accumulators lie as it does; -1: it is evaluated
+/// where it is read. Kept is what becomes the second one's operand, while the product before still reads that, and what several read
+/// and takes long to evaluate again: what is loaded meets the scores, or a function that takes long.
+int kept_beside(const KernelPlan&, int node);
+
 /// Whether a kernel's products on warpgroups are such a chain.
 bool has_warpgroup_chain(const KernelPlan&);
 

@@ -64,6 +64,15 @@ TEST(Fuse, PartsOfOtherModels) {
          return attention(b, 64, 128, [&](Tensor s) { return s + bias; });
        }},
       {"odd", 1, [](Builder& b) { return attention(b, 50, 77, [](Tensor s) { return s; }); }},
+      {"prime", 1, [](Builder& b) { return attention(b, 67, 211, [](Tensor s) { return s; }); }},
+      {"sinks", 1,
+       [](Builder& b) {
+         const Tensor q = b.input("q", {2, 64, 32}), k = b.input("k", {2, 128, 32});
+         const Tensor sink = expand(b.input("z", {2, 1, 1}), {2, 64, 1});
+         const Tensor p =
+             softmax(concat(mask(matmul(q, permute(k, {0, 2, 1})) * 0.25, {.tril = 0}), sink, 2), 2);
+         return matmul(slice(p, 2, 0, 128), b.input("v", {2, 128, 32}));
+       }},
       {"norm_of_heads", 2,
        [](Builder& b) {
          const Tensor t = reshape(matmul(b.input("x", {8, 128}), b.input("w", {128, 256})), {8, 4, 64});
@@ -83,6 +92,16 @@ TEST(Fuse, PartsOfOtherModels) {
     EXPECT_EQ(optimize(g, target::find("sm_90a")).kernels.size(), part.kernels) << part.name;
     expect_equal(g, "sm_90a");
   }
+}
+
+TEST(Fuse, WhatNobodyReads) {
+  Builder b("dead");
+  const Tensor x = b.input("x", {64, 64}), e = exp(x);
+  square(e), permute(matmul(x, x), {1, 0});
+  b.output(-x, "Y");
+  const Optimized o = optimize(b.build(), target::find("sm_90a"));
+  EXPECT_EQ(o.kernels.size(), 1u);
+  EXPECT_EQ(o.graph.tensors.size(), 2u);
 }
 
 }  // namespace

@@ -143,6 +143,20 @@ TEST(Json, DefaultsMayBeLeftOut) {
   EXPECT_EQ(to_string(g.tensors[1].shape), "(8, 1)");
 }
 
+TEST(Json, TilesMayPassTheEnd) {
+  const char* text = R"({"zellige_graph":1,"inputs":[{"name":"X","dtype":"f16","shape":[77,4]}],"operators":[
+    {"op":"custom","inputs":["X"],"outputs":["Y"],"grid":[2,1,1],"block":[32,1,1],"body":[
+      {"op":"input","from":"X","map":{"x":0},"shape":[96,4],"outputs":["x"]},
+      {"op":"exp","inputs":["x"],"outputs":["e"]},
+      {"op":"output","inputs":["e"],"map":{"x":0},"to":"Y","shape":[77,4]}]}],"outputs":["Y"]})";
+  const std::vector<Loaded> graphs = load_text(text, "text", "stem");
+  ASSERT_EQ(graphs.at(0).error, "");
+  const KernelGraph& g = graphs[0].graph;
+  EXPECT_EQ(to_string(g.ops[0].block->tensors[0].shape), "(48, 4)");
+  EXPECT_EQ(to_string(g.tensors[1].shape), "(77, 4)");
+  EXPECT_EQ(to_json(from_json(Json::parse(to_json(g)), "again")), to_json(g));
+}
+
 TEST(Json, AListHoldsCandidates) {
   const std::string one = read(std::string(ZELLIGE_SOURCE_DIR) + "/examples/mlp.json");
   const std::vector<Loaded> graphs = load_text("[" + one + "," + one + ",{}]", "text", "stem");

@@ -1,7 +1,9 @@
 // Parts of transformers as graphs of plain operators: at the sizes of examples/layers they are planned and written, at small
-// ones (tests/run/layers, made by the same program) they run on the emulator and are right.
+// ones (tests/run/layers, made by the same program) they run on the emulator and are right. So are those of other models: some of
+// examples/parts at the sizes of tests/run/parts, all of them with ZELLIGE_ALL_PARTS=1.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -36,6 +38,21 @@ TEST(Layers, AreRightAtSmallSizes) {
   for (const graph::KernelGraph& g : graphs_of("tests/run/layers", 9)) {
     const RunResult r = run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2}, cache);
     EXPECT_EQ(r.status, Status::correct) << g.name << ": " << r.reason;
+  }
+}
+
+TEST(Parts, AreRightAtSmallSizes) {
+  const std::set<std::string_view> some{
+      "soft_cap",        "sinks",         "sinks_apart",          "latent_decode",
+      "text_cross",      "prime_decode",  "low_rank_qkv",         "soft_experts",
+      "qk_norm_qkv",     "vit_mlp",       "capped_cross_entropy", "alibi",
+      "mask_of_numbers", "sliding_window"};
+  const Cache cache = Cache::temporary();
+  for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 48)) {
+    if (some.count(g.name) == 0 && !std::getenv("ZELLIGE_ALL_PARTS")) continue;
+    const RunResult r =
+        run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2, .fuse = true}, cache);
+    EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
   }
 }
 
