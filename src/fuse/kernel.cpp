@@ -250,13 +250,14 @@ std::string text_of(const KernelGraph& a) {
   }
 }
 
-Planned plan_alone(const KernelGraph& a, const target::Target& target) {
+std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, std::string& why) {
   try {
-    return {behind(plan::price(plan::make_plan(a, target), target), target), {}};
+    return behind(plan::price(plan::make_plan(a, target, {.registers_proved = false}), target), target);
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
-    return {std::nullopt, e.what()};
+    why = e.what();
+    return std::nullopt;
   }
 }
 
@@ -264,24 +265,23 @@ std::optional<double> planned(const KernelGraph& a, const target::Target& target
                               std::string& why) {
   const std::string text = text_of(a);
   if (!text.empty())
-    if (const std::optional<Planned> p = known.find(text)) return why = p->us ? why : p->why, p->us;
-  const Planned p = plan_alone(a, target);
-  if (!text.empty()) known.add(text, p);
-  if (!p.us) why = p.why;
-  return p.us;
+    if (const std::optional<double> us = known.find(text)) return us;
+  const std::optional<double> us = plan_alone(a, target, why);
+  if (!text.empty() && us) known.add(text, *us);  // a refusal names its own tensors
+  return us;
 }
 
 }  // namespace
 
-std::optional<Planned> Prices::find(const std::string& text) const {
+std::optional<double> Prices::find(const std::string& text) const {
   const std::lock_guard lock(mutex_);
   const auto at = known_.find(text);
   return at == known_.end() ? std::nullopt : std::optional(at->second);
 }
 
-void Prices::add(const std::string& text, Planned p) {
+void Prices::add(const std::string& text, double us) {
   const std::lock_guard lock(mutex_);
-  known_.insert_or_assign(text, std::move(p));
+  known_.insert_or_assign(text, us);
 }
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,

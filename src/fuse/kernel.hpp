@@ -36,19 +36,15 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
-/// What plans came to, by the text of what was planned: layers repeat. Many threads may ask.
-struct Planned {
-  std::optional<double> us;
-  std::string why;  // where the planner refused it
-};
+/// What plans came to, in microseconds, by the text of what was planned: layers repeat. Many threads may ask.
 class Prices {
  public:
-  std::optional<Planned> find(const std::string& text) const;
-  void add(const std::string& text, Planned);
+  std::optional<double> find(const std::string& text) const;
+  void add(const std::string& text, double us);
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, Planned> known_;
+  std::map<std::string, double> known_;
 };
 
 /// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.

@@ -23,6 +23,8 @@ struct Wishes {
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // where it is stated
+  // Who asks for a price alone, and takes no plan before it has been proved, may leave out the proof of registers, which costs most.
+  bool registers_proved = true;
 };
 
 /// Throws Error where the graph asks for what the target lacks, or where the verifier refuses a plan.

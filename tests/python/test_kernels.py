@@ -168,3 +168,10 @@ def test_a_call_costs_little_and_strides_are_looked_at(refusal):
     x = torch.randn(64, 32, device="cuda", dtype=torch.float16)
     assert refusal(lambda: kernels.softmax(x.T)) == "program softmax, input x: expected strides (64, 1), found (1, 32)"
     assert torch.equal(torch.ops.zellige_kernels.softmax(x), kernels.softmax(x))
+
+
+@pytest.mark.parametrize("name, shapes", {"softmax": [(4, 64)], "rms_norm": [(4, 64), (64,)], "transpose": [(8, 16)], "gemm": [(8, 16), (16, 24)]}.items())
+def test_operators_of_torch_keep_its_rules(name, shapes):
+    torch = on_gpu()
+    x = tuple(torch.randn(s, device="cuda", dtype=torch.float16) for s in shapes)
+    torch.library.opcheck(getattr(torch.ops.zellige_kernels, name).default, x, test_utils=("test_schema", "test_faketensor"))

@@ -224,6 +224,20 @@ def test_inputs_that_lie_otherwise_are_copied(compiled):
     assert error <= 2e-6 and len(reports[0].parts) == 1
 
 
+def test_our_own_operators_keep_torchs_rules():
+    """What a part leaves runs as these, with fake tensors before."""
+    from zellige import torch_backend  # noqa: F401
+
+    x, y, where = torch.randn(2, 4, 8, 16), torch.randn(2, 4, 8, 16), (torch.randn(2, 1, 8, 16) > 0).float()
+    own = torch.ops.zellige
+    checks = ("test_schema", "test_faketensor")
+    torch.library.opcheck(own.attention.default, (x, x, y, torch.randn(8, 8), False, None, False), test_utils=checks)
+    torch.library.opcheck(own.choose.default, (where, x, y), test_utils=checks)
+    torch.library.opcheck(own.fill.default, (where, x, -torch.inf), test_utils=checks)
+    assert torch.equal(own.choose(where, x, y), torch.where(where != 0, x, y))
+    assert torch.equal(own.fill(where, x, 3.0), x.masked_fill(where != 0, 3.0))
+
+
 def test_graphs_that_need_gradients_are_left():
     from zellige import torch_backend
 
