@@ -32,8 +32,8 @@ class Beside {
 
  private:
   const KernelOp* maker(int t) const {
-    const auto op = std::ranges::find_if(
-        g_.ops, [&](const KernelOp& o) { return std::ranges::count(o.outputs, t) > 0; });
+    const auto op =
+        std::ranges::find_if(g_.ops, [&](const KernelOp& o) { return std::ranges::count(o.outputs, t) > 0; });
     return op == g_.ops.end() ? nullptr : &*op;
   }
   /// Made by this kind, for one reader and nobody else, in memory of nobody's choice.
