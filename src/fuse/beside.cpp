@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <set>
 
-#include "fuse/live.hpp"
-#include "graph/infer.hpp"
+#include "fuse/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -17,22 +15,19 @@ using graph::OpKind;
 
 class Beside {
  public:
-  explicit Beside(const KernelGraph& g) : g_(g), out_(g) {
-    for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
-    out_.ops.clear();
-  }
+  explicit Beside(const KernelGraph& g) : g_(g), out_(g) {}
 
   std::optional<KernelGraph> run() {
     bool any = false;
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int part = wanted(static_cast<int>(i));
       if (part < 0)
-        out_.ops.push_back(g_.ops[i]);
+        out_.keep(g_.ops[i]);
       else
         any = true, write_out(g_.ops[i], part);
     }
     if (!any) return std::nullopt;
-    return graph::infer(live(std::move(out_)));
+    return out_.finished();
   }
 
  private:
@@ -41,27 +36,23 @@ class Beside {
         std::ranges::find_if(g_.ops, [&](const KernelOp& o) { return std::ranges::count(o.outputs, t) > 0; });
     return op == g_.ops.end() ? nullptr : &*op;
   }
-  std::vector<const KernelOp*> readers(int t) const {
-    std::vector<const KernelOp*> found;
-    for (const KernelOp& op : g_.ops)
-      if (std::ranges::count(op.inputs, t) > 0) found.push_back(&op);
-    return found;
+  /// Made by this kind, for one reader and nobody else, in memory of nobody's choice.
+  const KernelOp* inner(int t, OpKind kind) const {
+    const KernelOp* op = maker(t);
+    const bool own = op && op->kind == kind && !is_output(g_, t) && g_.tensors[t].strides.empty();
+    return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
-  bool is_output(int t) const { return std::ranges::count(g_.outputs, t) > 0; }
 
   /// Of a slice of such a softmax, which of the concatenation's operands it is; -1: it is no such slice.
   int wanted(int index) const {
     const KernelOp& slice = g_.ops[index];
     if (slice.kind != OpKind::slice) return -1;
-    const KernelOp* softmax = maker(slice.inputs[0]);
-    if (!softmax || softmax->kind != OpKind::softmax || is_output(softmax->outputs[0])) return -1;
-    const KernelOp* concat = maker(softmax->inputs[0]);
-    if (!concat || concat->kind != OpKind::concat || is_output(concat->outputs[0])) return -1;
+    if (!g_.tensors[slice.outputs[0]].strides.empty()) return -1;
+    const KernelOp* softmax = inner(slice.inputs[0], OpKind::softmax);
+    const KernelOp* concat = softmax ? inner(softmax->inputs[0], OpKind::concat) : nullptr;
+    if (!concat) return -1;
     const int dim = concat->attributes.dim;
     if (softmax->attributes.dim != dim || slice.attributes.dim != dim) return -1;
-    if (readers(softmax->outputs[0]).size() != 1 || readers(concat->outputs[0]).size() != 1) return -1;
-    if (!g_.tensors[slice.outputs[0]].strides.empty() || !g_.tensors[softmax->outputs[0]].strides.empty())
-      return -1;
     std::int64_t start = 0;
     for (std::size_t i = 0; i < concat->inputs.size(); ++i) {
       const std::int64_t end = start + g_.tensors[concat->inputs[i]].shape[dim];
@@ -72,14 +63,9 @@ class Beside {
   }
 
   int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
-    if (to < 0) {
-      std::string fresh = name;
-      while (!names_.insert(fresh).second) fresh += '_';
-      to = static_cast<int>(out_.tensors.size());
-      out_.tensors.push_back({graph::DType::f32, {}, {}, fresh});
-    }
-    out_.ops.push_back({kind, std::move(in), {to}, a, nullptr});
-    return to;
+    const int made = out_.add(kind, std::move(in), a, name, to);
+    if (to < 0) out_.set_dtype(made, graph::DType::f32);
+    return made;
   }
 
   void write_out(const KernelOp& slice, int part) {
@@ -118,8 +104,7 @@ class Beside {
   }
 
   const KernelGraph& g_;
-  KernelGraph out_;
-  std::set<std::string> names_;
+  Rewrite out_;
 };
 
 }  // namespace
