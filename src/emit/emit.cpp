@@ -63,12 +63,13 @@ Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
 Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
   Program program;
   plan::Tiled tiled = plan::tile(graph, target, wishes);
+  const retile::Tiling tiling = plan::tiling_of(tiled);
   program.plan = std::move(tiled.plan);
   program.graph = std::move(tiled.graph);
   program.price = std::move(tiled.price);
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan, program.price);
-  program.manifest.tiling = retile::tiling_of(program.graph);
+  program.manifest.tiling = tiling;
   Names names;
   Text out;
   out.line(

@@ -210,6 +210,14 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
+  if (piece == 1 && vector % 2 == 0 && !limit) {
+    const auto place = [&](int v) {
+      return fmt::format("{}{})", to, fmt::join(neighbour(at, inner, v), ", "));
+    };
+    for (int v = 0; v < vector; v += 2)
+      out_.line("write_apart({}, {}, {}{});", place(v), place(v + 1), value, v ? fmt::format(", {}", v) : "");
+    return;
+  }
   for (int v = 0; v < vector; v += piece) {
     const std::string guard =
         limit ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : std::string();

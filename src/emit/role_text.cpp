@@ -22,6 +22,9 @@ std::string function(const Instruction& row) {
   return std::string(call.substr(0, call.find('(')));
 }
 
+/// "tma_load_hint_2d" for "tma_load_2d".
+std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
+
 /// The channel's tensors in the order in which its producer fills them, each once.
 std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
@@ -294,9 +297,11 @@ void KernelText::box(const plan::Step& step) {
     const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
     const Index offset =
         span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
-    out_.line("{}{}({}{}, {}, {}_full{}{});", j.head, call, ring_tile(task.buffer),
+    const bool once = plan::passes_once(plan_, task.node);
+    out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(task.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel),
-              step.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "", at);
+              step.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "",
+              once ? ", CacheHint::evict_first" : "", at);
     return;
   }
   std::vector<Index> from(n.shape.size());

@@ -67,7 +67,7 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
 }
 
 /// Rows, columns, and what a loop brings at once, of products; threads.
-constexpr std::array<std::array<int, 4>, 17> products{{{128, 256, 64, 256},
+constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {128, 192, 64, 256},
                                                        {128, 128, 64, 256},
                                                        {128, 128, 128, 256},
@@ -82,6 +82,8 @@ constexpr std::array<std::array<int, 4>, 17> products{{{128, 256, 64, 256},
                                                        {32, 64, 128, 128},
                                                        {16, 128, 128, 128},
                                                        {16, 64, 128, 128},
+                                                       {16, 64, 256, 128},
+                                                       {16, 32, 128, 128},
                                                        {16, 32, 256, 128},
                                                        {16, 256, 64, 128}}};
 

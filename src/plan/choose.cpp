@@ -10,6 +10,7 @@
 #include "plan/slice.hpp"
 #include "plan/split_k.hpp"
 #include "plan/swizzle.hpp"
+#include "plan/tensor_map.hpp"
 #include "plan/trips.hpp"
 #include "plan/warpgroup_chain.hpp"
 #include "plan/warpgroups.hpp"
@@ -41,9 +42,10 @@ class Choice {
       if (chain) grouped.trips = masked_trips(grouped);
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
+      if (two_at_a_time(grouped)) return true;
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
-        if (!tiles_for_all && !pays(blocks, grouped.program)) continue;
+        if (!tiles_for_all && !pays(blocks, grouped)) continue;
         KernelPlan ordered = grouped;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         if (blocks == Blocks::split_k && !split_k(ordered, target_)) continue;
@@ -77,12 +79,39 @@ class Choice {
                        [](const auto& m) { return m.second.row != nullptr; });
   }
 
-  /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on: measured on an H200, 5 to
-  /// 28% from 64 iterations, a loss of 1 to 10% below (docs/performance.md). One way alone is what was asked for.
-  bool pays(Blocks blocks, const BlockProgram& p) const {
+  /// Tiles for no more blocks than find room at a time, two on each multiprocessor, need none that stay.
+  bool two_at_a_time(const KernelPlan& grouped) {
+    const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
+    if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
+    KernelPlan ordered = grouped;
+    const Order order = pipeline(ordered, target_, Copies::first, Blocks::a_tile);
+    if (order.inside.size() > 1) return false;
+    const std::vector<std::string> before = reasons;
+    if (fits(ordered, order, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
+        2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
+      return true;
+    reasons = before;
+    return false;
+  }
+
+  /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on, and where what they share
+  /// is two thirds of what they load, or lines straddle what memory brings at once: an H200 took 0.6 to 0.8 of the time
+  /// then, else 1.01 to 1.03 with rings as deep as they are (docs/performance.md). One way alone is what was asked for.
+  bool pays(Blocks blocks, const KernelPlan& plan) const {
     constexpr std::int64_t long_loop = 64;
-    return ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k ||
-           (blocks == Blocks::pairs && p.loop >= long_loop);
+    if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
+    if (blocks != Blocks::pairs || plan.program.loop < long_loop) return false;
+    for (const auto& [node, m] : plan.matmuls) {
+      if (!m.by_warpgroup()) continue;
+      bool straddles = false;
+      for (int load : plan.program.nodes[node].in) {
+        const graph::KernelTensor& t = program_.tensors[plan.program.nodes[load].tensor];
+        for (std::int64_t stride : t.strides)
+          straddles = straddles || (stride > 1 && stride * graph::bytes(t.dtype) % span_bytes != 0);
+      }
+      if (straddles || m.n >= 2 * m.m) return true;
+    }
+    return false;
   }
 
   bool in_one_agent(const KernelPlan& selected) {

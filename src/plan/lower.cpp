@@ -10,7 +10,7 @@
 #include "plan/write_through.hpp"
 
 namespace zellige::plan {
-Program lower(const graph::KernelGraph& graph, const target::Target& target) {
+Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated) {
   Program program;
   program.name = identifier(graph.name);  // of files and of the kernels, and behind a prefix of the entry
   if (program.name.empty() || (program.name[0] >= '0' && program.name[0] <= '9'))
@@ -37,10 +37,16 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target) {
         program.kernels.push_back(std::move(copy));
       program.kernels.push_back(std::move(kernel));
     } else {
-      const bool view = graph::is_view(op.kind);
-      for (BlockProgram& kernel :
-           view ? lower_view(program, op, name, target) : lower_kernel(program, op, name, target))
+      std::optional<retile::ProductTile> product;
+      for (const retile::OpTiling& t : stated)
+        if (t.op == i) product = t.product;
+      if (product && op.kind != OpKind::matmul)
+        fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph.name, i,
+             graph::name(op.kind));
+      for (BlockProgram& kernel : graph::is_view(op.kind) ? lower_view(program, op, name, target)
+                                                          : lower_kernel(program, op, name, target, product))
         program.kernels.push_back(std::move(kernel));
+      if (product) program.products.push_back({.op = i, .product = product});
     }
   }
   return program;

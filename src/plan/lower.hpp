@@ -2,18 +2,21 @@
 // others from a costed tile table, so that one path plans and emits them all.
 // Before: a validated graph. After: only NodeKind's nodes; matmul operands in their storage type.
 #pragma once
+#include <optional>
+
 #include "plan/program.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
 
-Program lower(const graph::KernelGraph&, const target::Target&);
+/// Plain products have the tiles that are stated, by operator, or those that are expected to take least.
+Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& stated = {});
 
 /// A custom operator's block graph (lower_block.cpp) and one pre-defined operator (lower_kernel.cpp).
-/// Either may add views to the program's tensors.
+/// Either may add views to the program's tensors. A product has the tile that is given, or says which it has.
 BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
 std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
-                                       const target::Target&);
+                                       const target::Target&, std::optional<retile::ProductTile>& product);
 
 /// The nodes of one operator that is an elementwise function, a reduction, or made of such (graph/compose.hpp): appended for
 /// operands that are there, all in one section. The result keeps the reduced dimension.

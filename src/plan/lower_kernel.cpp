@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -8,9 +7,8 @@
 #include "graph/view.hpp"
 #include "plan/align.hpp"
 #include "plan/lower.hpp"
-#include "plan/split_k.hpp"
+#include "plan/product_tiles.hpp"
 #include "plan/views.hpp"
-#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -21,8 +19,11 @@ using graph::KernelOp;
 /// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
 class KernelLowering {
  public:
-  KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target)
-      : program_(program), op_(op), name_(name), target_(target) {}
+  KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
+                 const retile::ProductTile* stated = nullptr)
+      : program_(program), op_(op), name_(name), target_(target), stated_(stated) {}
+
+  std::optional<retile::ProductTile> tile;  // of a product
 
   BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
@@ -55,10 +56,6 @@ class KernelLowering {
   }
 
  private:
-  struct MatmulTile {
-    int m, n, k, threads;
-  };
-
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
   /// Splits of a tensor whose tile in dimension d is tile[d]; dimensions are walked from the last, which varies
@@ -68,8 +65,9 @@ class KernelLowering {
     std::int64_t div = 1;
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       Split& s = result[d];
-      s.tile = std::min(tile[d], extent[d]);
+      s.tile = extent[d] > 1 && steps[d] == 1 ? tile[d] : std::min(tile[d], extent[d]);
       s.extent = extent[d];
+      s.overhang = s.tile > extent[d];
       if (steps[d] > 1) {
         if (extent[d] > 1) s.axis = 0, s.div = div, s.mod = steps[d];
         div *= steps[d];
@@ -106,85 +104,47 @@ class KernelLowering {
     p.add(std::move(n));
   }
 
-  /// Tiles for products on warpgroups, where the target has them and TMA may address both operands' lines.
-  std::vector<MatmulTile> warpgroup_tiles(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype) const {
-    std::vector<MatmulTile> tiles;
-    if (k < 128) return tiles;
-    static constexpr MatmulTile table[] = {{128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256},
-                                           {128, 160, 64, 256}, {128, 128, 64, 256}, {128, 96, 64, 256},
-                                           {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},
-                                           {64, 64, 64, 128}};
-    for (MatmulTile t : table)
-      if (m >= t.m && n >= t.n &&
-          target::find_warpgroup_mma(target_, graph::name(dtype), graph::name(dtype), graph::name(DType::f32),
-                                     t.n))
-        tiles.push_back(t);
-    return tiles;
+  /// The last two dimensions in turn.
+  int turned(int tensor) const {
+    std::vector<int> dims(shape(tensor).size());
+    std::iota(dims.begin(), dims.end(), 0);
+    std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    return permuted_view(program_, tensor, dims, target_);
   }
 
-  /// The tile whose waves over the multiprocessors cost least: bytes and products of a tile, priced per SM.
-  MatmulTile choose(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype,
-                    bool by_tma) const {
-    const bool simt = dtype == DType::f32 || graph::is_integer(dtype);
-    static constexpr MatmulTile table[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
-                                           {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
-                                           {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
-    static constexpr MatmulTile simt_table[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
-    MatmulTile best{};
-    double least = 0;
-    // A multiprocessor's rates: warps alone, several blocks at a time; or warpgroups fed by TMA, one block at a time.
-    struct Rates {
-      double products, bytes;  // a cycle
-      bool alone;
-    };
-    constexpr Rates warps{512, 32, false}, warpgroups{2048, 40, true};
-    constexpr double once = 1500;  // cycles of a tile
-    // Between two ranks, in cycles, and what a split must promise: of an H200's times of 1024^3, 512 x 2048 x 2048 and 512 x 4096 x 4096
-    // it made 1.24, 1.15 and 1.16, of 512 x 2048 x 8192 and 128 x 8192 x 8192 0.93 and 0.96.
-    constexpr double exchange = 2500, clearly = 1.35;
-    constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
-    const auto consider = [&](MatmulTile t, const Rates& rates) {
-      const std::int64_t tiles = batch * ceil_div(m, t.m) * ceil_div(n, t.n);
-      const int split =
-          rates.alone && t.n == columns_to_split ? split_of(tiles, ceil_div(k, t.k), target_) : 1;
-      const double even = static_cast<double>(tiles * split) / target_.multiprocessors;
-      const double waves = rates.alone ? std::ceil(even) : std::max(1.0, even);
-      const double products = static_cast<double>(t.m) * t.n / rates.products;  // cycles a step of k
-      const double traffic = static_cast<double>(t.m + t.n) * 2 / rates.bytes;  // cycles a step of k, from L2
-      double cost = waves * (std::max(products, traffic) * static_cast<double>(k) / split + once);
-      if (split > 1) cost = clearly * (cost + exchange);
-      if (best.m == 0 || cost < least) best = t, least = cost;
-    };
-    if (simt)
-      for (MatmulTile t : simt_table) consider(t, warps);
-    else
-      for (MatmulTile t : table) consider(t, warps);
-    if (by_tma)
-      for (MatmulTile t : warpgroup_tiles(m, n, k, dtype)) consider(t, warpgroups);
-    return best;
-  }
-
-  std::vector<BlockProgram> matmul() const {
+  std::vector<BlockProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
-    const Shape out = of.product;
+    Shape out = of.product;
     const int rank = static_cast<int>(out.size());
     int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
         right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
-    const Shape a = shape(left), b = shape(right);
-    const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
-    std::vector<BlockProgram> kernels;
-    if (k > 192) {  // some iterations
-      constexpr int wide = 128;
-      left = aligned_operand(program_, left, ceil_div(n, wide), kernels, name_, target_);
-      right = aligned_operand(program_, right, ceil_div(m, wide), kernels, name_, target_);
-    }
-    const bool by_tma = lines_begin_at(program_, left, target_.access_bytes) &&
-                        lines_begin_at(program_, right, target_.access_bytes);
     std::int64_t batch = 1;
     for (int d = 0; d < rank - 2; ++d) batch *= out[d];
     const DType dtype = program_.tensors[op_.inputs[0]].dtype;
-    MatmulTile t = choose(batch, m, n, k, dtype, by_tma);
-    const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = std::min<std::int64_t>(t.n, n);
+    std::vector<BlockProgram> kernels;
+    const std::int64_t length = shape(left)[rank - 1];
+    if (length > 192) {  // some iterations
+      constexpr int wide = 128;
+      left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), kernels, name_, target_);
+      right = aligned_operand(program_, right, ceil_div(out[rank - 2], wide), kernels, name_, target_);
+    }
+    const bool lines = lines_begin_at(program_, left, target_.access_bytes) &&
+                       lines_begin_at(program_, right, target_.access_bytes);
+    const retile::ProductTile t =
+        stated_ ? *stated_
+                : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
+    tile = t;
+    const Shape given = out;  // as readers see it
+    if (t.turned) {
+      std::swap(left, right);
+      left = turned(left), right = turned(right);
+      std::swap(out[rank - 2], out[rank - 1]);
+    }
+    const Shape a = shape(left), b = shape(right);
+    const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
+    // Fewer rows than a warpgroup's instruction has columns are filled up.
+    const std::int64_t tm = std::min<std::int64_t>(t.m, m),
+                       tn = t.turned ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;
     p.name = name_;
@@ -220,11 +180,13 @@ class KernelLowering {
       Shape bias = padded_rank(shape(op_.inputs[2]), shape(op_.outputs[0]).size());
       if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
-      const int seen = seen_as(program_, op_.inputs[2], bias, target_);
+      int seen = seen_as(program_, op_.inputs[2], bias, target_);
+      if (t.turned) seen = turned(seen);
       const int added = load(p, seen, cut(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
       z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
     }
-    store(p, z, seen_as(program_, op_.outputs[0], out, target_), c);
+    const int to = seen_as(program_, op_.outputs[0], given, target_);
+    store(p, z, t.turned ? turned(to) : to, c);
     kernels.push_back(std::move(p));
     return kernels;
   }
@@ -430,6 +392,7 @@ class KernelLowering {
   const KernelOp& op_;
   std::string name_;
   const target::Target& target_;
+  const retile::ProductTile* stated_;
 };
 
 }  // namespace
@@ -441,8 +404,12 @@ BlockProgram lower_copy(Program& program, int from, int to, const std::string& n
 }
 
 std::vector<BlockProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
-                                       const target::Target& target) {
-  return KernelLowering(program, op, name, target).run();
+                                       const target::Target& target,
+                                       std::optional<retile::ProductTile>& product) {
+  KernelLowering lowering(program, op, name, target, product ? &*product : nullptr);
+  std::vector<BlockProgram> kernels = lowering.run();
+  product = lowering.tile;
+  return kernels;
 }
 
 }  // namespace zellige::plan

@@ -67,7 +67,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
 }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
-constexpr int most_stages = 8, most_ring_stages = 6;
+constexpr int most_stages = 8, most_ring_stages = 10;
 
 int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
           std::int64_t other_bytes) {

@@ -45,7 +45,7 @@ Schedule with_trips(Schedule s, std::int64_t loop, std::int64_t trips, std::int6
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
   Plan plan;
   plan.target = std::string(target.name);
-  plan.program = lower(graph, target);
+  plan.program = lower(graph, target, wishes.tiling);
   verify_memory(plan.program);
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);

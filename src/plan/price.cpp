@@ -6,6 +6,7 @@
 #include <set>
 
 #include "plan/predict.hpp"
+#include "plan/warpgroup_chain.hpp"
 
 namespace zellige::plan {
 
@@ -55,9 +56,10 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
   k.l2 = std::max(k.l2_bytes / (k.parted ? costs.l2_bulk : costs.l2) * 1e-3,
-                  busy * k.l2_bytes / launched / costs.l2_cycle * cycle);
+                  busy * k.l2_bytes / launched / (k.parted ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
-  k.tensor = busy * k.tensor_cycles * cycle;
+  k.tensor =
+      busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
   k.issue = busy * k.slots / 4 * cycle;
   const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
   k.latency = k.waves *
@@ -90,6 +92,7 @@ class Pricing {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.parted = plan_.schedule.parted();
+    k.stalls = k.parted && !has_warpgroup_chain(plan_);
     threads_ = k.parted ? plan_.schedule.threads : p.threads();
     resident();
     memory(made_here);

@@ -22,6 +22,7 @@ struct KernelPrice {
   std::int64_t most = 1;  // blocks that the busiest multiprocessor has
   double waves = 1;       // of them, one after another
   bool parted = false;    // copies have warps of their own, which run ahead of those that compute
+  bool stalls = false;    // on a ring of few stages: products alone
   // Of the whole launch or of one block, before constants make times of them.
   double dram_bytes = 0, l2_bytes = 0;                  // of the launch
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // of a block

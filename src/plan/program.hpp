@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::plan {
 
@@ -125,6 +126,7 @@ struct Program {
   std::vector<BlockProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::map<int, int> aligned;       // of tensors their copies in aligned lines (align.hpp)
+  retile::Tiling products;          // the tiles that plain products have got
   std::vector<std::string> notes;
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);

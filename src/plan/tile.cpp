@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/estimate.hpp"
+#include "plan/product_tiles.hpp"
 #include "retile/retile.hpp"
 
 namespace zellige::plan {
@@ -23,6 +24,17 @@ constexpr double least_busy = 0.5;
 
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
+}
+
+/// None where the tiling would change what the graph means.
+std::optional<graph::KernelGraph> proved(const graph::KernelGraph& g, const Tiling& t) {
+  try {
+    return retile::retile(g, t);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 /// One custom operator's other tilings.
@@ -45,7 +57,7 @@ class Neighbours {
             mine.grid = {x, y, z};
             mine.loop = loop;
             if (!sensible(mine)) continue;
-            const std::optional<graph::KernelGraph> g = proved(t);
+            const std::optional<graph::KernelGraph> g = proved(graph_, t);
             if (!g) continue;
             for (int threads : threads_of()) {
               mine.block =
@@ -69,16 +81,6 @@ class Neighbours {
  private:
   static constexpr std::int64_t most_factor = 8;
 
-  std::optional<graph::KernelGraph> proved(const Tiling& t) const {
-    try {
-      return retile::retile(graph_, t);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  }
-
   bool reads(int op) const {
     for (int t : graph_.ops[op].inputs)
       if (std::ranges::find(graph_.ops[given_[which_].op].outputs, t) !=
@@ -98,7 +100,7 @@ class Neighbours {
         if (!more && now % factor != 0) continue;
         Tiling t = given_;
         extent(t[which_], at) = more ? now * factor : now / factor;
-        if (proved(t)) result.push_back(extent(t[which_], at));
+        if (proved(graph_, t)) result.push_back(extent(t[which_], at));
       }
     return result;
   }
@@ -140,23 +142,48 @@ Tiled planned(graph::KernelGraph g, const target::Target& target, const Wishes& 
 
 }  // namespace
 
+retile::Tiling tiling_of(const Tiled& t) {
+  Tiling all = retile::tiling_of(t.graph);
+  all.insert(all.end(), t.plan.program.products.begin(), t.plan.program.products.end());
+  return all;
+}
+
 std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes,
-                          int most) {
+                          int most, Tilings whose) {
   std::vector<Tiled> all;
   all.push_back(planned(graph, target, wishes));
   const std::size_t ops = retile::tiling_of(graph).size();
+  const Tiling products = whose == Tilings::of_products_too ? all.front().plan.program.products : Tiling{};
+  const auto few =
+      static_cast<std::size_t>(std::max<int>(most / std::max(1, static_cast<int>(ops + products.size())), 1));
+  const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
+    Wishes with = wishes;
+    with.tiling = tiles;
+    try {
+      all.push_back(planned(g, target, with));
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // it does not fit the target
+    }
+  };
+  // What is best so far is where the next operator's tilings begin.
+  const auto least = [&] { return std::ranges::min_element(all, {}, by_price); };
   for (std::size_t which = 0; which < ops; ++which) {
-    // What is best so far is where the next operator's tilings begin.
-    const auto least = std::ranges::min_element(all, {}, by_price);
-    const graph::KernelGraph from = least->graph;
-    const auto few = static_cast<std::size_t>(std::max<int>(most / static_cast<int>(ops), 1));
-    for (const auto& [us, tiling] : Neighbours(from, which, target).best(few)) {
-      try {
-        all.push_back(planned(retile::retile(from, tiling), target, wishes));
-      } catch (const Fault&) {
-        throw;
-      } catch (const Error&) {  // it does not fit the target
-      }
+    const graph::KernelGraph from = least()->graph;
+    for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
+      if (const std::optional<graph::KernelGraph> g = proved(from, tiling)) try_with(*g, wishes.tiling);
+  }
+  for (const OpTiling& product : products) {
+    const graph::KernelGraph from = least()->graph;
+    const Tiling taken = least()->plan.program.products;
+    std::size_t tried = 0;
+    for (const retile::ProductTile& t : product_tiles(product_size(graph, product.op), target)) {
+      if (t == *product.product || tried == few) continue;
+      ++tried;
+      Tiling tiles = taken;
+      for (OpTiling& o : tiles)
+        if (o.op == product.op) o.product = t;
+      try_with(from, tiles);
     }
   }
   std::ranges::stable_sort(all, {}, by_price);
@@ -194,7 +221,7 @@ bool clearly_less(const Tiled& a, const Tiled& given) {
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
   if (wishes.tiles == Tiles::stated) return planned(retile::retile(graph, wishes.tiling), target, wishes);
   if (wishes.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, wishes);
-  std::vector<Tiled> all = ranked(graph, target, wishes, 4);
+  std::vector<Tiled> all = ranked(graph, target, wishes, 4, Tilings::of_custom_operators);
   const Tiling own = retile::tiling_of(graph);
   const auto given =
       std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });

@@ -5,7 +5,7 @@
 //   t.plan.program.notes   // says why, where tilings were priced
 //
 // Chosen: of every custom operator in turn, what retile proves is estimated from its tiles, the best few are planned and priced, and
-// the least is taken if it is clearly less than the graph's own. Before: a validated graph. After: the plan of t.graph.
+// the least is taken if it is clearly less than the graph's own. Plain products have their tiles from product_tiles.hpp. Before: a validated graph. After: the plan of t.graph.
 #pragma once
 #include "plan/plan.hpp"
 #include "plan/price.hpp"
@@ -21,7 +21,13 @@ struct Tiled {
 /// Throws Error where a stated tiling is none of the graph's, or would change what it means.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
 
+/// Of custom operators, and of plain products.
+retile::Tiling tiling_of(const Tiled&);
+
+/// Whose other tilings are looked at.
+enum class Tilings : std::uint8_t { of_custom_operators, of_products_too };
+
 /// The graph's own tiling and others that price least, in order of price, at most so many.
-std::vector<Tiled> ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most);
+std::vector<Tiled> ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most, Tilings);
 
 }  // namespace zellige::plan

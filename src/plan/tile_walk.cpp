@@ -44,4 +44,13 @@ TileWalk tile_walk(const KernelPlan& plan) {
   return {};
 }
 
+bool passes_once(const KernelPlan& plan, int load) {
+  if (plan.constants.count(load) == 0 || !plan.boxed(load)) return false;
+  const graph::Dim3& grid = plan.program.grid;
+  std::int64_t tiles = 1;
+  for (const Split& s : plan.program.nodes[load].splits)
+    if (s.axis >= 0) tiles *= s.mod > 0 ? s.mod : ceil_div(grid[s.axis], s.div);
+  return grid.count() / tiles <= (plan.parts.count(load) > 0 ? plan.schedule.ranks : 1);
+}
+
 }  // namespace zellige::plan

@@ -18,4 +18,7 @@ struct TileWalk {
 
 TileWalk tile_walk(const KernelPlan&);
 
+/// Whether a load brings weights of which one block, or one cluster together, reads each tile: the L2 need not keep them.
+bool passes_once(const KernelPlan&, int load);
+
 }  // namespace zellige::plan

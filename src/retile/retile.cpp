@@ -1,6 +1,7 @@
 #include "retile/retile.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "graph/infer.hpp"
@@ -93,8 +94,10 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
 
 }  // namespace
 
-KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
+KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
   const Tiling given = tiling_of(g);
+  Tiling tiling;
+  std::ranges::copy_if(stated, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });
   const auto ops = [](const Tiling& t) {
     std::string text;
     for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);

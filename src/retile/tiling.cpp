@@ -23,13 +23,22 @@ graph::Dim3 extents(const Json& entry, const char* key, std::string_view source)
   return {positive(j[0], source, key), positive(j[1], source, key), positive(j[2], source, key)};
 }
 
+ProductTile product_tile(const Json& entry, std::string_view source) {
+  const graph::Dim3 tile = extents(entry, "tile", source);
+  if (!entry.contains("threads")) fail("{}: expected the `threads` of a product's tile, found none", source);
+  if (entry.contains("turned") && !entry["turned"].is_boolean())
+    fail("{}: turned: expected true or false, found {}", source, entry["turned"].dump());
+  return {tile.x, tile.y, tile.z, static_cast<int>(positive(entry["threads"], source, "threads")),
+          entry.value("turned", false)};
+}
+
 }  // namespace
 
 Tiling tiling_of(const graph::KernelGraph& g) {
   Tiling all;
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (const graph::BlockGraph* b = g.ops[i].block.get())
-      all.push_back({static_cast<int>(i), b->grid, b->block, b->loop});
+      all.push_back({static_cast<int>(i), b->grid, b->block, b->loop, {}});
   return all;
 }
 
@@ -37,8 +46,13 @@ std::string to_json(const Tiling& tiling) {
   Json list = Json::array();
   const auto three = [](const graph::Dim3& d) { return Json{d.x, d.y, d.z}; };
   for (const OpTiling& t : tiling)
-    list.push_back(
-        {{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
+    if (const auto& p = t.product) {
+      list.push_back({{"operator", t.op}, {"tile", Json{p->m, p->n, p->k}}, {"threads", p->threads}});
+      if (p->turned) list.back()["turned"] = true;
+    } else {
+      list.push_back(
+          {{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
+    }
   return list.dump();
 }
 
@@ -54,18 +68,31 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
   for (const Json& entry : root) {
     if (!entry.is_object() || !entry.contains("operator") || !entry["operator"].is_number_unsigned())
       fail("{}: expected the `operator` that a tiling is of, found {}", source, entry.dump());
+    if (entry.contains("tile")) {
+      all.push_back({.op = entry["operator"].get<int>(), .product = product_tile(entry, source)});
+      continue;
+    }
     if (!entry.contains("loop")) fail("{}: expected the `loop` of a tiling, found none", source);
-    all.push_back({entry["operator"].get<int>(), extents(entry, "grid", source),
-                   extents(entry, "block", source), positive(entry["loop"], source, "loop")});
+    all.push_back({entry["operator"].get<int>(),
+                   extents(entry, "grid", source),
+                   extents(entry, "block", source),
+                   positive(entry["loop"], source, "loop"),
+                   {}});
   }
   return all;
 }
 
 std::string print(const Tiling& tiling) {
   std::string text;
-  for (const OpTiling& t : tiling)
-    text += fmt::format("{}operator {}: grid {}x{}x{}, loop {}, {} threads", text.empty() ? "" : "; ", t.op,
-                        t.grid.x, t.grid.y, t.grid.z, t.loop, t.block.count());
+  for (const OpTiling& t : tiling) {
+    text += fmt::format("{}operator {}: ", text.empty() ? "" : "; ", t.op);
+    if (const auto& p = t.product)
+      text += fmt::format("tile {}x{}x{}, {} threads{}", p->m, p->n, p->k, p->threads,
+                          p->turned ? ", turned" : "");
+    else
+      text += fmt::format("grid {}x{}x{}, loop {}, {} threads", t.grid.x, t.grid.y, t.grid.z, t.loop,
+                          t.block.count());
+  }
   return text;
 }
 

@@ -30,10 +30,11 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
            const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<Candidate> all;
   Key key = Key{}.add("tuned").add(machine);
-  for (const plan::Tiled& t : plan::ranked(graph, target, wishes, candidates)) {
+  for (const plan::Tiled& t :
+       plan::ranked(graph, target, wishes, candidates, plan::Tilings::of_products_too)) {
     plan::Wishes stated = wishes;
     stated.tiles = plan::Tiles::stated;
-    stated.tiling = retile::tiling_of(t.graph);
+    stated.tiling = plan::tiling_of(t);
     all.push_back({emit::transpile(graph, target, stated), t.price.us, {}});
     key.add(all.back().program.source);
   }

@@ -14,8 +14,8 @@ struct Costs {
   double clock = 1.755;           // GHz, as it stays under load
   double dram = 4100, l2 = 6300;  // GB/s
   std::int64_t l2_bytes = 50 << 20;
-  double l2_bulk = 11000;   // GB/s, by copies that the tensor memory accelerator makes
-  double l2_cycle = 90;     // bytes a cycle into one multiprocessor
+  double l2_bulk = 11000;                 // GB/s, by copies that the tensor memory accelerator makes
+  double l2_cycle = 90, bulk_cycle = 50;  // bytes a cycle into one multiprocessor; by such copies
   double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
   double load = 1270;                // cycles from a load's issue until its data are used, barrier included
@@ -23,7 +23,8 @@ struct Costs {
   double barrier = 145;              // cycles
   double rest = 0.1;                 // the share of everything but the slowest that does not overlap with it
   double rest_parted = 0.05;         // likewise, where copies have warps of their own
-  bool measured = false;             // on a GPU of the target; else what it is taken for
+  double few_stages = 5, stalled = 1.06;  // rings of fewer stages keep warpgroups waiting: so much longer
+  bool measured = false;                  // on a GPU of the target; else what it is taken for
 };
 
 struct Target {

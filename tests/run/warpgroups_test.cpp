@@ -69,6 +69,45 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
     }
 }
 
+// Few rows are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another tensor is added, and B's columns
+// may lie either way.
+TEST(Warpgroups, MultiplyFewRowsTurned) {
+  struct Few {
+    std::int64_t m, n, k, columns;
+    bool b_along_k, bias;
+    DType dtype;
+  };
+  for (const Few& c :
+       {Few{8, 128, 192, 8, true, false, DType::bf16}, Few{12, 128, 136, 16, true, true, DType::f16},
+        Few{16, 192, 128, 16, false, false, DType::f16}, Few{24, 64, 256, 32, true, true, DType::bf16}}) {
+    graph::Builder b("few_rows");
+    const auto A = b.input("A", {c.m, c.k}, c.dtype);
+    const auto B = b.input("B", {c.k, c.n}, c.dtype, c.b_along_k ? graph::Strides{1, c.k} : graph::Strides{});
+    b.output(c.bias ? matmul(A, B, b.input("bias", {c.n}, c.dtype)) : matmul(A, B), "C");
+    const graph::KernelGraph g = b.build();
+    const plan::Wishes wishes{
+        .tiling = {{.op = 0, .product = retile::ProductTile{64, c.columns, 64, 128, true}}}};
+    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+    ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
+    std::vector<graph::Array> inputs;
+    for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+    expect_as_reference(g, inputs, 0, 0, "sm_90a", wishes);
+  }
+}
+
+// More tiles than multiprocessors, and room for two blocks on each: nobody takes a second one.
+TEST(Warpgroups, OfFewRowsAreTwoOnAMultiprocessor) {
+  graph::Builder b("wide");
+  const auto A = b.input("A", {16, 128}), B = b.input("B", {128, 64 * 140}, DType::f16, {1, 128});
+  b.output(matmul(A, B), "C");
+  const graph::KernelGraph g = b.build();
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+  EXPECT_EQ(plan.kernels[0].schedule.agents.size(), 2u);
+  EXPECT_EQ(plan.kernels[0].program.grid.count(), 140);
+  EXPECT_EQ(plan.kernels[0].blocks, 0);
+  expect_as_reference(g, {integers({16, 128}, 1), integers({128, 64 * 140}, 2)}, 0, 0, "sm_90a");
+}
+
 // Two blocks a tile, each with half of K: every element once, from both.
 TEST(Warpgroups, SplitKOverPairsOfBlocks) {
   for (bool along : {false, true}) {

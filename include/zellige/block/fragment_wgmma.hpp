@@ -17,8 +17,8 @@ namespace zellige {
 template <class T, int Steps, int M, int N, int WM, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const A& a, const B& b,
                               bool accumulate = true) {
-  static_assert(M == 16 * WM && WM % 4 == 0 && N % 16 == 0,
-                "issue_wgmma: each four warps take 64 rows, columns come in units of 16");
+  static_assert(M == 16 * WM && WM % 4 == 0 && (N % 16 == 0 || N == 8),
+                "issue_wgmma: each four warps take 64 rows, columns come in units of 16, or are 8");
   issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, accumulate);
 }
 

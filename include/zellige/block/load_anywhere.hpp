@@ -6,9 +6,37 @@
 // first element behind the tensor: where a word reaches past it, elements are loaded one by one. The emulator reads just the elements.
 #pragma once
 
+#include <zellige/atom/config.hpp>
+#include <zellige/atom/vec.hpp>
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/access.hpp>
+#endif
 
 namespace zellige {
+
+/// The first `valid` elements from byte `shift` of two words on, of 16 bytes each; zeros behind them.
+template <class Result>
+ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift,
+                                int valid) {
+  const bool by_two = (shift & 8) != 0, by_one = (shift & 4) != 0;
+  // Down by two registers, by one, by the rest of the bits.
+  const uint32_t w[8] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
+  uint32_t v[6], u[5];
+#pragma unroll
+  for (int i = 0; i < 6; ++i) v[i] = by_two ? w[i + 2] : w[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) u[i] = by_one ? v[i + 1] : v[i];
+  Vec<uint32_t, 4> bits;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    bits[i] = static_cast<uint32_t>((static_cast<uint64_t>(u[i + 1]) << 32 | u[i]) >> 8 * (shift & 3));
+  Result result = bit_cast<Result>(bits);
+  constexpr int elements = sizeof(Result) / sizeof(result[0]);
+#pragma unroll
+  for (int i = 0; i < elements; ++i)
+    if (i >= valid) result[i] = {};
+  return result;
+}
 
 #if defined(ZELLIGE_EMULATE)
 
@@ -21,12 +49,11 @@ ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::po
   return result;
 }
 
-#else
+#elif defined(__CUDACC__)
 
 template <int N, class T>
 ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
-  using Element = typename unqualified<T>::type;
-  using Result = Vec<Element, N>;
+  using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
   Result result{};
   if (valid <= 0) return result;
@@ -43,23 +70,7 @@ ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
   const Vec<uint32_t, 4> low = words[0];
   Vec<uint32_t, 4> high{};
   if (second) high = words[1];
-  uint32_t w[7] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2]};
-  const uint32_t last = high[3];
-  const bool by_two = (shift & 8) != 0, by_one = (shift & 4) != 0;
-  // Down by two registers, by one, by the rest of the bits.
-  uint32_t v[6] = {by_two ? w[2] : w[0], by_two ? w[3] : w[1], by_two ? w[4] : w[2],
-                   by_two ? w[5] : w[3], by_two ? w[6] : w[4], by_two ? last : w[5]};
-  uint32_t u[5];
-#pragma unroll
-  for (int i = 0; i < 5; ++i) u[i] = by_one ? v[i + 1] : v[i];
-  Vec<uint32_t, 4> bits;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) bits[i] = __funnelshift_r(u[i], u[i + 1], 8 * (shift & 3));
-  result = bit_cast<Result>(bits);
-#pragma unroll
-  for (int i = 0; i < N; ++i)
-    if (i >= valid) result[i] = Element{};
-  return result;
+  return shifted<Result>(low, high, shift, valid);
 }
 
 #endif

@@ -149,11 +149,33 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
 #pragma unroll
     for (int i = 0; i < N / 2; ++i) packed[i] = pack<T>(x[at + 2 * i], x[at + 2 * i + 1]);
     v = bit_cast<Vec<T, N>>(packed);
+  } else if constexpr (requires { T::pack(0.f, 0.f); }) {
+    // Each by the instruction for two: single conversions of neighbours ptxas (CUDA 13.0) puts together, and in front of the wait
+    // for the wgmma that sums them.
+#pragma unroll
+    for (int i = 0; i < N; ++i) v[i] = bit_cast<Vec<T, 2>>(pack<T>(x[at + i], 0))[0];
   } else {
 #pragma unroll
     for (int i = 0; i < N; ++i) v[i] = rounded<T>(x[at + i]);
   }
   store(to, v);
+}
+
+/// Elements at and at + 1 of x, rounded together, each to a place of its own.
+template <class Pointer, class Register, int M>
+ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register, M>& x, int at = 0) {
+  using T = typename pointee<Pointer>::type;
+  if constexpr (requires { T::pack(0.f, 0.f); }) {
+#if defined(ZELLIGE_EMULATE)
+    emulate::look_for_unwritten<4>(&x.values[at], 8, emulate::Use::stores);
+#endif
+    const auto v = bit_cast<Vec<T, 2>>(pack<T>(x[at], x[at + 1]));
+    store(first, Vec<T, 1>{{v[0]}});
+    store(second, Vec<T, 1>{{v[1]}});
+  } else {
+    write<1>(first, x, at);
+    write<1>(second, x, at + 1);
+  }
 }
 
 /// Vectors one behind the other.

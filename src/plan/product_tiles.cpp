@@ -1,0 +1,174 @@
+#include "plan/product_tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/matrices.hpp"
+#include "plan/program.hpp"
+#include "plan/split_k.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using retile::ProductTile;
+
+constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
+                                    {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
+                                    {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
+/// Of up to 16 rows, by warps: long runs of the weights, the longer where they are rows of many pages.
+constexpr std::int64_t rows_of_a_stream = 16, long_rows = 8192;
+constexpr ProductTile narrow{16, 16, 256, 128}, wide{16, 32, 256, 128}, wide_and_long{16, 32, 512, 128};
+constexpr ProductTile without_tensor_cores[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
+constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
+constexpr ProductTile by_warpgroups[] = {
+    {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
+    {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
+
+/// Few rows are the instruction's columns, and the weights' columns its rows.
+constexpr ProductTile of_few_rows[] = {
+    {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
+constexpr std::int64_t few_rows = 9;  // fewer waste half of those columns
+
+/// What products on warpgroups take. Of some 500 times of those of bench/emitted.py on an H200, the tiles that these constants put first
+/// were on average 1% slower than the fastest.
+constexpr double boost = 1.07;  // the clock of a multiprocessor, where not all of them work, to that of Costs
+constexpr double sustained =
+    0.8;  // of the tensor cores' rate, by all multiprocessors together: power bounds them
+constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
+                 products_a_cycle = 2048;        // of one multiprocessor
+constexpr double streamed_bytes_a_cycle = 45;    // from memory into one multiprocessor
+constexpr double few_stages = 5, stalled = 1.3;  // below so many, so much longer
+constexpr double tile_end = 0.55,
+                 no_tensor_map = 1.2;   // us of 128 x 128: its last stores, and if these are no TMA's
+constexpr double lone_warpgroup = 0.8;  // us more, of one that multiplies and stores alone
+constexpr double exchange = 8;          // us between two ranks that split K
+constexpr double hidden = 0.5;          // the share of what memory hides that is seen all the same
+
+class Choice {
+ public:
+  Choice(const ProductSize& size, const target::Target& target) : size_(size), target_(target) {}
+
+  std::vector<ProductTile> run() {
+    const bool simt = size_.dtype == graph::DType::f32 || graph::is_integer(size_.dtype);
+    if (simt)
+      for (const ProductTile& t : without_tensor_cores) consider(t, us_of_warps(t));
+    else if (size_.m <= rows_of_a_stream && size_.k >= narrow.k && target_.costs.measured)
+      stream();
+    else
+      for (const ProductTile& t : by_warps) consider(t, us_of_warps(t));
+    if (fits_warpgroups())
+      for (const ProductTile& t : by_warpgroups)
+        if (size_.m >= t.m && size_.n >= t.n && has_instruction(t)) consider(t, us_of_warpgroups(t));
+    if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
+      for (const ProductTile& t : of_few_rows)
+        if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
+          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, 0.73) : us_of_warpgroups(t));
+    std::ranges::stable_sort(found_, {}, &Costed::us);
+    std::vector<ProductTile> tiles;
+    for (const Costed& c : found_) tiles.push_back(c.tile);
+    return tiles;
+  }
+
+ private:
+  struct Costed {
+    double us;
+    ProductTile tile;
+  };
+
+  /// Whether TMA may address both operands' lines, and a loop has iterations to overlap.
+  bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
+  bool has_instruction(const ProductTile& t) const {
+    const auto type = graph::name(size_.dtype);
+    return target::find_warpgroup_mma(target_, type, type, graph::name(graph::DType::f32), t.n) != nullptr;
+  }
+
+  void consider(const ProductTile& t, double us) { found_.push_back({us, t}); }
+
+  double tiles(const ProductTile& t) const {
+    const std::int64_t m = t.turned ? size_.n : size_.m, n = t.turned ? size_.m : size_.n;
+    return static_cast<double>(size_.batch * ceil_div(m, t.m) * ceil_div(n, t.n));
+  }
+
+  /// What all operands and the result take from and to memory.
+  double us_of_memory() const {
+    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
+               k = static_cast<double>(size_.k);
+    return static_cast<double>(size_.batch * graph::bytes(size_.dtype)) * (m * k + k * n + m * n) /
+           target_.costs.dram * 1e-3;
+  }
+
+  double behind_memory(double us) const {
+    const double memory = us_of_memory();
+    return std::max(us, memory) + hidden * std::min(us, memory);
+  }
+
+  /// Warps alone, several blocks of a multiprocessor at a time: bytes from the L2 and products of a tile.
+  double us_of_warps(const ProductTile& t) const {
+    constexpr double products = 512, bytes = 32, cycles_once = 1500;
+    const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
+    const double step =
+        std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
+    return behind_memory(waves * step * static_cast<double>(size_.k) / clock) + waves * cycles_once / clock;
+  }
+
+  /// Weights that pass by: what memory takes, longer where fewer multiprocessors than `busy` of all have a block. `share`: which of several
+  /// ways to do it was faster.
+  double us_of_stream(const ProductTile& t, double share, double busy) const {
+    return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
+  }
+  void stream() {
+    const ProductTile& w = size_.k >= long_rows ? wide_and_long : wide;
+    consider(narrow, us_of_stream(narrow, 1, 0.9));
+    consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? 1.01 : 0.99, 0.9));
+  }
+
+  /// Fed by TMA, one block a multiprocessor. A wave takes what its busiest multiprocessor does, by what shared memory gives to wgmma
+  /// and takes from TMA, or what power allows all of them together.
+  double us_of_warpgroups(const ProductTile& t) const {
+    const std::int64_t iterations = ceil_div(size_.k, t.k);
+    const double all = tiles(t), each = target_.multiprocessors;
+    const int split =
+        t.n % columns_to_split == 0 ? split_of(static_cast<std::int64_t>(all), iterations, target_) : 1;
+    const double blocks = all * split, whole = std::floor(blocks / each), last = blocks / each - whole;
+    const auto m = static_cast<double>(t.m), n = static_cast<double>(t.n);
+    const double k = static_cast<double>(size_.k) / split;
+    const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes a step of k
+    const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
+    const double stall =
+        static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
+    const double cycles = stall * std::max({(read + filled) / shared_bytes_a_cycle,
+                                            filled / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle),
+                                            m * n / products_a_cycle});
+    const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
+    const double together = k * m * n / (products_a_cycle * sustained * target_.costs.clock) * 1e-3;
+    const double area = m * n / (128 * 128);
+    const double end = tile_end * area * std::max(1.0, area / 2) * (blocks > each ? 1 : 2) +
+                       (t.n % 64 != 0 && !t.turned ? no_tensor_map * area : 0) +
+                       (t.m == 64 && !t.turned ? lone_warpgroup : 0);
+    const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
+    return behind_memory(us) + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
+  }
+
+  const ProductSize& size_;
+  const target::Target& target_;
+  std::vector<Costed> found_;
+};
+
+}  // namespace
+
+ProductSize product_size(const graph::KernelGraph& g, int op) {
+  const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];
+  const graph::Matrices of = graph::matrices(a.shape, b.shape);
+  const std::size_t rank = of.product.size();
+  ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
+  for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
+  size.lines = size.n % 8 == 0 && size.k % 8 == 0;  // where strides are not known yet: 16 bytes
+  return size;
+}
+
+std::vector<ProductTile> product_tiles(const ProductSize& size, const target::Target& target) {
+  return Choice(size, target).run();
+}
+
+}  // namespace zellige::plan

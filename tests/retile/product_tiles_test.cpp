@@ -1,0 +1,79 @@
+// Tiles of plain products: which come first, and how they are stated.
+#include "plan/product_tiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.hpp"
+#include "plan/tile.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::DType;
+using retile::OpTiling;
+using retile::ProductTile;
+using retile::Tiling;
+
+ProductTile first(const ProductSize& size, const char* target = "sm_90a") {
+  return product_tiles(size, target::find(target)).front();
+}
+
+// What an H200 was fastest with, of all that were measured (docs/performance.md).
+TEST(ProductTiles, AreThoseThatWereFastest) {
+  EXPECT_EQ(first({1, 512, 2048, 2048, DType::bf16}), (ProductTile{128, 64, 64, 256}));
+  EXPECT_EQ(first({1, 512, 2048, 8192, DType::bf16}), (ProductTile{64, 128, 64, 128}));
+  EXPECT_EQ(first({1, 512, 28672, 4096, DType::bf16}), (ProductTile{128, 128, 64, 256}));
+  EXPECT_EQ(first({1, 2048, 2048, 2048, DType::f16}), (ProductTile{128, 128, 64, 256}));
+  EXPECT_EQ(first({1, 16, 8192, 8192, DType::f16}), (ProductTile{64, 16, 64, 128, true}));
+  EXPECT_EQ(first({1, 1, 2048, 8192, DType::bf16}), (ProductTile{16, 16, 256, 128}));
+}
+
+TEST(ProductTiles, AreTurnedOnWarpgroupsAlone) {
+  for (const char* target : {"sm_80", "sm_90a"})
+    for (std::int64_t m : {1, 8, 16, 33, 512})
+      for (const ProductTile& t : product_tiles({1, m, 4096, 4096, DType::f16}, target::find(target)))
+        EXPECT_TRUE(!t.turned || (std::string(target) == "sm_90a" && t.n >= m && m >= 8)) << m;
+}
+
+graph::KernelGraph product() {
+  graph::Builder b("g");
+  b.output(neg(matmul(b.input("X", {256, 512}), b.input("W", {512, 256}))), "Y");
+  return b.build();
+}
+
+TEST(ProductTiles, AreStatedAndRecorded) {
+  const target::Target& target = target::find("sm_90a");
+  Wishes wishes{.tiles = Tiles::stated};
+  wishes.tiling = {{.op = 0, .product = ProductTile{64, 128, 64, 128}}};
+  const Tiled t = tile(product(), target, wishes);
+  EXPECT_EQ(t.plan.kernels[0].program.grid.count(), 8);
+  EXPECT_EQ(tiling_of(t), wishes.tiling);
+  EXPECT_EQ(retile::parse_tiling(retile::to_json(wishes.tiling), "a test"), wishes.tiling);
+  EXPECT_EQ(retile::print({{.op = 0, .product = ProductTile{64, 16, 64, 128, true}}}),
+            "operator 0: tile 64x16x64, 128 threads, turned");
+}
+
+TEST(ProductTiles, OfWhatIsNoProductAreRefused) {
+  Wishes wishes{.tiles = Tiles::stated};
+  wishes.tiling = {{.op = 1, .product = ProductTile{64, 128, 64, 128}}};
+  try {
+    tile(product(), target::find("sm_90a"), wishes);
+    FAIL() << "taken";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "graph g: expected the tile of operator 1 to be a product's, found neg");
+  }
+}
+
+TEST(ProductTiles, AreLookedAtByWhoMeasures) {
+  const target::Target& target = target::find("sm_90a");
+  const std::vector<Tiled> all = ranked(product(), target, {}, 4, Tilings::of_products_too);
+  ASSERT_EQ(all.size(), 5u);  // four, and the planner's own
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_LE(all[i - 1].price.us, all[i].price.us);
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(tiling_of(all[i]), tiling_of(all[j]));
+  }
+  EXPECT_EQ(ranked(product(), target, {}, 4, Tilings::of_custom_operators).size(), 1u);
+}
+
+}  // namespace
+}  // namespace zellige::plan
