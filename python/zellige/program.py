@@ -84,14 +84,37 @@ class Program:
 
         return f"<zellige.Program {self.name} for {self.target}: {shown(self.inputs)} -> {shown(self.outputs)}>"
 
-    source = property(lambda self: self._native.text("source"))
-    standalone = property(lambda self: self._native.text("standalone"))
-    manifest = property(lambda self: json.loads(self._native.text("manifest")))
-    plan = property(lambda self: self._native.text("plan"))
-    graph = property(lambda self: json.loads(self._native.text("graph")))
-    target = property(lambda self: self._native.text("target"))
-    price = property(lambda self: self._native.price())
-    workspace = property(lambda self: self._native.workspace())
+    @property
+    def source(self) -> str:
+        return self._native.text("source")
+
+    @property
+    def standalone(self) -> str:
+        return self._native.text("standalone")
+
+    @property
+    def manifest(self) -> dict:
+        return json.loads(self._native.text("manifest"))
+
+    @property
+    def plan(self) -> str:
+        return self._native.text("plan")
+
+    @property
+    def graph(self) -> dict:
+        return json.loads(self._native.text("graph"))
+
+    @property
+    def target(self) -> str:
+        return self._native.text("target")
+
+    @property
+    def price(self) -> float:
+        return self._native.price()
+
+    @property
+    def workspace(self) -> int:
+        return self._native.workspace()
 
     def explain(self) -> str:
         """The plan and the price of each kernel, in words."""
