@@ -114,21 +114,8 @@ class Emission {
   }
   int cast(int t, DType from, DType to) { return from == to ? t : emit(OpKind::cast, {t}, {.dtype = to}); }
 
-  std::array<int, 3> map_of(int v) const {
-    std::array<int, 3> map{-1, -1, -1};
-    for (int g = 0; g < 3; ++g)
-      if (tiles_.grid[g].blocks > 1)
-        for (int axis : tiles_.grid[g].axes)
-          if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
-    return map;
-  }
-  /// A shape with the value's axes as far as tiles reach.
-  Shape covered(int v, Shape s) const {
-    for (std::size_t d = 0; d < s.size(); ++d)
-      if (const auto at = tiles_.extents.find(axes_.of[v][d]); at != tiles_.extents.end() && s[d] > 1)
-        s[d] = at->second;
-    return s;
-  }
+  std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
+  Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Is a part one tile, and the block's loop another's?
   bool one_tile() const { return tiles_.inner_axis >= 0; }
@@ -246,10 +233,7 @@ class Emission {
 
   /// An accumulated maximum starts at the lowest finite number: the same only where nothing is below.
   void bounded(int v) const {
-    if (!std::ranges::any_of(held_[v].monotone, [](const Step& s) {
-          return s.kind == OpKind::clamp || s.kind == OpKind::maximum;
-        }))
-      fail("the maximum {} would be that of finite numbers", called(v));
+    if (!held_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
   /// The tile of what does not wait for anything: a maximum's end is taken here.

@@ -36,6 +36,11 @@ struct Tiles {
   int inner_axis = -1;
   // Of axes whose last tile passes their end: what all tiles come to.
   std::map<int, std::int64_t> extents{};
+
+  /// Which dimension of a value each axis of the grid cuts; -1: none.
+  std::array<int, 3> map_of(const Axes&, int value) const;
+  /// A shape with the value's axes as far as tiles reach.
+  graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
 /// What each part of a split loop leaves of a value: its sum, in float32, or a running maximum.

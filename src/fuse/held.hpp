@@ -1,5 +1,6 @@
 // What a block holds of a value while the loop runs: the value itself, or something that is it once the loop has ended.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,12 @@ struct Held {
   int of = -1, dim = -1;
   std::vector<Step> monotone{};
 
+  /// Of a maximum: is it never less than some number?
+  bool bounded_below() const {
+    return std::ranges::any_of(monotone, [](const Step& s) {
+      return s.kind == graph::OpKind::clamp || s.kind == graph::OpKind::maximum;
+    });
+  }
   bool waits() const { return after && !varies; }
   bool itself() const { return kind == Kind::plain && factors.empty(); }
   /// Are sums of both what the sum of both is held as?

@@ -282,6 +282,21 @@ std::vector<Tiles> parted(const Steps& s, const Axes& a, int axis, const target:
   return result;
 }
 
+std::array<int, 3> Tiles::map_of(const Axes& axes, int value) const {
+  std::array<int, 3> map{-1, -1, -1};
+  for (int g = 0; g < 3; ++g)
+    if (grid[g].blocks > 1)
+      for (int axis : grid[g].axes)
+        if (const int d = axes.dim(value, axis); d >= 0) map[g] = d;
+  return map;
+}
+
+graph::Shape Tiles::covered(const Axes& axes, int value, graph::Shape s) const {
+  for (std::size_t d = 0; d < s.size(); ++d)
+    if (const auto at = extents.find(axes.of[value][d]); at != extents.end() && s[d] > 1) s[d] = at->second;
+  return s;
+}
+
 std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
   constexpr std::int64_t most = 64;
   std::vector<Tiles> result;
