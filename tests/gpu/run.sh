@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, on demand: tests/gpu/run.sh ZELLIGE MUGRAPHS OUT [SANITIZERS]
-# 1. every graph on the GPU; 2. the same on the emulator; 3. their arrays compared; 4. compute-sanitizer on the first graph
-# of each file; 5. the emitted host entry under nvcc, captured in a CUDA graph; 6. the Python package on torch's tensors;
-# 7. each operator, attention and every cast beside PyTorch's; 8. what was compiled ahead of time, launched by a server's threads.
+# 1. every graph on the GPU, with its own tiles, and planned for sm_80; 2. the first of these on the emulator; 3. their arrays compared;
+# 4. compute-sanitizer on the first graph of each file and on products whose lines begin anywhere; 5. the emitted host entry under nvcc,
+# captured in a CUDA graph; 6. the Python package on torch's tensors; 7. each operator, attention and every cast beside PyTorch's; 8. what was
+# compiled ahead of time, launched by a server's threads; 9. parts of other models at their sizes, and 500 random graphs, from plain math.
 set -uo pipefail
 zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,6 +12,11 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 "$zellige" run "$graphs"/*.json --all --on gpu --target sm_90a --force --json "$out/gpu.jsonl" --dump "$work/gpu" >"$out/gpu.txt" 2>&1 || failed=1
 tail -11 "$out/gpu.txt"
+for how in "sm_90a --tiling given" sm_80; do
+  # shellcheck disable=SC2086 (a target and its options)
+  "$zellige" run "$graphs"/*.json --all --on gpu --target $how --force --json "$out/gpu_${how// /_}.jsonl" >"$out/gpu_${how// /_}.txt" 2>&1 || failed=1
+  echo "$how: $(tail -1 "$out/gpu_${how// /_}.txt")"
+done
 "$zellige" run "$graphs"/*.json --all --on emulator --target sm_90a --force --json "$out/emulator.jsonl" --dump "$work/emulator" >"$out/emulator.txt" 2>&1 || failed=1
 tail -11 "$out/emulator.txt"
 python3 "$here/tests/gpu/compare_dumps.py" "$work/gpu" "$work/emulator" | tee "$out/compare.txt" || failed=1
@@ -21,6 +27,17 @@ for tool in $sanitizers; do
     [[ $line == *" 0 errors"* || $line == *"0 hazards"* ]] || failed=1
   done
 done
+python3 - "$here/bench" >"$work/lines.json" <<'PYTHON' || failed=1
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from emitted import ODD, product_graph
+print(json.dumps([product_graph(m, n, k, dtype, major) for m, n, k in ODD for dtype, major in (("f16", "k"), ("bf16", "n"))]))
+PYTHON
+"$zellige" run "$work/lines.json" --all --on gpu --target sm_90a >"$out/lines.txt" 2>&1 || failed=1
+tail -1 "$out/lines.txt"
+line=$(timeout 120 compute-sanitizer --tool memcheck "$zellige" run "$work/lines.json" --index 8 --on gpu --target sm_90a 2>&1 | grep -E "SUMMARY|not supported|wrong|failed|refused" | tr '\n' ' ')
+echo "memcheck of lines that begin anywhere: ${line:-no summary}" | tee -a "$out/sanitizer.txt"
+[[ $line == *" 0 errors"* ]] || failed=1
 "$zellige" transpile "$here/examples/lora.json" --target sm_90a -o "$work" &&
   nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -I "$here/include" -include "$work"/lora_0.cu "$here/tests/gpu/host_entry.cu" -o "$work/host_entry" -diag-suppress 177 &&
   "$work/host_entry" || failed=1
@@ -36,5 +53,10 @@ cuda=$(cd "$(dirname "$(command -v nvcc)")/.." && pwd)
 "$zellige" transpile "$here/examples/mlp.json" --target sm_90a --emit h,cubin,so -o "$work" &&
   g++ -std=c++17 -I "$work" -I "$here/include" -I "$cuda/include" "$here/tests/gpu/ahead_of_time.cpp" "$work/mlp.so" -L "$build" -lzellige -L "$cuda/lib64" -lcudart -o "$work/ahead_of_time" &&
   LD_LIBRARY_PATH=$work:$build:$cuda/lib64:${LD_LIBRARY_PATH:-} "$work/ahead_of_time" "$here/examples/mlp.json" "$work/mlp.manifest.json" || failed=1
+"$zellige" run "$here"/examples/parts/*.json --all --on gpu --target sm_90a --check sampled --force --json "$out/parts.jsonl" >"$out/parts.txt" 2>&1 || failed=1
+tail -1 "$out/parts.txt"
+{ echo "["; for seed in $(seq 500); do [ "$seed" = 1 ] || echo ","; "$build/zellige_random" --plain --print "$seed"; done; echo "]"; } >"$work/random.json" &&
+  "$zellige" run "$work/random.json" --all --on gpu --target sm_90a --force --json "$out/random.jsonl" >"$out/random.txt" 2>&1 || failed=1
+tail -1 "$out/random.txt"
 [ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
 exit $failed
