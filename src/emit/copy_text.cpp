@@ -1,4 +1,5 @@
 #include "emit/kernel_text.hpp"
+#include "plan/copies.hpp"
 
 namespace zellige::emit {
 
@@ -53,7 +54,7 @@ namespace {
 
 /// Of so many loads a thread makes, how many are under way together: a part that leaves no rest, if there is one.
 int batch_of(std::int64_t trips) {
-  constexpr int most = 8;
+  constexpr int most = plan::loads_at_a_time;
   if (trips <= most) return static_cast<int>(trips);
   for (int batch = most; batch > most / 2; --batch)
     if (trips % batch == 0) return batch;
@@ -131,20 +132,14 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}, {})", V, source,
                                                            whole ? std::to_string(V) : valid, end)
                                              : fmt::format("load<{}>({})", V, source);
-    if (batched) {
-      if (!loads)
-        out_.line("store({}, x[{}]);", target, share.step);
-      else if (copy.anywhere)
-        out_.line("x[{}] = {};", share.step, loaded);
-      else
-        out_.line("{}x[{}] = load<{}>({});", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, V,
-                  source);
-    } else if (whole) {
-      if (copy.async())
-        out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
-      else
-        out_.line("store({}, {});", target, loaded);
-    } else if (copy.anywhere) {
+    const bool guarded = !whole && !copy.anywhere;
+    if (batched && loads) {
+      out_.line("{}x[{}] = {};", guarded ? fmt::format("if (({}) > 0) ", valid) : "", share.step, loaded);
+    } else if (batched) {
+      out_.line("store({}, x[{}]);", target, share.step);
+    } else if (whole && copy.async()) {
+      out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
+    } else if (!guarded) {
       out_.line("store({}, {});", target, loaded);
     } else {
       out_.line("const int valid = {};", valid);
@@ -152,7 +147,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
         out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, Index::named("valid") * size);
       } else {
         out_.line("{} x{{}};", type);
-        out_.line("if (valid > 0) x = load<{}>({});", V, source);
+        out_.line("if (valid > 0) x = {};", loaded);
         out_.line("store({}, x);", target);
       }
     }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/views.hpp"
 
@@ -41,8 +42,8 @@ BlockProgram copy_of_lines(const Program& program, int from, int into, const std
   constexpr std::int64_t elements = 4096;  // of a block: 16 bytes twice for each thread
   const Shape shape = program.shape(from), whole = program.shape(into), starts = program.starts(from);
   const auto last = shape.size() - 1;
-  const std::int64_t chunk = whole[last] % 8 == 0 ? 8 : 16, chunks = whole[last] / chunk,
-                     pieces = ceil_div(whole[last], elements);
+  constexpr std::int64_t chunk = 8;  // elements that divide every whole line
+  const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements);
   Shape tile(shape.size(), 1);
   tile[last] = chunk * ceil_div(chunks, pieces);
   if (last > 0) tile[last - 1] = std::clamp<std::int64_t>(elements / tile[last], 1, shape[last - 1]);
@@ -126,7 +127,7 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
   const bool moves = along.axis >= 0 || along.loop;
   const std::int64_t size = graph::bytes(n.dtype);
   if (moves && along.tile * size % target.access_bytes != 0) return false;
-  const std::int64_t at_a_time = 8 * p.threads() * target.access_bytes / size,
+  const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
                      rounds = ceil_div(graph::size(n.shape), at_a_time);
   return rounds * (n.section == Section::inside ? p.loop : 1) >= least_rounds;
 }

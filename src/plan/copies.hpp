@@ -4,6 +4,9 @@
 
 namespace zellige::plan {
 
+/// Of what threads load and store themselves, how many loads of each are under way together.
+constexpr int loads_at_a_time = 8;
+
 /// The target's widest asynchronous copy that a load may use along `inner` of its kernel-level tensor, such that every
 /// chunk starts aligned; else its widest load and store. A tile's last chunk may be partial; nothing else may.
 Copy widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);

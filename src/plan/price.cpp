@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "plan/copies.hpp"
 #include "plan/predict.hpp"
 #include "plan/warpgroup_chain.hpp"
 
@@ -235,14 +236,13 @@ class Pricing {
     for (const Agent& agent : plan_.schedule.agents)
       for (const Step& s : agent.steps)
         if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
-    // What cp.async cannot begin at is loaded and stored by the threads, some loads at a time (as copy_text.cpp has it), and waited for.
-    constexpr double at_a_time = 8;
+    // What cp.async cannot begin at is loaded and stored by the threads, some loads at a time, and waited for.
     for (const auto& [node, copy] : plan_.copies) {
       const auto direct = plan_.direct.find(node);
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
       if (n.kind != NodeKind::load || copy.row || (direct != plan_.direct.end() && direct->second)) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
-      k.rounds += std::ceil(each / at_a_time) * trips_of(n);
+      k.rounds += std::ceil(each / loads_at_a_time) * trips_of(n);
     }
   }
 
