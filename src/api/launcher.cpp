@@ -30,6 +30,14 @@ CurrentDevice::CurrentDevice(int device) {
   if (now != device) run::use_device(device);
 }
 
+const run::Device& current_gpu() {
+  const KeptContext kept;
+  if (!kept.before()) return run::device();
+  int index = 0;
+  run::check(run::driver().context_device(&index), "the current context's GPU");
+  return run::device_info(index);
+}
+
 struct Launcher::Loaded {
   Loaded(const emit::Manifest& m, const run::Cubin& cubin) : program(m, cubin) {}
   const run::LoadedProgram program;
@@ -59,7 +67,7 @@ Launcher::Loaded& Launcher::loaded(void* context) {
   if (!mine) {
     int device = 0;
     run::check(run::driver().context_device(&device), "the current context's GPU");
-    run::require_target(manifest_.target, run::device_info(device));
+    run::require_architecture(cubin_.architecture, run::device_info(device));
     mine = std::make_unique<Loaded>(manifest_, cubin_);
   }
   return *mine;

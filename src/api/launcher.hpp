@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emit/emit.hpp"
+#include "run/driver.hpp"
 #include "run/nvrtc.hpp"
 
 namespace zellige::api {
@@ -38,6 +39,9 @@ class CurrentDevice {
  private:
   KeptContext kept_;
 };
+
+/// The GPU of the current context, else the one that $ZELLIGE_DEVICE names.
+const run::Device& current_gpu();
 
 class Launcher {
  public:

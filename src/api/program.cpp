@@ -30,7 +30,9 @@ Launcher& Program::launcher() {
   std::call_once(compiled_, [&] {
     const emit::Manifest& m = emitted_.manifest;
     launcher_ = std::make_unique<Launcher>(
-        m, loaded_.bytes.empty() ? run::compile_cubin(emitted_.source, m.target, cache_) : loaded_);
+        m, loaded_.bytes.empty()
+               ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
+               : loaded_);
   });
   return *launcher_;
 }

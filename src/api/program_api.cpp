@@ -115,7 +115,9 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
     const std::string text(static_cast<const char*>(cubin), bytes);
     if (!text.starts_with("\177ELF"))
       fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, bytes);
-    *made = new zellige_program{Program(emit::parse_manifest(manifest, name), run::Cubin{.bytes = text})};
+    emit::Manifest m = emit::parse_manifest(manifest, name);
+    const run::Cubin compiled{.bytes = text, .architecture = m.target};
+    *made = new zellige_program{Program(std::move(m), compiled)};
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {

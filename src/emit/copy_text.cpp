@@ -85,7 +85,9 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   } else if (batched) {
     out_.open("{{");
   }
-  if (batched) out_.line("{} x[{}]{{}};", type, batch);
+  const std::string under_way =
+      copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
+  if (batched) out_.line("{} x[{}]{};", under_way, batch, copy.anywhere ? "" : "{}");
   std::string end;  // of the tensor: nothing is read past it
   if (copy.anywhere) {
     const graph::KernelTensor& tensor = program_.tensors[n.tensor];
@@ -129,17 +131,19 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
     const int size = graph::bytes(n.dtype);
-    const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}, {})", V, source,
-                                                           whole ? std::to_string(V) : valid, end)
-                                             : fmt::format("load<{}>({})", V, source);
-    const bool guarded = !whole && !copy.anywhere;
-    if (batched && loads) {
-      out_.line("{}x[{}] = {};", guarded ? fmt::format("if (({}) > 0) ", valid) : "", share.step, loaded);
+    const std::string loaded = fmt::format("load<{}>({})", V, source);
+    if (copy.anywhere) {
+      const std::string one = batched ? fmt::format("x[{}]", share.step) : "x";
+      if (!batched) out_.line("{} x;", under_way);
+      if (loads) out_.line("{}.start({}, {}, {});", one, source, valid, end);
+      if (!loads || !batched) out_.line("store({}, {}.value());", target, one);
+    } else if (batched && loads) {
+      out_.line("{}x[{}] = {};", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, loaded);
     } else if (batched) {
       out_.line("store({}, x[{}]);", target, share.step);
     } else if (whole && copy.async()) {
       out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
-    } else if (!guarded) {
+    } else if (whole) {
       out_.line("store({}, {});", target, loaded);
     } else {
       out_.line("const int valid = {};", valid);

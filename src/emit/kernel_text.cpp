@@ -116,7 +116,7 @@ void KernelText::start(const Task& t) {
   const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
   if (t.kind == TaskKind::mma) {
     out_.line("{} acc{};", fragment_type(*c), t.node);
-    out_.line("acc{}.clear();", t.node);
+    if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == TaskKind::accumulate) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const bool integer = graph::is_integer(n.dtype);

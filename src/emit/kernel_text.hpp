@@ -71,6 +71,7 @@ class KernelText {
   void declarations();
   void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void start(const Task&);
+  bool overwritten(int node) const;
   void loop(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void bounded(const plan::Step& begin);
   void slices(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);

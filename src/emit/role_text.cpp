@@ -311,6 +311,16 @@ void KernelText::box(const plan::Step& step) {
   out_.close();
 }
 
+/// Whether the first product of an agent's loop sets the sums: then nothing clears them. Cleared ones, of two products that share a
+/// group, are what ptxas (CUDA 13.0) fences by itself, and it serialises every wgmma of the kernel for it (its note C7520).
+bool KernelText::overwritten(int node) const {
+  for (const plan::Agent& agent : plan_.schedule.agents)
+    for (const plan::Step& step : agent.steps)
+      if (step.kind == StepKind::async_work && step.peeled && plan_.tasks[step.task].node == node)
+        return true;
+  return false;
+}
+
 /// An operand of wgmma: the ring's tile, of A the rows of the warpgroup.
 void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   const Task& task = plan_.tasks[step.task];
@@ -338,7 +348,7 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
             task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
-            n.carried ? "" : ", false");
+            n.carried && !step.peeled ? "" : ", false");
 }
 
 }  // namespace zellige::emit

@@ -87,11 +87,31 @@ std::string why_no_gpu() {
   }
 }
 
-void require_target(std::string_view target, const Device& d) {
-  std::string digits(target.substr(std::min<std::size_t>(3, target.size())));
-  const bool exact = !digits.empty() && digits.back() == 'a';  // 90a runs on 9.0 and nowhere else
+namespace {
+
+/// Of sm_90a: 90, and whether it runs there and nowhere else.
+struct Architecture {
+  int capability = 0;
+  bool exact = false;
+};
+Architecture parsed(std::string_view name) {
+  std::string digits(name.substr(std::min<std::size_t>(3, name.size())));
+  const bool exact = !digits.empty() && digits.back() == 'a';
   if (exact) digits.pop_back();
-  const int wants = std::atoi(digits.c_str());
+  return {std::atoi(digits.c_str()), exact};
+}
+
+}  // namespace
+
+std::string architecture_for(std::string_view target, const Device& d) {
+  const Architecture wanted = parsed(target);
+  return wanted.exact || wanted.capability >= d.compute_capability
+             ? std::string(target)
+             : fmt::format("sm_{}", d.compute_capability);
+}
+
+void require_architecture(std::string_view architecture, const Device& d) {
+  const auto [wants, exact] = parsed(architecture);
   // A cubin runs on its own minor version and later ones of the same major version.
   const bool runs = exact ? wants == d.compute_capability
                           : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
@@ -99,7 +119,7 @@ void require_target(std::string_view target, const Device& d) {
     fail(
         "target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on "
         "emulator",
-        target, d.name, d.compute_capability,
+        architecture, d.name, d.compute_capability,
         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
   }
 }

@@ -32,8 +32,12 @@ std::string why_no_gpu();
 const Device& device_info(int index);
 void use_device(int index);
 
-/// Fails unless the device runs code of that target.
-void require_target(std::string_view target, const Device& = device());
+/// What a program planned for `target` is compiled for there: code of sm_80 to sm_89 means the same on every later GPU, of which it
+/// takes the own instructions; what is planned for sm_90a is for that alone.
+std::string architecture_for(std::string_view target, const Device& = device());
+
+/// Fails unless the device runs code that was compiled for that architecture.
+void require_architecture(std::string_view architecture, const Device& = device());
 
 /// Device memory.
 class DeviceBytes {

@@ -156,7 +156,7 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
 }  // namespace
 
 GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
-  require_target(m.target);
+  require_architecture(cubin.architecture);
   check(m);
   GpuRun result;
   const auto start = std::chrono::steady_clock::now();
@@ -182,7 +182,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
 }
 
 std::vector<double> measure_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage) {
-  require_target(m.target);
+  require_architecture(cubin.architecture);
   check(m);
   const LoadedProgram program(m, cubin);
   Memory memory(m, storage);

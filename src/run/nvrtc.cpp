@@ -95,8 +95,8 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
 
 const std::string& nvrtc_version() { return nvrtc().version_text; }
 
-Cubin compile_cubin(const std::string& source, std::string_view target, const Cache& cache) {
-  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(target), "-std=c++20",
+Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
+  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
                                             "-lineinfo", "-default-device"};
   Key key;
   key.add("nvrtc").add(nvrtc_version()).add(source);
@@ -105,6 +105,7 @@ Cubin compile_cubin(const std::string& source, std::string_view target, const Ca
 
   // An entry: how long NVRTC took, then the cubin.
   Cubin result;
+  result.architecture = architecture;
   if (const auto entry = cache.read(key, "cubin"); entry && entry->size() > sizeof(double)) {
     std::memcpy(&result.compile_ms, entry->data(), sizeof(double));
     result.bytes = entry->substr(sizeof(double));

@@ -11,14 +11,15 @@ namespace zellige::run {
 
 struct Cubin {
   std::string bytes;
-  double compile_ms = 0;  // of NVRTC; as it was when the entry was made if `cached`
+  std::string architecture;  // that it was compiled for: sm_80, sm_90, sm_90a
+  double compile_ms = 0;     // of NVRTC; as it was when the entry was made if `cached`
   bool cached = false;
 };
 
 /// "13.0". Fails where there is no NVRTC.
 const std::string& nvrtc_version();
 
-/// Compiles for a target (sm_80, sm_90a); the log of a failure is in the message.
-Cubin compile_cubin(const std::string& source, std::string_view target, const Cache&);
+/// Compiles for an architecture (sm_80, sm_90a); the log of a failure is in the message.
+Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache&);
 
 }  // namespace zellige::run

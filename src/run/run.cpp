@@ -89,7 +89,7 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
 void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
                    RunResult& r) {
   o.say("compiling");
-  const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+  const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   std::optional<GpuLock> alone;
@@ -211,10 +211,12 @@ Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   const auto measure = [&](const emit::Program& p) {
     if (places != p.manifest.tensors)
       storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
-    const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+    const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
     return measure_on_gpu(p.manifest, cubin, storage);
   };
-  const auto compile = [&](const emit::Program& p) { compile_cubin(p.source, p.manifest.target, cache); };
+  const auto compile = [&](const emit::Program& p) {
+    compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  };
   return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache, o.say, compile);
 }
 

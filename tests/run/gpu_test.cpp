@@ -19,17 +19,34 @@ TEST(Gpu, HandWrittenProgramRuns) {
   for (const emit::TensorPlace& t : p.manifest.tensors) {
     storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
   }
-  const Cubin cubin = compile_cubin(p.source, p.manifest.target, cache);
+  const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   const GpuRun r = run_on_gpu(p.manifest, cubin, storage, Timing::hot);
   EXPECT_EQ(unpack(p.manifest.tensors[2], storage[2]), hand_output());
   EXPECT_EQ(r.times.samples.size(), 200u);
+}
+
+TEST(Gpu, ProgramsOfEarlierTargetsAreCompiledForTheGpuThatIsThere) {
+  const Device h200{.name = "NVIDIA H200", .compute_capability = 90},
+      a100{.name = "NVIDIA A100", .compute_capability = 80};
+  EXPECT_EQ(architecture_for("sm_80", h200), "sm_90");
+  EXPECT_EQ(architecture_for("sm_89", h200), "sm_90");
+  EXPECT_EQ(architecture_for("sm_90a", h200), "sm_90a");
+  EXPECT_EQ(architecture_for("sm_80", a100), "sm_80");
+  for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90a"})
+    require_architecture(architecture_for(target, h200), h200);
+  EXPECT_EQ(message_of([&] { require_architecture(architecture_for("sm_89", a100), a100); }),
+            "target sm_89: its code does not run on the NVIDIA A100 here, which is sm_80; choose --target "
+            "sm_80 or --on emulator");
+  EXPECT_EQ(message_of([&] { require_architecture("sm_80", h200); }),
+            "target sm_80: its code does not run on the NVIDIA H200 here, which is sm_90; choose --target "
+            "sm_90a or --on emulator");
 }
 
 TEST(Gpu, WithoutOneTheReasonIsTold) {
   if (why_no_gpu().empty()) GTEST_SKIP() << "there is a GPU";
   const std::string reason = why_no_gpu();
   EXPECT_TRUE(reason.starts_with("CUDA driver: ") || reason.starts_with("GPU, ")) << reason;
-  EXPECT_EQ(message_of([] { require_target("sm_80"); }), reason);
+  EXPECT_EQ(message_of([] { require_architecture("sm_80"); }), reason);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Loads of 16 bytes that may begin at any element.
 //
-//   Vec<half_t, 8> v = load_anywhere<8>(row + k, edge(K - k, 8), last + 1);    // the first ones that exist, zeros behind them
+//   LoadAnywhere<half_t, 8> x[2];
+//   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);   // all are under way
+//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());                                  // zeros behind what exists
 //
-// The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. `end` is the
-// first element behind the tensor: where a word reaches past it, elements are loaded one by one. The emulator reads just the elements.
+// The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. Where a
+// word reaches past the tensor's end, elements are loaded one by one. The emulator reads just the elements.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -34,40 +36,67 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
   return result;
 }
 
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+
+/// N elements of type T, 16 bytes, on their way to registers.
+template <class T, int N>
+class LoadAnywhere {
+ public:
+  using Result = Vec<T, N>;
+  static_assert(sizeof(Result) == 16, "LoadAnywhere: 16 bytes");
+
 #if defined(ZELLIGE_EMULATE)
 
-template <int N, class T>
-ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::pointer<T>) {
-  using Result = Vec<typename unqualified<T>::type, N>;
-  static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
-  Result result{};
-  for (int i = 0; i < valid && i < N; ++i) result[i] = load<1>(from + i)[0];
-  return result;
-}
-
-#elif defined(__CUDACC__)
-
-template <int N, class T>
-ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
-  using Result = Vec<typename unqualified<T>::type, N>;
-  static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
-  Result result{};
-  if (valid <= 0) return result;
-  const auto address = reinterpret_cast<uint64_t>(from);
-  const auto shift = static_cast<uint32_t>(address % 16);
-  const bool second = shift + static_cast<uint32_t>(valid) * sizeof(T) > 16;
-  if (address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end)) {
-#pragma unroll
-    for (int i = 0; i < N; ++i)
-      if (i < valid) result[i] = from[i];
-    return result;
+  template <class P>
+  ZELLIGE_CALL void start(P from, int valid, P) {
+    value_ = {};
+    for (int i = 0; i < valid && i < N; ++i) value_[i] = load<1>(from + i)[0];
   }
-  const auto* words = reinterpret_cast<const Vec<uint32_t, 4>*>(address - shift);
-  const Vec<uint32_t, 4> low = words[0];
-  Vec<uint32_t, 4> high{};
-  if (second) high = words[1];
-  return shifted<Result>(low, high, shift, valid);
-}
+  ZELLIGE_CALL Result value() const { return value_; }
+
+ private:
+  Result value_{};
+
+#else
+
+  /// The first `valid` elements from `from` on; `end` is the first element behind the tensor. No branch waits for a load.
+  ZELLIGE_CALL void start(const T* from, int valid, const T* end) {
+    const auto address = reinterpret_cast<uint64_t>(from);
+    const uint32_t shift = address % 16;
+    const bool second = shift + static_cast<uint32_t>(valid) * sizeof(T) > 16;
+    from_ = from, valid_ = valid;
+    last_ = valid > 0 && address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end);
+    load_if(valid > 0 && !last_, address - shift, low_);
+    load_if(valid > 0 && !last_ && second, address - shift + 16, high_);
+  }
+  ZELLIGE_CALL Result value() const {
+    const auto shift = static_cast<uint32_t>(reinterpret_cast<uint64_t>(from_) % 16);
+    Result value = shifted<Result>(low_, high_, shift, valid_);
+    if (last_) {
+#pragma unroll
+      for (int i = 0; i < N; ++i)
+        if (i < valid_) value[i] = from_[i];
+    }
+    return value;
+  }
+
+ private:
+  /// By a predicate, since behind a branch the next load would not start before this one has come.
+  static ZELLIGE_CALL void load_if(bool there, uint64_t address, Vec<uint32_t, 4>& to) {
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n"
+        "@p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];\n}"
+        : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3])
+        : "l"(address), "r"(static_cast<uint32_t>(there)));
+  }
+
+  Vec<uint32_t, 4> low_{}, high_{};
+  const T* from_ = nullptr;
+  int valid_ = 0;
+  bool last_ = false;  // the words reach past the tensor's end
+
+#endif
+};
 
 #endif
 

@@ -27,11 +27,10 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
     const int tile = blockIdx.x / 2;
     const int bx = tile;
     Fragment<1, 128, 128, 1, 8, 1, 1> acc2;
-    acc2.clear();
     ring_at = ring_next++;
     ring.wait(ring_at);
     // s2 += A x B: 128x128x64 on wgmma m64n128k16, the first
-    issue_wgmma<half_t, 4>(acc2, k_major<128>(ring.tile(ring_at, 1) + warp / 4 * 8192), mn_major<128, 64>(ring.tile(ring_at, 0)));
+    issue_wgmma<half_t, 4>(acc2, k_major<128>(ring.tile(ring_at, 1) + warp / 4 * 8192), mn_major<128, 64>(ring.tile(ring_at, 0)), false);
     wgmma_commit();
     #pragma unroll 1
     for (int it = 0; it < 31; ++it) {
