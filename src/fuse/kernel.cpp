@@ -7,6 +7,7 @@
 #include "fuse/merge.hpp"
 #include "fuse/past.hpp"
 #include "fuse/tiles.hpp"
+#include "fuse/turn.hpp"
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
 #include "graph/ops.hpp"
@@ -89,7 +90,8 @@ bool is_ordinary(const graph::BlockGraph& b, const target::Target& target) {
 bool may_be_by_warpgroups(const graph::BlockGraph& b) {
   int products = 0, others = 0;
   for (const graph::BlockOp& op : b.ops)
-    if (op.kind != OpKind::input && op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop)
+    if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
+        !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
   return (products == 2 && b.loop >= plan::chained_trips) || (products > 0 && others == 0);
 }
@@ -106,7 +108,7 @@ class Making {
         for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
-          found_.push_back(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
+          offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
           for (const Tiles& s : splits(t, target_)) try_in_two(s);
         }
       } catch (const Fault&) {
@@ -137,6 +139,19 @@ class Making {
     k.ordinary = is_ordinary(b, target_);
     k.least = k.us * (may_be_by_warpgroups(b) && !k.ordinary ? hopeful_of_warpgroups : hopeful);
     return k;
+  }
+
+  /// As it is, and turned where its rows are few.
+  void offer(Kernel k) {
+    Kernel other = k;
+    bool any = false;
+    for (Part& p : other.parts)
+      if (auto block = turned(*p.block, target_)) {
+        p.block = std::make_shared<graph::BlockGraph>(*std::move(block));
+        any = true;
+      }
+    found_.push_back(std::move(k));
+    if (any) found_.push_back(finished(std::move(other)));
   }
 
   void try_in_two(const Tiles& t) {
@@ -192,7 +207,7 @@ class Making {
       way.parts.push_back(part(body_of(g, second, axes, after)));
       ways.push_back(finished(std::move(way)));
     }
-    if (!ways.empty()) found_.push_back(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));
+    if (!ways.empty()) offer(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));
   }
 
   const KernelGraph& g_;

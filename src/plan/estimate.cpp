@@ -72,6 +72,7 @@ class Estimate {
     const Shape& x = shape(op.inputs[0]);
     const Shape& y = shape(op.outputs[0]);
     if (op.kind == OpKind::matmul) return product(op, x, y);
+    if (op.kind == OpKind::permute) return;  // the same memory seen otherwise
     if (graph::is_elementwise(op.kind)) {
       k_.slots += extent(y) / 32 * slots_of(op.kind) * times(op);
       return;
@@ -114,6 +115,8 @@ class Estimate {
       return o.kind == OpKind::accum && o.inputs[0] == op.outputs[0];
     });
     const auto loaded = [&](int tensor) {
+      for (const BlockOp& o : block_.ops)
+        if (o.kind == OpKind::permute && o.outputs[0] == tensor) tensor = o.inputs[0];
       return std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
         return o.kind == OpKind::input && o.loop_dim >= 0 && o.outputs[0] == tensor;
       });

@@ -1,0 +1,118 @@
+#include "fuse/turn.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "graph/elementwise.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::OpKind;
+using graph::Shape;
+
+constexpr std::int64_t least_rows = 9, most_rows = 16;  // fewer waste half of a wgmma's 16 columns
+constexpr double busy = 0.73;  // the share of multiprocessors that draw all that memory gives, as plain products have it (product_tiles)
+constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, most_columns = 128;
+
+class Turning {
+ public:
+  explicit Turning(const BlockGraph& b) : from_(b), turned_(b.tensors.size(), -1) {
+    to_.grid = b.grid, to_.block = b.block, to_.loop = b.loop;
+    for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
+  }
+
+  std::optional<BlockGraph> run() {
+    for (const BlockOp& op : from_.ops)
+      if (!add(op)) return std::nullopt;
+    if (columns_ == 0) return std::nullopt;
+    to_.block = {columns_ / warpgroup_rows * warpgroup_threads, 1, 1};
+    return std::move(to_);
+  }
+
+ private:
+  const Shape& shape(int t) const { return from_.tensors[t].shape; }
+  bool is_turned(int t) const { return turned_[t] == t; }
+
+  int permuted(int t, const Shape& s) {
+    Shape order(s.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    to_.tensors.emplace_back();
+    const int out = static_cast<int>(to_.tensors.size()) - 1;
+    BlockOp op{OpKind::permute, {t}, {out}, {}};
+    op.attributes.sizes = std::move(order);
+    to_.ops.push_back(std::move(op));
+    return out;
+  }
+  /// The tile as the turned steps read it; -1: it has no rows and columns.
+  int as_turned(int t) {
+    if (turned_[t] < 0 && shape(t).size() >= 2) turned_[t] = permuted(t, shape(t));
+    return turned_[t];
+  }
+
+  bool add(const BlockOp& op) {
+    const bool of_turned = std::ranges::any_of(op.inputs, [&](int t) { return is_turned(t); });
+    if (op.kind == OpKind::matmul) return !of_turned && product(op);
+    if (op.kind == OpKind::output && of_turned) return store(op);
+    if (!of_turned) {
+      if (op.kind != OpKind::input && op.kind != OpKind::output &&
+          !from_.tensors[op.outputs[0]].after_loop)
+        return false;
+      to_.ops.push_back(op);
+      return true;
+    }
+    if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
+    BlockOp made = op;
+    for (int& t : made.inputs)
+      if ((t = as_turned(t)) < 0) return false;
+    turned_[op.outputs[0]] = op.outputs[0];
+    to_.ops.push_back(std::move(made));
+    return true;
+  }
+
+  bool product(const BlockOp& op) {
+    if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
+    const Shape& out = shape(op.outputs[0]);
+    const std::int64_t m = out[out.size() - 2], n = out.back();
+    if (m < least_rows || m > most_rows || graph::size(out) != m * n || n % warpgroup_rows != 0 ||
+        n > most_columns || (columns_ > 0 && n != columns_))
+      return false;
+    for (int t : op.inputs) {  // warpgroups read what TMA has brought
+      const auto loads = [&](const BlockOp& o) {
+        return o.kind == OpKind::input && o.loop_dim >= 0 && o.outputs[0] == t;
+      };
+      if (shape(t).size() != out.size() || std::ranges::none_of(from_.ops, loads)) return false;
+    }
+    columns_ = n;
+    BlockOp made = op;
+    made.inputs = {as_turned(op.inputs[1]), as_turned(op.inputs[0])};
+    turned_[op.outputs[0]] = op.outputs[0];
+    to_.ops.push_back(std::move(made));
+    return true;
+  }
+
+  bool store(const BlockOp& op) {
+    BlockOp made = op;
+    made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
+    to_.ops.push_back(std::move(made));
+    return true;
+  }
+
+  const BlockGraph& from_;
+  BlockGraph to_;
+  std::vector<int> turned_;  // by tile: itself where it is turned, the permuted one where there is one, else -1
+  std::int64_t columns_ = 0;
+};
+
+}  // namespace
+
+std::optional<BlockGraph> turned(const BlockGraph& b, const target::Target& target) {
+  if (static_cast<double>(b.grid.count()) < busy * target.multiprocessors) return std::nullopt;
+  return Turning(b).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,19 @@
+// Products of few rows, turned: the columns of the weights become the rows of wgmma's accumulator.
+//
+//   if (auto block = turned(*part.block)) ...    // of a block graph whose tensors have shapes
+//
+// (16 x K) (K x 64) fills a quarter of an m64n64k16; (64 x K) (K x 16) fills an m64n16k16, and both operands come by TMA. Tiles are
+// permuted where they are loaded and stored, which moves nothing: a permuted tile is the same memory seen otherwise.
+#pragma once
+#include <optional>
+
+#include "graph/graph.hpp"
+#include "target/target.hpp"
+
+namespace zellige::fuse {
+
+/// None where warps are as good (fewer rows than 9 or more than 16, columns that are no 64 or 128, too few blocks to keep the memory busy),
+/// where the loop does more than multiply what it loads, or where a step behind it is not elementwise.
+std::optional<graph::BlockGraph> turned(const graph::BlockGraph&, const target::Target&);
+
+}  // namespace zellige::fuse
