@@ -1,5 +1,6 @@
 #include "emit/kernel_text.hpp"
 #include "plan/copies.hpp"
+#include "plan/tile_walk.hpp"
 
 namespace zellige::emit {
 
@@ -131,6 +132,9 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
     const int size = graph::bytes(n.dtype);
+    const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, task.node);
+    const char* cp_async = once ? "cp_async_hint" : "cp_async";
+    const char* hint = once ? ", CacheHint::evict_first" : "";
     const std::string loaded = fmt::format("load<{}>({})", V, source);
     if (copy.anywhere) {
       const std::string one = batched ? fmt::format("x[{}]", share.step) : "x";
@@ -142,13 +146,14 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     } else if (batched) {
       out_.line("store({}, x[{}]);", target, share.step);
     } else if (whole && copy.async()) {
-      out_.line("cp_async<{}>({}, {});", copy.bytes, target, source);
+      out_.line("{}<{}>({}, {}{});", cp_async, copy.bytes, target, source, hint);
     } else if (whole) {
       out_.line("store({}, {});", target, loaded);
     } else {
       out_.line("const int valid = {};", valid);
       if (copy.async()) {
-        out_.line("cp_async<{}>({}, {}, {});", copy.bytes, target, source, Index::named("valid") * size);
+        out_.line("{}<{}>({}, {}, {}{});", cp_async, copy.bytes, target, source, Index::named("valid") * size,
+                  hint);
       } else {
         out_.line("{} x{{}};", type);
         out_.line("if (valid > 0) x = {};", loaded);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "graph/elementwise.hpp"
 
@@ -14,8 +15,9 @@ using graph::BlockOp;
 using graph::OpKind;
 using graph::Shape;
 
-constexpr std::int64_t least_rows = 9, most_rows = 16;  // fewer waste half of a wgmma's 16 columns
-constexpr double busy = 0.73;  // the share of multiprocessors that draw all that memory gives, as plain products have it (product_tiles)
+constexpr std::int64_t rows = 16;  // a wgmma's columns
+constexpr double busy =
+    0.73;  // the share of multiprocessors that draw all that memory gives, as plain products have it (product_tiles)
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, most_columns = 128;
 
 class Turning {
@@ -58,12 +60,10 @@ class Turning {
     const bool of_turned = std::ranges::any_of(op.inputs, [&](int t) { return is_turned(t); });
     if (op.kind == OpKind::matmul) return !of_turned && product(op);
     if (op.kind == OpKind::output && of_turned) return store(op);
+    if (op.kind == OpKind::input && op.loop_dim >= 0) brought_.insert(op.outputs[0]);
     if (!of_turned) {
-      if (op.kind != OpKind::input && op.kind != OpKind::output &&
-          !from_.tensors[op.outputs[0]].after_loop)
-        return false;
       to_.ops.push_back(op);
-      return true;
+      return std::ranges::none_of(op.inputs, [&](int t) { return brought_.count(t) > 0; });
     }
     if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
     BlockOp made = op;
@@ -78,15 +78,11 @@ class Turning {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
-    if (m < least_rows || m > most_rows || graph::size(out) != m * n || n % warpgroup_rows != 0 ||
-        n > most_columns || (columns_ > 0 && n != columns_))
+    if (m != rows || graph::size(out) != m * n || n % warpgroup_rows != 0 || n > most_columns ||
+        (columns_ > 0 && n != columns_))
       return false;
-    for (int t : op.inputs) {  // warpgroups read what TMA has brought
-      const auto loads = [&](const BlockOp& o) {
-        return o.kind == OpKind::input && o.loop_dim >= 0 && o.outputs[0] == t;
-      };
-      if (shape(t).size() != out.size() || std::ranges::none_of(from_.ops, loads)) return false;
-    }
+    for (int t : op.inputs)  // warpgroups read what TMA has brought
+      if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
     made.inputs = {as_turned(op.inputs[1]), as_turned(op.inputs[0])};
@@ -104,7 +100,9 @@ class Turning {
 
   const BlockGraph& from_;
   BlockGraph to_;
-  std::vector<int> turned_;  // by tile: itself where it is turned, the permuted one where there is one, else -1
+  std::set<int> brought_;  // tiles of each iteration
+  std::vector<int>
+      turned_;  // by tile: itself where it is turned, the permuted one where there is one, else -1
   std::int64_t columns_ = 0;
 };
 

@@ -12,8 +12,8 @@
 
 namespace zellige::fuse {
 
-/// None where warps are as good (fewer rows than 9 or more than 16, columns that are no 64 or 128, too few blocks to keep the memory busy),
-/// where the loop does more than multiply what it loads, or where a step behind it is not elementwise.
+/// None where the rows are not 16 or the columns no 64 or 128, where so few blocks would not draw all that memory gives, where the loop does
+/// more than multiply what it loads, or where a step behind it is not elementwise.
 std::optional<graph::BlockGraph> turned(const graph::BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

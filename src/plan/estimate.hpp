@@ -5,8 +5,9 @@
 
 namespace zellige::plan {
 
-/// Iterations from which two products of a loop, one behind the other, are expected to be a chain on warpgroups.
-inline constexpr std::int64_t chained_trips = 16;
+/// Iterations from which two products of a loop, one behind the other, are expected to be a chain on warpgroups, as `warpgroups` takes
+/// them.
+inline constexpr std::int64_t chained_trips = 2;
 
 /// Of one custom operator; microseconds.
 double estimate(const graph::KernelGraph&, int op, const target::Target&);

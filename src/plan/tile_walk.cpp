@@ -45,7 +45,7 @@ TileWalk tile_walk(const KernelPlan& plan) {
 }
 
 bool passes_once(const KernelPlan& plan, int load) {
-  if (plan.constants.count(load) == 0 || !plan.boxed(load)) return false;
+  if (plan.constants.count(load) == 0) return false;
   const graph::Dim3& grid = plan.program.grid;
   std::int64_t tiles = 1;
   for (const Split& s : plan.program.nodes[load].splits)

@@ -39,7 +39,8 @@ TEST(FuseGoldens, Programs) {
 
 TEST(FuseGoldens, PartsOfModels) {
   for (const char* name : {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention",
-                           "plain_attention_causal", "residual_rms_norm", "rms_qkv_rope", "cross_entropy"}) {
+                           "plain_attention_causal", "residual_rms_norm", "rms_qkv_rope", "cross_entropy",
+                           "norm_gated_mlp_b16"}) {
     const auto start = std::chrono::steady_clock::now();
     const graph::KernelGraph g =
         graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);

@@ -1,4 +1,4 @@
-// What the L2 cache should do with the lines of a TMA or bulk copy: the policies that createpolicy makes, as
+// What the L2 cache should do with the lines of an asynchronous copy: the policies that createpolicy makes, as
 // the constants that they are.
 #pragma once
 

@@ -2,11 +2,14 @@
 //
 //   cp_async<16>(tile + i, source + i);            // 4, 8 or 16 bytes, both sides aligned to that
 //   cp_async<16>(tile + i, source + i, valid);     // the first `valid` bytes; zeros after them
+//   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // of 16 bytes: what the L2 does with the lines
+//   cp_async_hint<16>(tile + i, source + i, valid, CacheHint::evict_first);
 //   cp_async_commit();                             // closes a group
 //   cp_async_wait<1>();                            // all but the newest group have arrived for this thread
 //   cp_async_wait<0>();                            // all, also what no group was closed over
 #pragma once
 
+#include <zellige/atom/cache_hint.hpp>
 #include <zellige/atom/pointer.hpp>
 
 namespace zellige {
@@ -24,6 +27,17 @@ inline constexpr bool zero_waits_for_all = false;
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes = Bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
+  emulate::cp_async(to, from, Bytes, valid_bytes);
+}
+template <int Bytes, class T, class U>
+ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, CacheHint) {
+  static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
+  emulate::cp_async(to, from, Bytes, Bytes);
+}
+template <int Bytes, class T, class U>
+ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes,
+                                CacheHint) {
+  static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
@@ -66,6 +80,23 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
                  "n"(Bytes), "r"(valid_bytes)
                  : "memory");
   }
+}
+
+template <int Bytes>
+ZELLIGE_CALL void cp_async_hint(void* to, const void* from, CacheHint hint) {
+  static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
+  asm volatile(
+      "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(smem_address(to)),
+      "l"(__cvta_generic_to_global(from)), "l"(static_cast<uint64_t>(hint))
+      : "memory");
+}
+template <int Bytes>
+ZELLIGE_CALL void cp_async_hint(void* to, const void* from, unsigned valid_bytes, CacheHint hint) {
+  static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
+  asm volatile(
+      "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(smem_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(valid_bytes), "l"(static_cast<uint64_t>(hint))
+      : "memory");
 }
 
 ZELLIGE_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

@@ -1,0 +1,95 @@
+// Products of few rows, turned: the same values, on warpgroups, and only where that pays.
+#include "fuse/turn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "emit/emit.hpp"
+#include "fuse/assemble.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+#include "graph/validate.hpp"
+#include "run/run.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::KernelGraph;
+using graph::OpKind;
+using graph::Tensor;
+
+constexpr std::int64_t wide = 98 * 64;  // columns: so many blocks of 64 keep an H200's memory busy
+
+Tensor gated(Builder& b, std::int64_t rows, std::int64_t columns = wide) {
+  const Tensor x = b.input("X", {rows, 128});
+  return silu(matmul(x, b.input("G", {128, columns}))) * matmul(x, b.input("U", {128, columns}));
+}
+
+/// Kernels of the whole graph whose first part is turned.
+std::vector<Kernel> turned_kernels(const KernelGraph& g) {
+  std::vector<int> ops;
+  for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));
+  std::string why;
+  std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+  EXPECT_FALSE(found.empty()) << g.name << ": " << why;
+  std::erase_if(found, [](const Kernel& k) {
+    return std::ranges::none_of(k.parts[0].block->ops,
+                                [](const graph::BlockOp& op) { return op.kind == OpKind::permute; });
+  });
+  return found;
+}
+
+KernelGraph fused(const KernelGraph& g, const Kernel& k) { return assemble(g, {{k.ops, {k}, 0}}).graph; }
+
+void expect_turned(const KernelGraph& g) {
+  const std::vector<Kernel> found = turned_kernels(g);
+  const auto by_warpgroups = std::ranges::find_if(found, [&](const Kernel& k) {
+    return emit::transpile(fused(g, k), target::find("sm_90a")).source.find("on wgmma m64n16k16") !=
+           std::string::npos;
+  });
+  ASSERT_NE(by_warpgroups, found.end()) << g.name;
+  const KernelGraph h = fused(g, *by_warpgroups);
+  EXPECT_NO_THROW(graph::validate(h)) << g.name;
+  const search::Equality e = search::equal(g, h);
+  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "turned") << graph::to_json(h);
+  const run::RunResult r =
+      run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  EXPECT_EQ(r.status, run::Status::correct) << g.name << ": " << r.reason;
+}
+
+TEST(Turn, TwoProductsOfTheSameRows) {
+  Builder b("gated");
+  b.output(gated(b, 16), "Y");
+  expect_turned(b.build());
+}
+
+TEST(Turn, WhatMeetsTheProductIsTurnedToo) {
+  Builder b("with_others");
+  b.output((gated(b, 16) * b.input("row", {1, wide}) + b.input("R", {16, wide})) * b.input("column", {16, 1}),
+           "Y");
+  expect_turned(b.build());
+}
+
+TEST(Turn, OnlyWhereItPays) {
+  for (const std::int64_t rows : {1, 8, 12, 17, 64}) {
+    Builder b("rows");
+    b.output(gated(b, rows), "Y");
+    EXPECT_TRUE(turned_kernels(b.build()).empty()) << rows << " rows";
+  }
+  Builder few("few_blocks");
+  few.output(gated(few, 16, 64 * 64), "Y");
+  EXPECT_TRUE(turned_kernels(few.build()).empty()) << "64 blocks draw half of what memory gives";
+}
+
+TEST(Turn, WhatIsNoPlainEpilogueIsLeft) {
+  Builder b("norm_in_the_loop");
+  b.output(matmul(rms_norm(b.input("X", {16, 128})), b.input("W", {128, wide})), "Y");
+  EXPECT_TRUE(turned_kernels(b.build()).empty()) << "the loop squares and sums, too";
+}
+
+}  // namespace
+}  // namespace zellige::fuse
