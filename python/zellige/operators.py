@@ -6,6 +6,8 @@ floating-point dtypes of 16 bits or more become float32 first.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from . import dtypes
 from ._native import Error
@@ -58,7 +60,7 @@ def _dim(x, dim: int) -> int:
 # ---- Products ----
 
 
-def matmul(x, y, tf32: bool = False):
+def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
     """Products of matrices over the last two dimensions; the others are batches and broadcast. A vector is a row on the left, a
     column on the right. `tf32` rounds operands of float32 to 10 bits of mantissa first. e4m3 and e5m2 give float32."""
     if isinstance(x, Array) or isinstance(y, Array):
@@ -86,84 +88,84 @@ def _reshaped(x, shape, what):
 # ---- Elementwise, of one array ----
 
 
-def exp(x):
+def exp(x: Any) -> Any:
     """e to the x."""
     return _call("exp", (x,))
 
 
-def log(x):
+def log(x: Any) -> Any:
     """The natural logarithm."""
     return _call("log", (x,))
 
 
-def square(x):
+def square(x: Any) -> Any:
     """x times x."""
     return _call("square", (x,))
 
 
-def sqrt(x):
+def sqrt(x: Any) -> Any:
     """The square root."""
     return _call("sqrt", (x,))
 
 
-def rsqrt(x):
+def rsqrt(x: Any) -> Any:
     """1 / sqrt(x)."""
     return _call("rsqrt", (x,))
 
 
-def neg(x):
+def neg(x: Any) -> Any:
     """-x."""
     return _call("neg", (x,))
 
 
-def abs(x):  # noqa: A001 (the operator's name)
+def abs(x: Any) -> Any:  # noqa: A001 (the operator's name)
     """The magnitude."""
     return _call("abs", (x,))
 
 
-def sin(x):
+def sin(x: Any) -> Any:
     """The sine of x radians."""
     return _call("sin", (x,))
 
 
-def cos(x):
+def cos(x: Any) -> Any:
     """The cosine of x radians."""
     return _call("cos", (x,))
 
 
-def tanh(x):
+def tanh(x: Any) -> Any:
     """The hyperbolic tangent."""
     return _call("tanh", (x,))
 
 
-def sigmoid(x):
+def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
     return _call("sigmoid", (x,))
 
 
-def silu(x):
+def silu(x: Any) -> Any:
     """x / (1 + exp(-x))."""
     return _call("silu", (x,))
 
 
-def relu(x):
+def relu(x: Any) -> Any:
     """max(x, 0)."""
     return _call("relu", (x,))
 
 
-def gelu(x, approximate: str = "none"):
+def gelu(x: Any, approximate: str = "none") -> Any:
     """x/2 (1 + erf(x / sqrt 2)); with `approximate="tanh"` x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
     if approximate not in ("none", "tanh"):
         raise Error(f"gelu: expected approximate to be none or tanh, found {approximate}")
     return _call("gelu" if approximate == "none" else "gelu_tanh", (x,))
 
 
-def clamp(x, lo: float, hi: float):
+def clamp(x: Any, lo: float, hi: float) -> Any:
     """min(max(x, lo), hi)."""
     return _call("clamp", (x,), lo=_number(lo), hi=_number(hi))
 
 
-def cast(x, dtype, saturate: bool = False):
+def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
     """x in another dtype, rounded to nearest; with `saturate` what is past its end becomes its last number."""
     name = dtypes.name_of(dtype)
     if isinstance(x, Array):
@@ -183,27 +185,27 @@ def _pair(op, x, y, swapped=None):
     return _call(op, (x, y))
 
 
-def add(x, y):
+def add(x: Any, y: Any) -> Any:
     """x + y."""
     return _pair("add", x, y, add)
 
 
-def sub(x, y):
+def sub(x: Any, y: Any) -> Any:
     """x - y."""
     return _pair("sub", x, y, lambda a, s: add(neg(a), s))
 
 
-def mul(x, y):
+def mul(x: Any, y: Any) -> Any:
     """x times y."""
     return _pair("mul", x, y, mul)
 
 
-def div(x, y):
+def div(x: Any, y: Any) -> Any:
     """x / y."""
     return _pair("div", x, y, lambda a, s: pow(a, -1) if s == 1 else mul(pow(a, -1), s))
 
 
-def pow(x, y):  # noqa: A001
+def pow(x: Any, y: Any) -> Any:  # noqa: A001
     """x to the y. A number to the power of an array is exp(y ln x), for positive numbers."""
     if isinstance(x, Array) and is_scalar(y) and y == 2:
         return square(x)
@@ -216,47 +218,47 @@ def _exponential(a, s):
     return exp(mul(a, math.log(s)))
 
 
-def maximum(x, y):
+def maximum(x: Any, y: Any) -> Any:
     """The larger; NaN if either is."""
     return _pair("maximum", x, y, maximum)
 
 
-def minimum(x, y):
+def minimum(x: Any, y: Any) -> Any:
     """The smaller; NaN if either is."""
     return _pair("minimum", x, y, minimum)
 
 
-def eq(x, y):
+def eq(x: Any, y: Any) -> Any:
     """1 where x = y, else 0, in the operands' dtype, as all comparisons are."""
     return _pair("eq", x, y, eq)
 
 
-def ne(x, y):
+def ne(x: Any, y: Any) -> Any:
     """1 where x differs from y or one is NaN."""
     return _pair("ne", x, y, ne)
 
 
-def lt(x, y):
+def lt(x: Any, y: Any) -> Any:
     """1 where x < y."""
     return _pair("lt", x, y, gt)
 
 
-def le(x, y):
+def le(x: Any, y: Any) -> Any:
     """1 where x <= y."""
     return _pair("le", x, y, ge)
 
 
-def gt(x, y):
+def gt(x: Any, y: Any) -> Any:
     """1 where x > y."""
     return _pair("gt", x, y, lt)
 
 
-def ge(x, y):
+def ge(x: Any, y: Any) -> Any:
     """1 where x >= y."""
     return _pair("ge", x, y, le)
 
 
-def where(condition, x, y):
+def where(condition: Any, x: Any, y: Any) -> Any:
     """x where the condition is not 0, else y, of which either may be a number."""
     if not any(isinstance(a, Array) for a in (condition, x, y)):
         return _call("where", (condition, x, y))
@@ -291,52 +293,52 @@ def _along(op, x, dim, keepdim):
     return x
 
 
-def sum(x, dim=None, keepdim: bool = False):  # noqa: A001
+def sum(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:  # noqa: A001
     """The sum along one dimension, several, or all (None); `keepdim` keeps them as 1."""
     return _along("sum", x, dim, keepdim)
 
 
-def mean(x, dim=None, keepdim: bool = False):
+def mean(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """The mean along dimensions."""
     return _along("mean", x, dim, keepdim)
 
 
-def amax(x, dim=None, keepdim: bool = False):
+def amax(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """The maximum along dimensions; NaN wins."""
     return _along("amax", x, dim, keepdim)
 
 
-def amin(x, dim=None, keepdim: bool = False):
+def amin(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """The minimum along dimensions; NaN wins."""
     return _along("amin", x, dim, keepdim)
 
 
-def logsumexp(x, dim: int, keepdim: bool = False):
+def logsumexp(x: Any, dim: int, keepdim: bool = False) -> Any:
     """ln of the sum of exp along one dimension."""
     return _call("logsumexp", (x,), dim=_dim(x, dim), keepdim=keepdim)
 
 
-def softmax(x, dim: int = -1):
+def softmax(x: Any, dim: int = -1) -> Any:
     """exp(x - max) / sum of them, along one dimension."""
     return _call("softmax", (x,), dim=_dim(x, dim))
 
 
-def safe_softmax(x, dim: int = -1):
+def safe_softmax(x: Any, dim: int = -1) -> Any:
     """softmax that is 0 where a row is -inf alone."""
     return _call("safe_softmax", (x,), dim=_dim(x, dim))
 
 
-def log_softmax(x, dim: int = -1):
+def log_softmax(x: Any, dim: int = -1) -> Any:
     """x - max - ln of the sum of exp(x - max), along one dimension."""
     return _call("log_softmax", (x,), dim=_dim(x, dim))
 
 
-def rms_norm(x, weight=None, eps: float = 0.0):
+def rms_norm(x: Any, weight: Any = None, eps: float = 0.0) -> Any:
     """x / sqrt(mean of squares over the last dimension + eps), times the weight, of shape (last dimension)."""
     return _call("rms_norm", (x,) if weight is None else (x, weight), eps=eps)
 
 
-def layer_norm(x, weight=None, bias=None, eps: float = 0.0):
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 0.0) -> Any:
     """c / sqrt(mean of c^2 + eps), c = x - mean over the last dimension; times the weight, plus the bias."""
     if weight is None and bias is not None:
         raise Error("layer_norm: expected a weight beside the bias, found none")
@@ -346,12 +348,12 @@ def layer_norm(x, weight=None, bias=None, eps: float = 0.0):
 # ---- Views and joins ----
 
 
-def permute(x, dims):
+def permute(x: Any, dims: Sequence[int]) -> Any:
     """Dimension dims[d] of x comes at d."""
     return _call("permute", (x,), dims=[_dim(x, d) for d in dims])
 
 
-def reshape(x, shape):
+def reshape(x: Any, shape: Sequence[int]) -> Any:
     """The same elements in row-major order; one extent may be -1, which is what is left."""
     shape = [shape] if isinstance(shape, int) else list(shape)
     if shape.count(-1) == 1:
@@ -363,26 +365,26 @@ def reshape(x, shape):
     return _call("reshape", (x,), shape=shape)
 
 
-def expand(x, shape):
+def expand(x: Any, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps an extent."""
     ahead = len(shape) - len(x.shape)
     shape = [x.shape[i - ahead] if n == -1 and i >= ahead else n for i, n in enumerate(shape)]
     return _call("expand", (x,), shape=shape)
 
 
-def slice(x, dim: int, start: int, end: int):  # noqa: A001
+def slice(x: Any, dim: int, start: int, end: int) -> Any:  # noqa: A001
     """Elements start up to, not including, end along a dimension."""
     return _call("slice", (x,), dim=_dim(x, dim), start=start, end=end)
 
 
-def concat(arrays, dim: int = 0):
+def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
     """Arrays one behind the other along a dimension."""
     arrays = list(arrays)
     first = next((a for a in arrays if isinstance(a, Array)), arrays[0])
     return arrays[0] if len(arrays) == 1 else _call("concat", arrays, dim=_dim(first, dim))
 
 
-def split(x, sizes, dim: int = 0):
+def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """Parts of these sizes along a dimension; a number is the size of each, the last one's may be less."""
     dim = _dim(x, dim)
     if isinstance(sizes, int):
@@ -391,18 +393,18 @@ def split(x, sizes, dim: int = 0):
     return _call("split", (x,), results=len(sizes), dim=dim, sizes=list(sizes))
 
 
-def mask(x, *, tril=None, triu=None, length=None, value: float = -math.inf, dims=(-2, -1)):
+def mask(x: Any, *, tril: int | None = None, triu: int | None = None, length: Any = None, value: float = -math.inf, dims: Sequence[int] = (-2, -1)) -> Any:
     """x where j - i <= tril, j - i >= triu and j < length, as far as they are given, else `value`; i and j are the coordinates
     along `dims`. tril=0 is a causal mask."""
     return _call("mask", (x,), tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
 
 
-def rotary(x, cos, sin):
+def rotary(x: Any, cos: Any, sin: Any) -> Any:
     """Each pair of the last dimension turns, (a, b) to (a cos - b sin, b cos + a sin); pairs lie in its two halves."""
     return _call("rotary", (x, cos, sin))
 
 
-def rotary_interleaved(x, cos, sin):
+def rotary_interleaved(x: Any, cos: Any, sin: Any) -> Any:
     """The same of pairs that lie side by side."""
     return _call("rotary_interleaved", (x, cos, sin))
 
@@ -410,17 +412,17 @@ def rotary_interleaved(x, cos, sin):
 # ---- Rows by number ----
 
 
-def gather(x, numbers):
+def gather(x: Any, numbers: Any) -> Any:
     """Row numbers[i, ...] of x in place of each number, which are int32."""
     return _call("gather", (x, numbers))
 
 
-def scatter(x, numbers, updates):
+def scatter(x: Any, numbers: Any, updates: Any) -> Any:
     """x, but its row numbers[i, ...] is updates[i, ...]; each number at most once."""
     return _call("scatter", (x, numbers, updates))
 
 
-def slice_scatter(x, part, dim: int, start):
+def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
     """x, but along a dimension it is the part from `start` on, a number or an int32 array of shape (1)."""
     dim = _dim(x, dim)
     if isinstance(x, Array) and is_scalar(start):
@@ -430,7 +432,7 @@ def slice_scatter(x, part, dim: int, start):
     return _call("slice_scatter", (x, part), dim=dim, start=start)
 
 
-def in_place(y, x):
+def in_place(y: Any, x: Any) -> Any:
     """Says that y, made of x by scatter or slice_scatter, takes the memory of x, an argument: a cache that is changed where it
     lies. Returns y. Of NumPy and torch arrays, x becomes y and is returned."""
     if not isinstance(y, Array):

@@ -402,7 +402,9 @@ class Nest {
       int width = 1;
       if (p.vector > 1 && n.shape[p.inner] > 1 && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);
-        while (p.shift % width != 0) width /= 2;
+        const Split& along = n.splits[p.inner];  // an access that begins before the end ends there, too
+        while (p.shift % width != 0 || (along.overhang && (along.offset + along.extent) % width != 0))
+          width /= 2;
       }
       return read(std::move(item), n.shape, p, 1, width);
     }
