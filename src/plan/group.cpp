@@ -222,7 +222,8 @@ class Grouping {
     const Section finish_section = n.carried ? Section::after : n.section;
     if (operand >= 0) {
       const Node& x = node(operand);
-      const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
+      int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
+      if (c >= 0 && by_threads(plan_.contexts[c].row)) c = -1;
       if (c >= 0 && whole_lines(plan_.contexts[c])) {
         finish_reduce(i, operand, c, -1, finish_section);
         plan_.context_of[i] = context(lines(plan_.contexts[c]));
@@ -327,7 +328,7 @@ class Grouping {
     plan_.copies[i] = copy;
     int c = register_context(n.in[0], n.shape, Section::after);
     if (c >= 0 && plan_.contexts[c].replicated()) c = -1;  // neighbours in memory lie in neighbouring threads
-    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8) {
+    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 && !leaves_at_once(plan_.contexts[c], inner)) {
       // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
       const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       const int t = task(TaskKind::to_shared, Section::after, i, c, b);

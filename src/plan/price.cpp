@@ -7,6 +7,7 @@
 
 #include "plan/copies.hpp"
 #include "plan/predict.hpp"
+#include "plan/select.hpp"
 #include "plan/warpgroup_chain.hpp"
 
 namespace zellige::plan {
@@ -112,6 +113,8 @@ class Pricing {
     for (const Task& t : plan_.tasks)
       if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce)
         registers += static_cast<double>(plan_.contexts[t.context].values());
+    for (const auto& [node, m] : plan_.matmuls)  // and what a step of it reads
+      if (m.by_threads()) registers = std::max(registers, 24.0 + 1.5 * accumulator_registers(m, m.warps));
     registers = std::clamp<double>(registers, 32, target_.registers_per_thread);
     const double by_registers = target_.registers_per_multiprocessor / (registers * threads_),
                  by_threads = static_cast<double>(target_.threads_per_multiprocessor) / threads_,
@@ -187,6 +190,12 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
+  /// Of all warps of a block, those past the tile's edges too.
+  double multiply_adds(const Node& n, const MatmulChoice& m) const {
+    const std::int64_t steps = m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
+    return static_cast<double>(steps * m.row->cycles) * trips_of(n);
+  }
+
   /// What the plan executes, a block.
   void counted() {
     const Counts c = predict(plan_);
@@ -205,10 +214,11 @@ class Pricing {
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
                               static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
       if (!m.row) k.slots += products / 32;
+      if (m.by_threads()) k.slots += multiply_adds(n, m) / target_.costs.sustained_fma;
     }
     double warp_cycles = 0, group_cycles = 0;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.row) {
+      if (m.row && !m.by_threads()) {
         double& most = m.by_warpgroup() ? group_cycles : warp_cycles;
         most = std::max<double>(most, m.row->cycles);
       }
