@@ -14,13 +14,23 @@ std::string KernelText::fragment_type(const Context& c) const {
   const plan::WarpLayout w = plan::warps(c);
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  const Instruction* product = c.row ? c.row : c.of;
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.turns(), w.b, w.m, w.n, w.k,
-                     plan::by_threads(c.row) ? fmt::format(", {}", c.row->name) : "");
+                     plan::by_threads(product) ? fmt::format(", {}", product->name) : "");
 }
 
 /// What a thread holds side by side of a fragment, as Fragment calls it.
 std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
+
+/// Which of so many lanes that share a sum, or hold the same, a lane is; and the arguments of what goes among them.
+std::string KernelText::lane_among(const Context& c, int lanes) {
+  const int step = c.lane_step();
+  return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
+}
+std::string KernelText::lanes_of(const Context& c) {
+  return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
+}
 
 bool KernelText::open_threads(const Context& c) {
   if (c.threads() >= threads()) return false;
@@ -253,7 +263,7 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   std::optional<Index> limit;
   if (item.edge > 0) limit = item.edge;
   if (nest.context->replicated()) {
-    out_.open("if (lane % {} == 0) {{", nest.context->holders());
+    out_.open("if ({} == 0) {{", lane_among(*nest.context, nest.context->holders()));
     write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
     return out_.close();
   }

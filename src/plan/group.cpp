@@ -222,8 +222,7 @@ class Grouping {
     const Section finish_section = n.carried ? Section::after : n.section;
     if (operand >= 0) {
       const Node& x = node(operand);
-      int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
-      if (c >= 0 && by_threads(plan_.contexts[c].row)) c = -1;
+      const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
       if (c >= 0 && whole_lines(plan_.contexts[c])) {
         finish_reduce(i, operand, c, -1, finish_section);
         plan_.context_of[i] = context(lines(plan_.contexts[c]));

@@ -64,6 +64,11 @@ int outer_wavefronts(const Instruction& row, int side) {
   return all;
 }
 
+std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t tiles = ceil_div(ceil_div(c.m, c.row->m), w.m);
+  return c.row->k * (tiles * target::thread_rows(*c.row) + target::thread_columns(*c.row));
+}
+
 std::vector<std::vector<OuterLoad::At>> together(const OuterLoad& load) {
   const int phase = lanes_of_a_phase(load);
   std::vector<std::vector<OuterLoad::At>> result;

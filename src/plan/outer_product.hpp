@@ -27,6 +27,9 @@ std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_
 /// Wavefronts of these where no two lanes conflict, for a side that runs along K.
 int outer_wavefronts(const Instruction& row, int side);
 
+/// Registers of what a thread reads in one step over K.
+std::int64_t operand_registers(const MatmulChoice&, const WarpLayout&);
+
 /// What the swizzle is asked for: of each load what goes through the banks together, each place once.
 std::vector<std::vector<OuterLoad::At>> together(const OuterLoad&);
 

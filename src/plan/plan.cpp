@@ -6,6 +6,7 @@
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/predict.hpp"
+#include "plan/registers.hpp"
 #include "plan/select.hpp"
 #include "plan/share.hpp"
 #include "plan/simplify.hpp"
@@ -59,6 +60,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, wishes.blocks);
     let_next_start(kernel, plan.program, target);
+    bound_registers(kernel, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     if (kernel.trips)

@@ -21,9 +21,10 @@ constexpr std::int64_t rows_of_a_stream = 16, long_rows = 8192;
 constexpr ProductTile narrow{16, 16, 256, 128}, wide{16, 32, 256, 128}, wide_and_long{16, 32, 512, 128};
 /// On ordinary multiply-adds: 8 x 8, 8 x 4 or 4 x 4 sums a thread; few rows are a stream of weights, whose K warps share.
 constexpr ProductTile without_tensor_cores[] = {
-    {128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128}, {64, 64, 32, 64},   {64, 64, 32, 128},
-    {64, 32, 32, 64},    {32, 64, 32, 64},   {32, 32, 64, 128},  {16, 64, 64, 128},  {16, 32, 128, 128},
-    {8, 64, 128, 128},   {8, 32, 256, 256},  {4, 32, 256, 256},  {64, 16, 128, 128}, {32, 4, 256, 256}};
+    {128, 128, 32, 256}, {128, 64, 32, 256},  {64, 128, 32, 256},  {128, 64, 32, 128}, {64, 128, 32, 128},
+    {64, 64, 32, 128},   {64, 64, 64, 256},   {64, 32, 64, 128},   {32, 64, 64, 128},  {32, 32, 64, 128},
+    {16, 64, 64, 128},   {16, 32, 128, 128},  {8, 64, 128, 128},   {8, 32, 256, 256},  {4, 32, 256, 256},
+    {64, 16, 128, 128},  {32, 4, 256, 256}};
 constexpr ProductTile of_integers[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
 constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
 constexpr ProductTile by_warpgroups[] = {
@@ -119,14 +120,15 @@ class Choice {
   }
 
   /// Ordinary multiply-adds, several blocks of a multiprocessor at a time: issued in its four quarters, what they read of shared memory,
-  /// bytes from the L2. A block alone leaves quarters idle between its steps.
+  /// bytes from the L2. Few warps cannot hide the barriers and the loads of each other.
   double us_of_threads(const ProductTile& t) const {
-    constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128;
+    constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
     const auto m = static_cast<double>(std::min(t.m, size_.m)), n = static_cast<double>(std::min(t.n, size_.n)),
                warps = static_cast<double>(t.threads) / 32;
     const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
     const double sums = m * n / static_cast<double>(t.threads);  // of a thread
-    const double fma = m * n / lanes / target_.costs.sustained_fma * std::max(1.0, 4 / warps / each);
+    const double quarter = warps / 4 * std::clamp(threads_at_a_time / (32 * warps), 1.0, each);
+    const double fma = m * n / lanes / target_.costs.sustained_fma / std::min(1.0, 0.65 + 0.25 * (quarter - 1));
     // A thread of s sums reads about sqrt(s) of either operand for each of K, in half wavefronts of 16 bytes.
     const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
                         (m + n) * 4 / line;

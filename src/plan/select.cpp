@@ -36,12 +36,19 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
+/// Of outer products: with more than 64 sums and what they read fewer blocks find room, with many more registers run out.
+double crowded(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
+  return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
+}
+
 /// Cycles of a multiprocessor a pass: its four quarters multiply, shared memory serves all warps together.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
   const double multiplying = 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
                loading = static_cast<double>(one.loads) * w.count();
-  if (c.by_threads()) return std::max(multiplying, loading) + overlooked * std::min(multiplying, loading);
+  if (c.by_threads())
+    return (std::max(multiplying, loading) + overlooked * std::min(multiplying, loading)) * crowded(c, w);
   return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
@@ -130,8 +137,10 @@ class Selection {
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
     const double elements =
         row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const int warps = std::max(1, program_.warps());  // those that have nothing to do hide nothing
+    const double idle = c.by_threads() ? 1 + 0.5 * (1 - static_cast<double>(w.count()) / warps) : 1;
     const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
-    return passes * (cycles(c, w, a_in_registers) + rows) + partials + spill;
+    return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
   template <class F>
