@@ -96,7 +96,8 @@ void KernelText::mma(const Task& task) {
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
-            m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n, m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
+            m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
+            m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
       c.turns() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.turns());
   const bool some = open_threads(c);

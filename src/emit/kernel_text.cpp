@@ -63,8 +63,8 @@ void KernelText::signature() {
                                    stages() > 1 ? "s" : "")
                      : "");
   const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.schedule.threads, together,
-            block_.name, list);
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.schedule.threads,
+            together, block_.name, list);
 }
 
 std::string KernelText::thread_index() const {

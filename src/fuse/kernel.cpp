@@ -134,9 +134,8 @@ class Making {
     k.us += target_.costs.launch;
     const graph::BlockGraph& b = *k.parts[0].block;
     k.one_by_one = multiplies(b, [](graph::DType t) { return graph::is_integer(t); });
-    const bool ordinary = multiplies(b, [&](graph::DType t) {
-      return !target::find_mma(target_, graph::name(t), graph::name(t), "f32");
-    });
+    const bool ordinary = multiplies(
+        b, [&](graph::DType t) { return !target::find_mma(target_, graph::name(t), graph::name(t), "f32"); });
     k.least = k.us * (may_be_by_warpgroups(b) && !ordinary ? hopeful_of_warpgroups : hopeful);
     return k;
   }

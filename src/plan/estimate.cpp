@@ -113,7 +113,8 @@ class Estimate {
   void by_threads(std::int64_t m, std::int64_t n, double depth) {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
                sums = std::max(1.0, rows * columns / (32 * warps_));
-    const double wavefronts = depth / 4 * 32 * warps_ * 2 * std::sqrt(sums) / 16;  // 16 bytes a load, two halves of a warp
+    const double wavefronts =
+        depth / 4 * 32 * warps_ * 2 * std::sqrt(sums) / 16;  // 16 bytes a load, two halves of a warp
     k_.slots += depth * rows * columns / 32 / target_.costs.sustained_fma + wavefronts / 2;
     k_.wavefronts += wavefronts;
     k_.barriers += 1;

@@ -129,7 +129,8 @@ struct KernelPlan {
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
       0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
-  int together = 0;   // blocks on a multiprocessor that a thread's registers leave room for; 0: the compiler's choice
+  int together =
+      0;  // blocks on a multiprocessor that a thread's registers leave room for; 0: the compiler's choice
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 

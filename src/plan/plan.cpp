@@ -96,13 +96,12 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += "ordinary float32 products, a sum at a time\n";
       continue;
     }
-    out += fmt::format(
-        "{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
-        m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k)
-        : m.by_threads() ? fmt::format("float32 products, {}", m.row->name)
-                         : "mma.sync",
-        m.warps.b, m.warps.m, m.warps.n, m.warps.k,
-        m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
+    out += fmt::format("{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
+                       m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k)
+                       : m.by_threads() ? fmt::format("float32 products, {}", m.row->name)
+                                        : "mma.sync",
+                       m.warps.b, m.warps.m, m.warps.n, m.warps.k,
+                       m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
   for (const Buffer& b : plan.buffers) {
     out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype),

@@ -319,14 +319,15 @@ class Prediction {
             BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
             for (const OuterLoad::At& lane : load.lanes) {
               at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
-              access.address.push_back(buffer.offset +
-                                       offset_of(buffer, at) * graph::bytes(buffer.dtype));
+              access.address.push_back(buffer.offset + offset_of(buffer, at) * graph::bytes(buffer.dtype));
             }
             const Wavefronts w = evaluate(access);
             counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
             counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
+            const int phases =
+                std::max(1, load.bytes / 4);  // as the emulator has it: those that go together count apart
             counts[Counter::shared_load_wavefronts_ideal] +=
-                times * static_cast<std::uint64_t>(std::min(w.total, w.ideal));
+                times * static_cast<std::uint64_t>(std::min(w.total, phases));
           }
     return counts;
   }

@@ -108,9 +108,7 @@ class Pricing {
 
  private:
   /// How many blocks share a multiprocessor.
-  void resident() {
-    k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
-  }
+  void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
   /// Bytes of a tile in whole sectors: the runs along which its tensor is contiguous.
   double sectors(const Node& n) const {
@@ -180,12 +178,14 @@ class Pricing {
 
   /// Of the slots: few warps cannot hide the barriers and the loads of each other.
   double sustained_fma() const {
-    const double warps = threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
+    const double warps =
+        threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
   /// Of all warps of a block, those past the tile's edges too.
   double multiply_adds(const Node& n, const MatmulChoice& m) const {
-    const std::int64_t steps = m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
+    const std::int64_t steps =
+        m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * trips_of(n);
   }
 

@@ -11,7 +11,8 @@
 namespace zellige::plan {
 namespace {
 
-constexpr double overlooked = 0.3;  // of the loads or the products that the others hide, the share that is seen all the same
+constexpr double overlooked =
+    0.3;  // of the loads or the products that the others hide, the share that is seen all the same
 
 /// The instruction's tiles along each of a product's dimensions, and those of N in units.
 struct Tiles {
@@ -32,7 +33,8 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
   const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
   const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
-  if (c.by_threads()) return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
+  if (c.by_threads())
+    return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
@@ -45,7 +47,8 @@ double crowded(const MatmulChoice& c, const WarpLayout& w) {
 /// Cycles of a multiprocessor a pass: its four quarters multiply, shared memory serves all warps together.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
-  const double multiplying = 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
+  const double multiplying =
+                   1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
                loading = static_cast<double>(one.loads) * w.count();
   if (c.by_threads())
     return (std::max(multiplying, loading) + overlooked * std::min(multiplying, loading)) * crowded(c, w);

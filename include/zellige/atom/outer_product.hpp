@@ -24,7 +24,7 @@ struct OuterProduct {
   static constexpr int m = TM * LM, n = TN * LN, k = 4;
   static constexpr int together = LM > 1 ? 2 : 1;  // lanes along M that lie beside each other
   /// As the rows of matrix instructions say it: (lanes, values) -> index into (M, N), M fastest.
-  static constexpr ThreadValue layout{{{together, TM}, {LN, TN * m}, {LM / together, together * TM}},
+  static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
                                       {{TN, m}, {TM, 1}}};
 
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {

@@ -24,7 +24,7 @@ template <int Mode, int Count, int B, int M, int S, class Offset, class Rows>
 struct StepsFlipBits<Mode, Count, ComposedLayout<Swizzle<B, M, S>, Offset, Rows>> {
   static constexpr int pitch = int(Rows{}.template stride<Mode>());
   static constexpr bool flips =
-      (pitch & (pitch - 1)) == 0 && 1 << (M + B) <= pitch && S > 0 && Count * pitch <= 1 << (M + S);
+      (pitch & (pitch - 1)) == 0 && 1 << (M + B) <= pitch && S > 0 && Count* pitch <= 1 << (M + S);
   static constexpr bool value = [] {
     if constexpr (flips && is_integral<remove_cvref_t<decltype(Rows{}.template stride<0>())>>::value)
       return int(Rows{}.template stride<0>()) % (Count * pitch) == 0;  // batches begin at such a row
@@ -108,8 +108,7 @@ ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, i
 #pragma unroll
         for (int i = 0; i < P::rows; ++i)
 #pragma unroll
-          for (int j = 0; j < P::columns; ++j)
-            out[i * P::columns + j] += ra[mi][i][dk] * rb[j][dk];
+          for (int j = 0; j < P::columns; ++j) out[i * P::columns + j] += ra[mi][i][dk] * rb[j][dk];
       }
   }
 }
@@ -119,7 +118,8 @@ template <int K, bool AlongK_A, bool AlongK_B, bool Tf32 = false, class F, class
 ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using P = typename F::Product;
   constexpr int steps = (K + P::k - 1) / P::k, mine = (steps + F::warps_k - 1) / F::warps_k;
-  constexpr int fmas = F::my_m * F::my_n * F::held * P::k;  // of a step: the loop's text is to stay within some 16 KB
+  constexpr int fmas =
+      F::my_m * F::my_n * F::held * P::k;  // of a step: the loop's text is to stay within some 16 KB
   constexpr int unrolled = fmas >= 256 ? 2 : 512 / fmas < mine ? 512 / fmas : mine;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {
