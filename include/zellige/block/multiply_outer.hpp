@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-/// Whether steps over K of an operand that is contiguous along K flip bits of its places, and `Count` neighbours from a multiple of it on
-/// lie constant distances apart: the swizzle is decided by other bits of the row's number, and moves chunks within their row.
+/// Whether steps over K of an operand that is contiguous along K, and to the neighbours among `Count` rows from a multiple of it on, flip
+/// bits of its places: the swizzle is decided by other bits of the row's number. What lies above the bits that it changes is then added.
 template <int Mode, int Count, class Layout>
 struct StepsFlipBits {
   static constexpr bool value = false;
@@ -23,8 +23,8 @@ struct StepsFlipBits {
 template <int Mode, int Count, int B, int M, int S, class Offset, class Rows>
 struct StepsFlipBits<Mode, Count, ComposedLayout<Swizzle<B, M, S>, Offset, Rows>> {
   static constexpr int pitch = int(Rows{}.template stride<Mode>());
-  static constexpr bool flips =
-      (pitch & (pitch - 1)) == 0 && 1 << (M + B) <= pitch && S > 0 && Count* pitch <= 1 << (M + S);
+  static constexpr int moved = (1 << (M + B)) - 1;  // bits up to the last that the swizzle changes
+  static constexpr bool flips = (pitch & (pitch - 1)) == 0 && S > 0 && Count* pitch <= 1 << (M + S);
   static constexpr bool value = [] {
     if constexpr (flips && is_integral<remove_cvref_t<decltype(Rows{}.template stride<0>())>>::value)
       return int(Rows{}.template stride<0>()) % (Count * pitch) == 0;  // batches begin at such a row
@@ -55,9 +55,10 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       Vec<float, Step> v;
       using Flips = StepsFlipBits<1 + Side, Count, typename LayoutOf<Tile>::type>;
       if constexpr (Whole && Flips::value) {
-        constexpr int pitch = Flips::pitch;
+        constexpr int moved = Flips::moved;
+        const int down = i * Flips::pitch;
         const int corner = Side == 0 ? tile.layout(b, x, 0) : tile.layout(b, 0, x);
-        v = read<Step>(tile.data + ((corner ^ k) + i * pitch));
+        v = read<Step>(tile.data + ((corner ^ (k + (down & moved))) + (down & ~moved)));
       } else {
         v = read<Step>(at(Whole ? x + i : at_most(x + i, Extent - 1), k));
       }
