@@ -11,6 +11,7 @@
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/load_anywhere.hpp>
 #include <zellige/block/multiply.hpp>
+#include <zellige/block/multiply_outer.hpp>
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>
 #include <zellige/layout/composed.hpp>

@@ -14,8 +14,22 @@ std::string KernelText::fragment_type(const Context& c) const {
   const plan::WarpLayout w = plan::warps(c);
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
-  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}>", batch, c.domain[rank - 2],
-                     c.domain[rank - 1] / c.turns(), w.b, w.m, w.n, w.k);
+  const Instruction* product = c.row ? c.row : c.of;
+  return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
+                     c.domain[rank - 1] / c.turns(), w.b, w.m, w.n, w.k,
+                     plan::by_threads(product) ? fmt::format(", {}", product->name) : "");
+}
+
+/// What a thread holds side by side of a fragment, as Fragment calls it.
+std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
+
+/// Which of so many lanes that share a sum, or hold the same, a lane is; and the arguments of what goes among them.
+std::string KernelText::lane_among(const Context& c, int lanes) {
+  const int step = c.lane_step();
+  return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
+}
+std::string KernelText::lanes_of(const Context& c) {
+  return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
 }
 
 bool KernelText::open_threads(const Context& c) {
@@ -37,7 +51,7 @@ void KernelText::mma(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
-  if (m.row->m != 16 || m.row->n != 8 || m.row->k != 16)
+  if (!m.by_threads() && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, task.node,
          m.row->name);
   const int rank = static_cast<int>(n.shape.size());
@@ -79,14 +93,18 @@ void KernelText::mma(const Task& task) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
-  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, warps {}x{}x{}{}",
+  out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
-            m.warps.b, m.warps.m, m.warps.n, m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
+            m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
+            m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
       c.turns() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.turns());
   const bool some = open_threads(c);
-  if (m.a_from >= 0)
+  if (m.by_threads())
+    out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
+              n.tf32 ? ", true" : "", task.node, operand(0), columns);
+  else if (m.a_from >= 0)
     out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0],
               columns);
   else
@@ -137,7 +155,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
   out_.line("#pragma unroll");
-  out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? "pairs" : "lines");
+  out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
   out_.line("const FragmentAt at = {}::{}(i, warp, lane);", type, c.row ? "at" : "line_at");
   NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
   nest.at[rank - 2] = Index::named("at.m");
@@ -162,12 +180,16 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
     case TaskKind::to_lines:
       return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
     case TaskKind::to_registers: {
-      const std::string r = store_value(values_[item.in[0]], 2);
-      return out_.line("for (int v = 0; v < 2; ++v) {} = {}[v];", accumulator(item.node, nest, 2), r);
+      const int vector = nest.context->vector();
+      const std::string r = store_value(values_[item.in[0]], vector);
+      const Counted v = counted("v", vector);
+      return out_.line("{}{} = {}[{}];", v.head, accumulator(item.node, nest, vector), r, v.at);
     }
-    case TaskKind::rescale:
-      return out_.line("for (int v = 0; v < 2; ++v) acc{}.pair({})[v] *= {};", item.node, nest.chunk,
+    case TaskKind::rescale: {
+      const int vector = nest.context->vector();
+      return out_.line("{}{} *= {};", counted("v", vector).head, accumulator(item.node, nest, vector),
                        values_[item.in[0]].text);
+    }
     case TaskKind::to_operand: {
       const std::string r = store_value(values_[item.in[0]], 2);
       out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
@@ -195,8 +217,9 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   std::string head = counted("v", c.vector()).head, sum = nest.sum;
   if (c.row) {
     const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
-    head = "for (int v = 0; v < 2; ++v) ";
-    if (columns % 2) head += fmt::format("if (at.n + v < {}) ", columns);
+    const Counted v = counted("v", c.vector());
+    head = v.head;
+    if (columns % c.vector()) head += fmt::format("if ({} < {}) ", Index::named("at.n") + v.at, columns);
     sum = fmt::format("sum{}[{}::line(i)]", item.node, fragment_type(c));
   }
   if (n.op == OpKind::reduction_max)
@@ -241,7 +264,7 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   std::optional<Index> limit;
   if (item.edge > 0) limit = item.edge;
   if (nest.context->replicated()) {
-    out_.open("if (lane % {} == 0) {{", nest.context->holders());
+    out_.open("if ({} == 0) {{", lane_among(*nest.context, nest.context->holders()));
     write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
     return out_.close();
   }
@@ -260,7 +283,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.splits[inner].tile > 1;
   int w = along ? std::min(vector, plan_.copies.at(item.node).vector) : 1;
   std::optional<Index> limit;
-  if (c.row && n.shape[inner] % 2 != 0) w = 1, limit = n.shape[inner];
+  if (c.row && n.shape[inner] % vector != 0) w = 1, limit = n.shape[inner];
   if (n.splits[inner].overhang && n.splits[inner].extent % vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;

@@ -244,10 +244,10 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
 }
 
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector) const {
-  return fmt::format(
-      "acc{}{}[{}]", node,
-      nest.context->row ? fmt::format(".pair({})", nest.chunk) : fmt::format("[{}]", nest.chunk),
-      one_of(vector));
+  return fmt::format("acc{}{}[{}]", node,
+                     nest.context->row ? fmt::format(".{}({})", runs(*nest.context), nest.chunk)
+                                       : fmt::format("[{}]", nest.chunk),
+                     one_of(vector));
 }
 
 }  // namespace zellige::emit

@@ -62,8 +62,9 @@ void KernelText::signature() {
             looped() ? fmt::format(", {} iterations, {} stage{}", plan_.trips_of_rank(), stages(),
                                    stages() > 1 ? "s" : "")
                      : "");
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", plan_.schedule.threads,
-            block_.name, list);
+  const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.schedule.threads,
+            together, block_.name, list);
 }
 
 std::string KernelText::thread_index() const {

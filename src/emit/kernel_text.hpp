@@ -157,6 +157,9 @@ class KernelText {
   std::string tile_at_stage(int buffer) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
   std::string fragment_type(const Context&) const;
+  static std::string runs(const Context&);
+  static std::string lane_among(const Context&, int lanes);
+  static std::string lanes_of(const Context&);
   /// Opens a condition where a context leaves some threads of the block without a share.
   bool open_threads(const Context&);
   int warps() const { return block_.warps(); }

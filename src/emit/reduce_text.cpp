@@ -55,7 +55,7 @@ void KernelText::finish(const Task& task) {
     out_.line(
         "for (int r = 0; r < {0}::lines; ++r) acc{1}[r][0] = {2}_lanes<{3}>(sum{1}[r], {0}::line_at(r, warp, "
         "lane).m);",
-        type, task.node, max ? "max" : "sum", c.lanes());
+        type, task.node, max ? "max" : "sum", lanes_of(c));
     if (some) out_.close();
     return;
   }
@@ -71,11 +71,11 @@ void KernelText::finish(const Task& task) {
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[r], at.m)}};", register_type(n.dtype),
-              max ? "max" : "sum", c.lanes(), task.node);
+              max ? "max" : "sum", lanes_of(c), task.node);
     const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
-    std::string inside = fmt::format("lane % {} == 0", c.lanes());
+    std::string inside = lane_among(c, c.lanes()) + " == 0";
     if (c.items(2) > batch) inside += fmt::format(" && at.b < {}", batch);
     if (c.items(1) > c.domain[rank - 2]) inside += fmt::format(" && at.m < {}", c.domain[rank - 2]);
     out_.line("if ({}) write<1>({}, x);", inside, address(at, type + "::warp_n(warp)"));

@@ -268,8 +268,8 @@ class Choosing {
   /// Says why the planner refuses it, where it does.
   std::string plan(Candidate& c) {
     c.planned = true;
-    // Ordinary products are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
-    const std::size_t tried = c.group.kernels[0].ordinary ? 3 : 32;
+    // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
+    const std::size_t tried = c.group.kernels[0].one_by_one ? 3 : 32;
     std::string why;
     std::size_t best = 0;
     c.group.us = never;

@@ -80,10 +80,9 @@ namespace {
 /// them, which they know little of.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
-bool is_ordinary(const graph::BlockGraph& b, const target::Target& target) {
+bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
-    const std::string_view dtype = graph::name(b.tensors[op.inputs.empty() ? 0 : op.inputs[0]].dtype);
-    return op.kind == OpKind::matmul && !target::find_mma(target, dtype, dtype, "f32");
+    return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);
   });
 }
 
@@ -136,8 +135,10 @@ class Making {
     }
     k.us += target_.costs.launch;
     const graph::BlockGraph& b = *k.parts[0].block;
-    k.ordinary = is_ordinary(b, target_);
-    k.least = k.us * (may_be_by_warpgroups(b) && !k.ordinary ? hopeful_of_warpgroups : hopeful);
+    k.one_by_one = multiplies(b, [](graph::DType t) { return graph::is_integer(t); });
+    const bool ordinary = multiplies(
+        b, [&](graph::DType t) { return !target::find_mma(target_, graph::name(t), graph::name(t), "f32"); });
+    k.least = k.us * (may_be_by_warpgroups(b) && !ordinary ? hopeful_of_warpgroups : hopeful);
     return k;
   }
 

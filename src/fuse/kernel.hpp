@@ -29,7 +29,7 @@ struct Kernel {
   std::vector<graph::KernelTensor> between{};  // what the first leaves for the second
   double us = 0;                               // without a program's first launch
   double least = 0;                            // what it may be of that, until it is planned
-  bool ordinary = false;                       // are there products on ordinary multiply-adds?
+  bool one_by_one = false;                     // are there products of which each sum is one thread's?
 };
 
 /// Its tilings by estimate, the least first; none, with the reason, where no rule makes one block graph of the operators.

@@ -87,6 +87,23 @@ constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {16, 32, 256, 128},
                                                        {16, 256, 64, 128}}};
 
+/// Of products of float32, which threads multiply: 8 x 8 or 8 x 4 sums each, or a stream of weights for few rows.
+constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
+                                                                  {128, 64, 32, 256},
+                                                                  {64, 128, 32, 256},
+                                                                  {64, 64, 64, 256},
+                                                                  {128, 64, 32, 128},
+                                                                  {64, 128, 32, 128},
+                                                                  {64, 64, 32, 128},
+                                                                  {64, 64, 64, 128},
+                                                                  {64, 32, 32, 128},
+                                                                  {32, 64, 32, 128},
+                                                                  {32, 32, 64, 128},
+                                                                  {16, 64, 64, 128},
+                                                                  {16, 32, 128, 128},
+                                                                  {8, 32, 256, 256},
+                                                                  {16, 128, 32, 128}}};
+
 class Tilings {
  public:
   /// `parted`: an axis that blocks share though it is summed over.
@@ -97,12 +114,17 @@ class Tilings {
         parted_(parted),
         target_(target),
         cuts_(candidates(s, a)) {
-    for (const Step& step : s.steps) products_ = products_ || is_product(step);
+    for (const Step& step : s.steps) {
+      products_ = products_ || is_product(step);
+      by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == graph::DType::f32);
+    }
     if (parted >= 0) cuts_.push_back({{parted}, whole(parted), whole(parted), -1});
   }
 
   std::vector<Tiles> run() {
-    if (products_)
+    if (by_threads_)
+      for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
+    else if (products_)
       for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
@@ -247,7 +269,7 @@ class Tilings {
   int loop_axis_, parted_;
   const target::Target& target_;
   std::vector<Candidate> cuts_;
-  bool products_ = false;
+  bool products_ = false, by_threads_ = false;
   std::vector<Tiles> result_;
 };
 

@@ -83,6 +83,14 @@ int Context::lanes() const {
   return static_cast<int>(product(
       values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
 }
+int Context::lane_step() const {
+  std::int64_t below = 1;
+  for (const Mode& m : modes(values::View(share)[0])) {
+    if (m.extent > 1 && (m.stride == 0 || moves(m, 0))) return below < 32 ? static_cast<int>(below) : 1;
+    below *= m.extent;
+  }
+  return 1;
+}
 int Context::parts() const {
   return static_cast<int>(product(
       values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
@@ -228,8 +236,9 @@ std::vector<WarpAccess> sum_accesses(const Context& c, std::size_t limit) {
     for (int first = 0; first < held.threads(); first += 32) {
       if (result.size() == limit) return result;
       WarpAccess lanes(32);
-      for (int lane = 0; lane < 32 && first + lane < held.threads(); lane += c.lanes())
-        held.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
+      for (int lane = 0; lane < 32 && first + lane < held.threads(); ++lane)
+        if (c.first_lane(lane) == lane)
+          held.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
       result.push_back(std::move(lanes));
     }
   }

@@ -34,6 +34,7 @@ struct Context {
   Shape domain;
   Value share, tile;
   const Instruction* row = nullptr;  // leaves its values so; one for all that leave them alike
+  const Instruction* of = nullptr;   // of rows: whose accumulators' they are
 
   // What the layouts say.
   int rank() const { return static_cast<int>(domain.size()); }
@@ -53,6 +54,9 @@ struct Context {
   bool replicated() const { return !row && holders() > 1; }
   /// Neighbours in a warp, and groups of such, that share the items of axis 0 which have the same other coordinates.
   int lanes() const;
+  /// From one of these, or of the holders, to the next; and the first of those that a thread is one of.
+  int lane_step() const;
+  int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
   int parts() const;
   bool operator==(const Context&) const;
 };

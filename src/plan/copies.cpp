@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/layouts.hpp"
+#include "plan/outer_product.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -71,6 +72,10 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
   return sweep(padded, order, copy.vector, threads);
 }
 
+bool leaves_at_once(const Context& accumulators, int gmem_inner) {
+  return by_threads(accumulators.row) && accumulators.inner() == gmem_inner;
+}
+
 Shape operand_padding(const KernelPlan& plan, int i) {
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[i];
@@ -80,13 +85,13 @@ Shape operand_padding(const KernelPlan& plan, int i) {
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != NodeKind::matmul) continue;
     const MatmulChoice& choice = plan.matmuls.at(reader);
-    if (!choice.row || !choice.load) continue;
+    if (!choice.row || !(choice.load || choice.by_threads())) continue;
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != i) continue;
       const int k = side == 0 ? last : last - 1;
-      const int side_of_matrix = matrix_side(*choice.load);
-      padded[k] = ceil_div(n.shape[k], side_of_matrix) * side_of_matrix;
-      padded[inner] = ceil_div(n.shape[inner], side_of_matrix) * side_of_matrix;
+      const int unit = operand_unit(choice);
+      padded[k] = ceil_div(padded[k], unit) * unit;
+      padded[inner] = ceil_div(padded[inner], unit) * unit;
     }
   }
   return padded;

@@ -20,7 +20,10 @@ Copy anywhere(const Copy&, const Node&, const graph::KernelTensor&, int inner, c
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&, int threads);
 
-/// The shape of a tile with what a product's matrix loads read past it: zeros.
+/// Whether accumulators go straight to global memory: neighbouring lanes store what lies together there, in whole sectors.
+bool leaves_at_once(const Context& accumulators, int gmem_inner);
+
+/// The shape of a tile with what a product's loads read past it: zeros.
 Shape operand_padding(const KernelPlan&, int node);
 
 }  // namespace zellige::plan

@@ -35,7 +35,10 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
 std::vector<Warp> warps_of(const Context& c, bool sums) {
   const Held held(c);
   const std::vector<Mode> threads = modes(values::View(c.share)[0]);
-  const int step = sums ? 1 : c.vector(), lanes = c.lanes();
+  const int step = sums ? 1 : c.vector();
+  std::vector<bool> first(static_cast<std::size_t>(held.threads()));
+  for (int thread = 0; sums && thread < held.threads(); ++thread)
+    first[static_cast<std::size_t>(thread)] = c.first_lane(thread) == thread;
   std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(held.threads(), 32)));
   for (int thread = 0; thread < held.threads(); ++thread) {
     Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
@@ -50,7 +53,7 @@ std::vector<Warp> warps_of(const Context& c, bool sums) {
         Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
         if (!sums)
           held.find(thread, value, turn, at);
-        else if (thread % lanes == 0)
+        else if (first[static_cast<std::size_t>(thread)])
           held.find_sum(thread, value, turn, at);
       }
   }

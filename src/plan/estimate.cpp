@@ -1,6 +1,7 @@
 #include "plan/estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -86,6 +87,7 @@ class Estimate {
     const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
     const std::int64_t m = c[c.size() - 2], n = c.back(), k = x.back(), batch = graph::size(y) / (m * n);
     const Instruction* row = target::find_mma(target_, graph::name(dtype), graph::name(dtype), "f32");
+    if (!row && dtype == DType::f32) return by_threads(m, n, static_cast<double>(batch * k) * times(op));
     if (!row) {
       k_.slots += 2 * static_cast<double>(batch * m * n * k) / 32 * times(op);
       return;
@@ -106,6 +108,17 @@ class Estimate {
     k_.barriers += 1;
     if (block_.tensors[op.outputs[0]].after_loop || block_.loop > 1)
       once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
+  }
+
+  /// Outer products: each thread reads of either operand about the root of its sums; fewer than 32 columns leave lanes idle.
+  void by_threads(std::int64_t m, std::int64_t n, double depth) {
+    const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
+               sums = std::max(1.0, rows * columns / (32 * warps_));
+    const double wavefronts =
+        depth / 4 * 32 * warps_ * 2 * std::sqrt(sums) / 16;  // 16 bytes a load, two halves of a warp
+    k_.slots += depth * rows * columns / 32 / target_.costs.sustained_fma + wavefronts / 2;
+    k_.wavefronts += wavefronts;
+    k_.barriers += 1;
   }
 
   /// The instruction of a product that `warpgroups` will take as far as its shape goes; nullptr: a warp's.

@@ -105,6 +105,7 @@ Context lines(const Context& c) {
   for (const plan::Mode& m : modes(share[1]))
     if (m.basis != along) values.push_back(m);
   Context rows;
+  rows.of = c.row;
   rows.domain = c.domain;
   rows.domain[last] = 1;
   rows.share = bundle(

@@ -24,6 +24,11 @@ struct WarpLayout {
 /// operand, and the B of both comes in one load of matrices.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
+/// Whether it stands for ordinary multiply-adds of a warp's threads (target/outer_products.hpp); nullptr: it does not.
+inline bool by_threads(const Instruction* mma) {
+  return mma && mma->issuers == 32 && mma->a.space == Instruction::Space::smem;
+}
+
 /// Warps that issue it together; they lie one behind another along M.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 

@@ -17,14 +17,16 @@
 namespace zellige::plan {
 
 struct MatmulChoice {
-  const Instruction* row = nullptr;   // of the tensor cores; nullptr: ordinary float32 products
-  const Instruction* load = nullptr;  // brings its operands from shared memory
+  const Instruction* row = nullptr;   // of the tensor cores, or of outer products; nullptr: a sum at a time
+  const Instruction* load = nullptr;  // brings its operands from shared memory; nullptr: loads of the threads
   WarpLayout warps;
   int a_from =
       -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   /// Operands of four warps at once, in shared memory, read past the registers: wgmma.
   bool by_warpgroup() const { return row && row->issuers == 128; }
+  /// Outer products of what each thread reads: ordinary multiply-adds (target/outer_products.hpp).
+  bool by_threads() const { return plan::by_threads(row); }
 };
 
 struct Swizzle {
@@ -127,6 +129,8 @@ struct KernelPlan {
   std::int64_t shared_bytes = 0;
   std::int64_t blocks =
       0;  // launched, each to take one tile of the program's grid after another; 0: a block a tile
+  int together =
+      0;  // blocks on a multiprocessor that a thread's registers leave room for; 0: the compiler's choice
   Schedule schedule;  // in which order all of it runs
   std::vector<std::string> notes;
 

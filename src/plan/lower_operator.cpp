@@ -60,7 +60,7 @@ int lower_operand(BlockProgram& program, int value, DType dtype) {
   const Node& from = program.nodes[value];
   const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
   const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;
-  if (!narrow && (loaded || (dtype == DType::f32 && from.dtype == dtype))) return value;
+  if (!narrow && loaded) return value;
   Node n;
   n.kind = NodeKind::round;
   n.in = {value};

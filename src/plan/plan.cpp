@@ -6,6 +6,7 @@
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/predict.hpp"
+#include "plan/registers.hpp"
 #include "plan/select.hpp"
 #include "plan/share.hpp"
 #include "plan/simplify.hpp"
@@ -59,6 +60,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, wishes.blocks);
     let_next_start(kernel, plan.program, target);
+    bound_registers(kernel, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
     if (kernel.trips)
@@ -91,14 +93,15 @@ std::string print(const KernelPlan& plan, const Program& program) {
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
     if (!m.row) {
-      out += "ordinary float32 products\n";
+      out += "ordinary float32 products, a sum at a time\n";
       continue;
     }
-    out += fmt::format(
-        "{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
-        m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k) : "mma.sync",
-        m.warps.b, m.warps.m, m.warps.n, m.warps.k,
-        m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
+    out += fmt::format("{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
+                       m.by_warpgroup() ? fmt::format("wgmma m{}n{}k{}", m.row->m, m.row->n, m.row->k)
+                       : m.by_threads() ? fmt::format("float32 products, {}", m.row->name)
+                                        : "mma.sync",
+                       m.warps.b, m.warps.m, m.warps.n, m.warps.k,
+                       m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
   for (const Buffer& b : plan.buffers) {
     out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype),

@@ -7,6 +7,7 @@
 #include "plan/bounds.hpp"
 #include "plan/count_shared.hpp"
 #include "plan/nests.hpp"
+#include "plan/outer_product.hpp"
 #include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -296,6 +297,41 @@ class Prediction {
     return counts;
   }
 
+  /// What the threads of all warps read of one operand of a batch: a tile of A by each warp along N, of B by each along M.
+  Counts outer(const Task& t, int side, Shape at) const {
+    const Node& n = plan_.program.nodes[t.node];
+    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const Buffer& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
+                      x_dim = side == 0 ? rank - 2 : rank - 1;
+    const int turns = plan_.contexts[t.context].turns(), slices = side == 0 ? 1 : turns;
+    const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
+    const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * turns : m.warps.m);
+    at.resize(rank);
+    for (std::size_t d = 0; d + 2 < rank; ++d)  // an operand that all batches share has one of them
+      if (buffer.padded[d] == 1) at[d] = 0;
+    Counts counts;
+    for (int slice = 0; slice < slices; ++slice)
+      for (std::int64_t k = 0; k < m.k; k += m.row->k)
+        for (std::int64_t x = 0; x < extent; x += tile)
+          for (const OuterLoad& load :
+               outer_loads(*m.row, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+            BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
+            for (const OuterLoad::At& lane : load.lanes) {
+              at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
+              access.address.push_back(buffer.offset + offset_of(buffer, at) * graph::bytes(buffer.dtype));
+            }
+            const Wavefronts w = evaluate(access);
+            counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
+            counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
+            const int phases =
+                std::max(1, load.bytes / 4);  // as the emulator has it: those that go together count apart
+            counts[Counter::shared_load_wavefronts_ideal] +=
+                times * static_cast<std::uint64_t>(std::min(w.total, phases));
+          }
+    return counts;
+  }
+
   /// Each step of the product is one warp's; A is loaded by every warp along N, B by every one along M.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
@@ -310,6 +346,11 @@ class Prediction {
     };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
+    if (m.by_threads()) {
+      for (std::int64_t b = 0; b < m.batch; ++b)
+        for (int side = 0; side < 2; ++side) add(counts, outer(t, side, coordinates(b, batches)), 1);
+      return counts;
+    }
     for (std::int64_t b = 0; b < m.batch; ++b) {
       Shape all = coordinates(b, batches);
       all.resize(rank);

@@ -7,6 +7,7 @@
 
 #include "plan/copies.hpp"
 #include "plan/predict.hpp"
+#include "plan/registers.hpp"
 #include "plan/warpgroup_chain.hpp"
 
 namespace zellige::plan {
@@ -107,19 +108,7 @@ class Pricing {
 
  private:
   /// How many blocks share a multiprocessor.
-  void resident() {
-    double registers = 40;  // besides accumulators, a thread
-    for (const Task& t : plan_.tasks)
-      if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce)
-        registers += static_cast<double>(plan_.contexts[t.context].values());
-    registers = std::clamp<double>(registers, 32, target_.registers_per_thread);
-    const double by_registers = target_.registers_per_multiprocessor / (registers * threads_),
-                 by_threads = static_cast<double>(target_.threads_per_multiprocessor) / threads_,
-                 by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
-                             static_cast<double>(plan_.shared_bytes + target_.shared_reserved_per_block);
-    k.blocks_each = std::clamp(static_cast<int>(std::min({by_registers, by_threads, by_shared})), 1,
-                               target_.blocks_per_multiprocessor);
-  }
+  void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
   /// Bytes of a tile in whole sectors: the runs along which its tensor is contiguous.
   double sectors(const Node& n) const {
@@ -187,6 +176,19 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
+  /// Of the slots: few warps cannot hide the barriers and the loads of each other.
+  double sustained_fma() const {
+    const double warps =
+        threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
+    return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
+  }
+  /// Of all warps of a block, those past the tile's edges too.
+  double multiply_adds(const Node& n, const MatmulChoice& m) const {
+    const std::int64_t steps =
+        m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
+    return static_cast<double>(steps * m.row->cycles) * trips_of(n);
+  }
+
   /// What the plan executes, a block.
   void counted() {
     const Counts c = predict(plan_);
@@ -200,15 +202,18 @@ class Pricing {
     accesses += each(Counter::ldmatrix) + each(Counter::mma) +
                 (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     k.slots += 2 * accesses;
+    double independent = 0;  // of the instructions: none waits for the one before
     for (const auto& [node, m] : plan_.matmuls) {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
                               static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
       if (!m.row) k.slots += products / 32;
+      if (m.by_threads()) independent += multiply_adds(n, m);
     }
+    k.slots += independent / sustained_fma();
     double warp_cycles = 0, group_cycles = 0;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.row) {
+      if (m.row && !m.by_threads()) {
         double& most = m.by_warpgroup() ? group_cycles : warp_cycles;
         most = std::max<double>(most, m.row->cycles);
       }
@@ -225,7 +230,8 @@ class Pricing {
                                            static_cast<double>(graph::size(n.shape)));
     }
     k.barriers = each(Counter::barrier);
-    k.chain = k.slots / std::max(1.0, threads_ / 32.0);
+    k.chain = (k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step)) /
+              std::max(1.0, threads_ / 32.0);
   }
 
   /// Iterations of the loop, and how many are under way together.

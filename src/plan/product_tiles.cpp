@@ -19,7 +19,13 @@ constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64
 /// Of up to 16 rows, by warps: long runs of the weights, the longer where they are rows of many pages.
 constexpr std::int64_t rows_of_a_stream = 16, long_rows = 8192;
 constexpr ProductTile narrow{16, 16, 256, 128}, wide{16, 32, 256, 128}, wide_and_long{16, 32, 512, 128};
-constexpr ProductTile without_tensor_cores[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
+/// On ordinary multiply-adds: 8 x 8, 8 x 4 or 4 x 4 sums a thread; few rows are a stream of weights, whose K warps share.
+constexpr ProductTile without_tensor_cores[] = {
+    {128, 128, 32, 256}, {128, 128, 16, 256}, {128, 64, 32, 256}, {64, 128, 32, 256}, {128, 64, 32, 128},
+    {64, 128, 32, 128},  {64, 64, 32, 128},   {64, 64, 64, 256},  {64, 32, 64, 128},  {32, 64, 64, 128},
+    {32, 32, 64, 128},   {16, 64, 64, 128},   {16, 32, 128, 128}, {8, 64, 128, 128},  {8, 32, 256, 256},
+    {4, 32, 256, 256},   {64, 16, 128, 128},  {32, 4, 256, 256}};
+constexpr ProductTile of_integers[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
 constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
 constexpr ProductTile by_warpgroups[] = {
     {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
@@ -50,9 +56,10 @@ class Choice {
   Choice(const ProductSize& size, const target::Target& target) : size_(size), target_(target) {}
 
   std::vector<ProductTile> run() {
-    const bool simt = size_.dtype == graph::DType::f32 || graph::is_integer(size_.dtype);
-    if (simt)
-      for (const ProductTile& t : without_tensor_cores) consider(t, us_of_warps(t));
+    if (size_.dtype == graph::DType::f32)
+      for (const ProductTile& t : without_tensor_cores) consider(t, us_of_threads(t));
+    else if (graph::is_integer(size_.dtype))
+      for (const ProductTile& t : of_integers) consider(t, us_of_warps(t));
     else if (size_.m <= rows_of_a_stream && size_.k >= narrow.k && target_.costs.measured)
       stream();
     else
@@ -110,6 +117,36 @@ class Choice {
     const double step =
         std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
     return behind_memory(waves * step * static_cast<double>(size_.k) / clock) + waves * cycles_once / clock;
+  }
+
+  /// Ordinary multiply-adds, several blocks of a multiprocessor at a time: issued in its four quarters, what they read of shared memory,
+  /// bytes from the L2. Few warps cannot hide the barriers and the loads of each other.
+  double us_of_threads(const ProductTile& t) const {
+    constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
+    const auto m = static_cast<double>(std::min(t.m, size_.m)),
+               n = static_cast<double>(std::min(t.n, size_.n)), warps = static_cast<double>(t.threads) / 32;
+    const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
+    const double sums = m * n / static_cast<double>(t.threads);  // of a thread
+    constexpr double stages = 3;
+    const double room = std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
+                                   (stages * (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k))));
+    const double together = std::max(1.0, std::min({threads_at_a_time / (32 * warps), each, room}));
+    const double quarter = warps / 4 * together;
+    const double fma =
+        m * n / lanes / target_.costs.sustained_fma / std::min(1.0, 0.65 + 0.25 * (quarter - 1));
+    // A thread of s sums reads about sqrt(s) of either operand for each of K, in half wavefronts of 16 bytes.
+    const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
+                        (m + n) * 4 / line;
+    const double brought = (m + n) * 4 / target_.costs.l2_cycle;
+    const double step = std::max({fma, read, brought}) + seen * (std::min(fma, read) + brought);
+    const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
+    // What one iteration waits for is hidden by those under way and by other blocks.
+    constexpr double in_flight = 48 * 1024, most_stages = 8;
+    const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
+    const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
+                         std::clamp(in_flight / stage, stages - 1, most_stages) * std::ceil(each / together);
+    const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * cycles_once / clock;
+    return behind_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
   /// Weights that pass by: what memory takes, longer where fewer multiprocessors than `busy` of all have a block. `share`: which of several

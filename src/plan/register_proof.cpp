@@ -209,14 +209,16 @@ bool counts_once(const Context& c) {
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const Held held(c);
-  const int lanes = c.lanes();
+  std::vector<int> first(static_cast<std::size_t>(held.threads()));
+  for (int thread = 0; thread < held.threads(); ++thread)
+    first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
   // Of a line of millions the layouts are asked, not each element; a thread's place on the other axes is the same for all its values.
   constexpr std::int64_t many = 1 << 22;
   if (graph::size(c.domain) > many && counts_once(c)) {
     Shape own, stored;
     for (int thread = 0; thread < held.threads(); ++thread) {
       held.find_sum(thread, 0, 0, own);
-      held.find_sum(thread / lanes * lanes, 0, 0, stored);
+      held.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
       if (!own.empty() && own != stored)
         fail("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
              said(t), to_string(own), to_string(stored));
@@ -229,7 +231,7 @@ void RegisterProof::added_once(int t) const {
     for_each(held, turn, [&](int thread, int value, const Shape& at) {
       if (!inside(at, c.domain)) return;
       held.find_sum(thread, value, turn, own);
-      held.find_sum(thread / lanes * lanes, value, turn, stored);
+      held.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
       if (own != stored)
         fail("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
              value, thread, said(t), to_string(at), to_string(stored));

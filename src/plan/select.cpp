@@ -4,10 +4,15 @@
 #include <map>
 
 #include "plan/carry.hpp"
+#include "plan/outer_product.hpp"
 #include "target/instructions.hpp"
+#include "target/outer_products.hpp"
 
 namespace zellige::plan {
 namespace {
+
+constexpr double overlooked =
+    0.3;  // of the loads or the products that the others hide, the share that is seen all the same
 
 /// The instruction's tiles along each of a product's dimensions, and those of N in units.
 struct Tiles {
@@ -19,7 +24,7 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// What one warp does under a layout: products and loads of matrices a pass over K.
+/// What one warp does under a layout: products and loads of matrices a pass over K, or cycles of shared memory.
 struct Work {
   std::int64_t mma, loads;
 };
@@ -27,15 +32,32 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Tiles tiles(c);
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
   const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
-  return {b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k, b * k * (n + (a_in_registers ? 0 : m))};
+  const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
+  if (c.by_threads())
+    return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
+  return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Cycles of a multiprocessor a pass: tensor cores in the four quarters, shared memory for all warps together.
+/// Of outer products: with more than 64 sums and what they read fewer blocks find room, with many more registers run out.
+double crowded(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
+  return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
+}
+
+/// Cycles of a multiprocessor a pass: its four quarters multiply, shared memory serves all warps together.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
-  return 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0) +
-         1.0 * c.load->cycles * static_cast<double>(one.loads) * w.count() +
-         30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
+  const double multiplying =
+                   1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
+               loading = static_cast<double>(one.loads) * w.count();
+  if (c.by_threads())
+    return (std::max(multiplying, loading) + overlooked * std::min(multiplying, loading)) * crowded(c, w);
+  return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
+}
+
+/// A sum at a time (place_reduce of group): two loads a product, from shared memory, and steps of a sum among lanes.
+double cycles_one_by_one(const MatmulChoice& c) {
+  return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
 }
 
 constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
@@ -86,7 +108,24 @@ class Selection {
     const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
     c.load = target::find_matrix_load(target_);
     if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
+    if (!c.row) c.load = nullptr, c.row = by_threads(n, c);
     return c;
+  }
+
+  /// A row of outer products, where any of them takes less than a sum at a time.
+  const Instruction* by_threads(const Node& n, MatmulChoice c) const {
+    for (int in : n.in)
+      if (program_.nodes[in].dtype != DType::f32) return nullptr;
+    if (program_.threads() % 32 != 0) return nullptr;
+    const Instruction* best = nullptr;
+    double least = cycles_one_by_one(c);
+    for (const Instruction& row : target::outer_products()) {
+      c.row = &row;
+      layouts(c, may_split_k(n), [&](const WarpLayout& w) {
+        if (const double price = cycles(c, w, false); price < least) least = price, best = &row;
+      });
+    }
+    return best;
   }
 
   /// Partial products over K may be left to the readers only once a kernel, not once an iteration.
@@ -101,8 +140,10 @@ class Selection {
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
     const double elements =
         row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const int warps = std::max(1, program_.warps());  // those that have nothing to do hide nothing
+    const double idle = c.by_threads() ? 1 + 0.5 * (1 - static_cast<double>(w.count()) / warps) : 1;
     const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
-    return passes * (cycles(c, w, a_in_registers) + rows) + partials + spill;
+    return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
   template <class F>
@@ -123,10 +164,16 @@ class Selection {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
     double least = -1;
-    layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-      const double price = cost(n, c, w, false) + spilled({id}, {w});
-      if (least < 0 || price < least) least = price, c.warps = w;
-    });
+    const auto best_warps = [&](MatmulChoice by) {
+      layouts(by, may_split_k(n), [&](const WarpLayout& w) {
+        const double price = cost(n, by, w, false) + spilled({id}, {w});
+        if (least < 0 || price < least) least = price, c.warps = w, c.row = by.row;
+      });
+    };
+    MatmulChoice by = c;
+    if (!by.by_threads()) best_warps(by);
+    for (const Instruction& row : target::outer_products())
+      if (c.by_threads()) by.row = &row, best_warps(by);
     alone_[id] = least;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
@@ -156,9 +203,11 @@ class Selection {
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
+    if (plan_.matmuls.at(id).by_threads()) return -1;
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may = from >= 0 && program_.nodes[from].section == n.section &&
+    const bool may = from >= 0 && !plan_.matmuls.at(from).by_threads() &&
+                     program_.nodes[from].section == n.section &&
                      plan_.matmuls.at(from).batch == plan_.matmuls.at(id).batch &&
                      plan_.matmuls.at(from).n % plan_.matmuls.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;

@@ -6,6 +6,7 @@
 #include "plan/group.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/outer_product.hpp"
 #include "plan/swizzle_search.hpp"
 #include "plan/tensor_map.hpp"
 
@@ -99,7 +100,7 @@ class Arrangement {
       const bool writes = t.buffer == index_ && t.kind != TaskKind::to_global;
       if (!reads && !writes) continue;
       if (t.kind == TaskKind::mma)
-        result.push_back(fragments(*plan_.matmuls.at(t.node).load));
+        append_operand(t, result);
       else
         append_swept(t, result);
     }
@@ -135,6 +136,39 @@ class Arrangement {
       }
       to.push_back(p);
     }
+  }
+
+  void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
+    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    if (!m.by_threads()) return to.push_back(fragments(*m.load));
+    const std::vector<int>& in = plan_.program.nodes[t.node].in;
+    for (int side = 0; side < 2; ++side)
+      if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
+  }
+
+  /// What a warp's threads read of an operand in one step over K, of the first and of a later tile.
+  void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
+    const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
+    const bool along_k = buffer_.inner == k_dim;
+    const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
+    AccessPattern p;
+    p.name = "loads of a product";
+    p.weight = m.row->cycles;  // such a product is bound by what it reads
+    for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
+      for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
+        for (const OuterLoad& load : outer_loads(*m.row, side, along_k, x, extent, k)) {
+          p.bytes = load.bytes;
+          for (const std::vector<OuterLoad::At>& lanes : together(load)) {
+            std::vector<std::pair<int, int>> cells;
+            for (const OuterLoad::At& lane : lanes) {
+              Shape at(static_cast<std::size_t>(rank()), 0);
+              at[static_cast<std::size_t>(k_dim)] = lane.k, at[static_cast<std::size_t>(x_dim)] = lane.x;
+              cells.push_back(cell(at));
+            }
+            p.instances.push_back(std::move(cells));
+          }
+        }
+    to.push_back(std::move(p));
   }
 
   /// Whether the evaluation of value x reads the buffer.

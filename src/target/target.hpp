@@ -17,6 +17,8 @@ struct Costs {
   double l2_bulk = 11000;                 // GB/s, by copies that the tensor memory accelerator makes
   double l2_cycle = 90, bulk_cycle = 50;  // bytes a cycle into one multiprocessor; by such copies
   double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
+  double sustained_fma =
+      0.85;  // of the slots in which warps issue, that ordinary products fill with multiply-adds; not measured
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
   double load = 1270;                // cycles from a load's issue until its data are used, barrier included
   double step = 3.4;                 // cycles of a warp's instruction that waits for the one before

@@ -52,6 +52,32 @@ KernelGraph float_products() {
   return b.build();
 }
 
+/// float32 by outer products of what each thread reads: tiles and K that none divides, W as weights lie, a bias behind the loop.
+KernelGraph outer_products() {
+  Builder b("outer_products");
+  const Tensor A = b.input("A", {257, 515}, DType::f32), W = b.input("W", {515, 130}, DType::f32, {1, 516}),
+               C = b.input("C", {130}, DType::f32);
+  b.output(matmul(A, W, C), "Y", {130, 1});
+  return b.build();
+}
+
+/// Attention in float32: sums of rows in lanes that lie two apart, P through shared memory.
+KernelGraph float_attention() {
+  Builder b("float_attention");
+  const Tensor Q = b.input("Q", {2, 64, 32}, DType::f32),
+               K = b.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
+               V = b.input("V", {2, 128, 32}, DType::f32);
+  b.output(b.custom({.grid = {2}, .block = {128}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      const Tile q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
+                                 v = t.load(V, {.x = 0, .loop = 1});
+                      const Tile s = matmul(q, k) * 0.25, e = exp(s);
+                      t.store(accum(matmul(e, v)) / accum(reduction(e, 2)), {.x = 0});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
 /// Sums of every form: whole rows, down to several elements, over the loop, and of one long row by several warps.
 KernelGraph sums() {
   Builder b("sums");
@@ -287,6 +313,8 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"hopper_causal", {agents}, [] { return hopper_attention(true); }, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
       {"hopper_split_k", {agents, memory}, hopper_split_k, "sm_90a"},
+      {"outer_products", {select, group, copies, swizzle, agents}, outer_products},
+      {"float_attention", {select, group, agents}, float_attention, "sm_90a"},
   };
   return graphs;
 }

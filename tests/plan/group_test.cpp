@@ -182,8 +182,9 @@ TEST(Group, SweepsOverOneLayoutShareTheirThreads) {
   EXPECT_GE(same, 1);
 }
 
-// mma.sync takes K in steps of 8, ldmatrix rows of 8: what lies between a tile's edge and those is stored, as zeros.
-TEST(Group, OperandsAreWholeStepsOfTheTensorCore) {
+// mma.sync takes K in steps of 8, ldmatrix rows of 8, outer products 4 of K or of a line: what lies between a tile's edge and those
+// is stored, as zeros.
+TEST(Group, OperandsAreWholeStepsOfTheProduct) {
   int ragged = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
@@ -193,8 +194,10 @@ TEST(Group, OperandsAreWholeStepsOfTheTensorCore) {
         const Buffer& b = k.buffers[stored->second];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
-        EXPECT_EQ(b.padded[along_k], (b.shape[along_k] + 7) / 8 * 8) << name << " " << b.name;
-        EXPECT_EQ(b.padded[b.inner], (b.shape[b.inner] + 7) / 8 * 8) << name << " " << b.name;
+        const std::int64_t unit = m.by_threads() ? 4 : 8;
+        const auto whole = [&](std::int64_t n) { return (n + unit - 1) / unit * unit; };
+        EXPECT_EQ(b.padded[along_k], whole(b.shape[along_k])) << name << " " << b.name;
+        EXPECT_EQ(b.padded[b.inner], whole(b.shape[b.inner])) << name << " " << b.name;
         ragged += b.padded != b.shape;
       }
   });

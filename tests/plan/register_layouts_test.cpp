@@ -1,10 +1,13 @@
 // The layouts that the verifier evaluates from the instructions' rows are those of block/fragment.hpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
 #include "plan/fragments.hpp"
 #include "target/instructions.hpp"
+#include "target/outer_products.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -13,21 +16,22 @@ const Instruction& mma() {
   return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN");
 }
 
-template <int B, int M, int N, int WB, int WM, int WN, int WK>
-void same_as_fragment() {
-  using F = Fragment<B, M, N, WB, WM, WN, WK>;
+template <int B, int M, int N, int WB, int WM, int WN, int WK, class Of = SM80_16x8x16_F32F16F16F32_TN>
+void same_as_fragment(const Instruction& row = mma()) {
+  using F = Fragment<B, M, N, WB, WM, WN, WK, Of>;
+  constexpr int run = F::neighbours;
   const WarpLayout w{WB, WM, WN, WK};
-  const Held mine(accumulators({B, M, N}, w, mma()));
-  ASSERT_EQ(mine.values(), F::tiles * 4);
+  const Held mine(accumulators({B, M, N}, w, row));
+  ASSERT_EQ(mine.values(), F::tiles * F::held);
   ASSERT_EQ(mine.threads(), w.count() * 32);
   for (int thread = 0; thread < mine.threads(); ++thread)
     for (int value = 0; value < mine.values(); ++value) {
-      const FragmentAt at = F::at(value / 2, thread / 32, thread % 32);
-      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % 2}))
+      const FragmentAt at = F::at(value / run, thread / 32, thread % 32);
+      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % run}))
           << "thread " << thread << ", value " << value;
     }
   if constexpr (WN == 1 && WK == 1) {
-    const Context c = accumulators({B, M, N}, w, mma());
+    const Context c = accumulators({B, M, N}, w, row);
     const Held rows(lines(c));
     ASSERT_EQ(rows.values(), F::lines);
     ASSERT_EQ(warps(lines(c)), w);
@@ -36,7 +40,7 @@ void same_as_fragment() {
         const FragmentAt at = F::line_at(r, thread / 32, thread % 32);
         ASSERT_EQ(rows.at(thread, r), (Shape{at.b, at.m, 0})) << "thread " << thread << ", line " << r;
       }
-      for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(line_of(c, value), F::line(value / 2));
+      for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(line_of(c, value), F::line(value / run));
     }
   }
   // Rounded, value for value, they are the operand's registers: what `put` moves where.
@@ -47,6 +51,32 @@ void same_as_fragment() {
     for (int value = 0; value < mine.values(); ++value)
       ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
   }
+}
+
+template <class P>
+void same_as_outer_product(const char* name) {
+  const auto rows = target::outer_products();
+  const auto row =
+      std::ranges::find_if(rows, [&](const Instruction& r) { return std::string_view(r.name) == name; });
+  ASSERT_NE(row, rows.end()) << name;
+  EXPECT_EQ(target::thread_rows(*row), P::rows);
+  EXPECT_EQ(target::thread_columns(*row), P::columns);
+  same_as_fragment<1, 128, 128, 1, 4, 2, 1, P>(*row);
+  same_as_fragment<1, 128, 64, 1, 4, 1, 1, P>(*row);
+  same_as_fragment<1, 33, 41, 1, 1, 1, 3, P>(*row);
+  same_as_fragment<3, 20, 200, 2, 2, 1, 1, P>(*row);
+}
+
+// All of them: a row is what the kernel's text names it.
+TEST(RegisterLayouts, AreTheOuterProductsOfTheKernels) {
+  same_as_outer_product<OuterProduct<4, 4, 4, 8>>("OuterProduct<4, 4, 4, 8>");
+  same_as_outer_product<OuterProduct<4, 4, 8, 4>>("OuterProduct<4, 4, 8, 4>");
+  same_as_outer_product<OuterProduct<4, 4, 2, 16>>("OuterProduct<4, 4, 2, 16>");
+  same_as_outer_product<OuterProduct<4, 2, 4, 8>>("OuterProduct<4, 2, 4, 8>");
+  same_as_outer_product<OuterProduct<4, 1, 1, 32>>("OuterProduct<4, 1, 1, 32>");
+  same_as_outer_product<OuterProduct<2, 1, 1, 32>>("OuterProduct<2, 1, 1, 32>");
+  same_as_outer_product<OuterProduct<1, 1, 1, 32>>("OuterProduct<1, 1, 1, 32>");
+  EXPECT_EQ(target::outer_products().size(), 7u);
 }
 
 TEST(RegisterLayouts, AreTheFragmentsOfTheKernels) {

@@ -38,13 +38,14 @@ TEST(Select, WarpsCoverEveryElementOnce) {
   });
 }
 
-TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorInteger) {
+TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
       if (k.program.nodes[i].kind != NodeKind::matmul) continue;
       const MatmulChoice& m = k.matmuls.at(static_cast<int>(i));
       const DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
-      EXPECT_EQ(m.row != nullptr, dtype != DType::f32 && dtype != DType::int8) << name;
+      EXPECT_EQ(m.row && !m.by_threads(), dtype != DType::f32 && dtype != DType::int8) << name;
+      EXPECT_TRUE(dtype == DType::f32 || !m.by_threads()) << name;
       EXPECT_EQ(m.batch * m.m * m.n, graph::size(k.program.nodes[i].shape)) << name;
     }
   });

@@ -38,7 +38,7 @@ void for_each_access(const KernelPlan& k, const Context& c, const std::vector<Sh
   for_each(Held(c), [&](int thread, int value, const Shape& at) {
     if (at.empty() || value % c.vector() != 0) return;
     for (const SharedAccess& a : all) {
-      if (!taken(a, at) || (!a.load && c.replicated() && thread % c.holders() > 0)) continue;
+      if (!taken(a, at) || (!a.load && c.replicated() && thread / c.lane_step() % c.holders() > 0)) continue;
       Shape element;
       for (const Place& p : a.at) element.push_back(p.of(at));
       visit(thread, a, element);

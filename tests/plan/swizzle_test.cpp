@@ -32,7 +32,7 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
   EXPECT_GE(swizzled, 20);
 }
 
-// ldmatrix, cp.async and 16-byte accesses of a matmul's operand: eight neighbours from a multiple of eight on.
+// ldmatrix, cp.async and 16-byte accesses of a matmul's operand: as many neighbours as 16 bytes hold, from a multiple of them on.
 TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
   int operands = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
@@ -42,7 +42,7 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
       for (int stage = 0; stage < b.stages; ++stage)
         for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
           Shape at = digits(i, b.padded);
-          const std::int64_t from = at[b.inner] % 8;
+          const std::int64_t from = at[b.inner] % (16 / graph::bytes(b.dtype));
           const std::int64_t here = place(b, stage, 0, at);
           at[b.inner] -= from;
           const std::int64_t first = place(b, stage, 0, at);

@@ -1,6 +1,7 @@
 #include "touches.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace zellige::plan {
@@ -44,6 +45,27 @@ void held_in_layouts(const Context& c, const std::function<void(int, const Shape
     }
 }
 
+/// How a warp's lanes share a tile of sums. PTX ISA, accumulators of m16n8: a lane holds row lane / 4 (and 8 below) and columns
+/// 2 (lane % 4) and the next. atom/outer_product.hpp: lanes lie 2 along M, all along N, then the rest along M.
+struct Lanes {
+  int rows = 1, columns = 2, down = 8, across = 4,
+      first = 1;  // of a lane; lanes; how many along M lie beside each other
+  std::int64_t m = 16, n = 8;
+  explicit Lanes(const Context& c) {
+    const Instruction* row = c.row ? c.row : c.of;
+    if (!row || std::sscanf(row->name, "OuterProduct<%d, %d, %d, %d>", &rows, &columns, &down, &across) != 4)
+      return;
+    m = rows * down, n = columns * across, first = down > 1 ? 2 : 1;
+    outer = true;
+  }
+  bool outer = false;
+  int of(std::int64_t row, std::int64_t column) const {
+    if (!outer) return static_cast<int>(row % 8 * 4 + column % 8 / 2);
+    const auto i = static_cast<int>(row % m / rows), j = static_cast<int>(column % n / columns);
+    return i % first + first * (j + across * (i / first));
+  }
+};
+
 void held_in_fragment(const Context& c, const Shape& bound,
                       const std::function<void(int, const Shape&)>& visit) {
   const std::size_t rank = c.domain.size();
@@ -54,8 +76,9 @@ void held_in_fragment(const Context& c, const Shape& bound,
         for (int k = 0; k < warps(c).k; ++k) {
           Shape at = digits(b, batches);
           at.push_back(m), at.push_back(n);
-          // PTX ISA, accumulators of m16n8: a lane holds row lane / 4 (and 8 below) and columns 2 (lane % 4) and the next.
-          visit(warp_of(c, b, m, n, k) * 32 + static_cast<int>(m % 8 * 4 + n % 8 / 2), at);
+          visit(warp_of(c, b, m, n, k) * 32 +
+                    Lanes(c).of(m, c.turns() > 1 ? n % (c.domain.back() / c.turns()) : n),
+                at);
         }
 }
 
@@ -177,8 +200,11 @@ int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, in
   const WarpLayout w = warps(c);
   const std::int64_t columns =
       c.domain.back() / c.turns();  // of one slice: slices follow one another in time
-  const std::int64_t unit = (c.turns() > 1 ? n % columns : n) / (columns > 8 ? 16 : 8);
-  return static_cast<int>(m / 16 % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
+  const Lanes lanes(c);
+  const std::int64_t unit = (c.turns() > 1 ? n % columns : n) / (lanes.outer   ? lanes.n
+                                                                 : columns > 8 ? 16
+                                                                               : 8);
+  return static_cast<int>(m / lanes.m % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 
 void for_each_held(const Context& c, const Shape& bound,
@@ -226,7 +252,8 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (t.kind == TaskKind::finish && c.row) {
-    // Four lanes hold a row of eight columns; the first of them writes, into the part of its warp along N.
+    // Some lanes hold a row; the first of them writes, into the part of its warp along N.
+    const Lanes lanes(c);
     Shape lines = c.domain;
     lines.back() = 1;
     const WarpLayout w = warps(c);
@@ -237,8 +264,8 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
       for (std::size_t d = 0; d < batches.size(); ++d) batch = batch * batches[d] + at[d];
       const std::int64_t m = at[at.size() - 2];
       for (int wn = 0; wn < w.n; ++wn) {
-        const int warp = static_cast<int>(m / 16 % w.m + w.m * (batch % w.b + w.b * wn));
-        visit({static_cast<int>(warp * 32 + m % 8 * 4), t.buffer, wn, at});
+        const int warp = static_cast<int>(m / lanes.m % w.m + w.m * (batch % w.b + w.b * wn));
+        visit({warp * 32 + lanes.of(m, 0), t.buffer, wn, at});
       }
     }
     return;
@@ -255,7 +282,8 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
   for_each_held(c, b.padded, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner()) return;
-    if (!c.row && c.holders() > 1 && thread % c.holders() > 0) return;  // all hold it, the first writes it
+    if (!c.row && c.holders() > 1 && thread / Lanes(c).first % c.holders() > 0)
+      return;  // all hold it, the first writes it
     const int part = parts ? thread / 32 / (warps(c).count() / warps(c).k) : 0;
     visit({thread, t.buffer, part, at});
   });

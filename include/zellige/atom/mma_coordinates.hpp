@@ -25,6 +25,7 @@ struct MmaCoordinates {
   static constexpr ThreadValue layout = operand_layout(MmaRowOf<Op>::row, part);
   static constexpr int rows = part == MmaPart::b ? MmaRowOf<Op>::n : MmaRowOf<Op>::m;
   static constexpr int values = layout.value_count();
+  static constexpr int neighbours = layout.values[0].shape;  // of the sums: so many lie in a row
 
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int thread, int value) {
     ElementAt e{0, 0};

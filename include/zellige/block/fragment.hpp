@@ -9,7 +9,8 @@
 //
 // Sizes and coordinates are those of the instruction's row: tiles of m x n, m16n8k16's where none is named. Warps take tiles of
 // m rows and, where N has several, units of k columns (two tiles) in turn: warp w holds units w, w + WN, ... That makes the
-// accumulators of a product, rounded, the A fragment of a next one whose K runs over the same columns: Operand.
+// accumulators of a product, rounded, the A fragment of a next one whose K runs over the same columns: Operand. With an OuterProduct
+// tiles are its own, a unit is one of them, and what lies together in a row are `run`s of as many columns as a thread has.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/mma_coordinates.hpp>
@@ -21,21 +22,23 @@ struct FragmentAt {
 };
 
 template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1,
-          class Product = SM80_16x8x16_F32F16F16F32_TN>
+          class Of = SM80_16x8x16_F32F16F16F32_TN>
 struct Fragment {
+  using Product = Of;
   using Row = MmaRowOf<Product>;
   using Coordinates = MmaCoordinates<Product, MmaPart::c>;
   static constexpr int batch = Batch, rows = M, columns = N;
   static constexpr int warps_b = WB, warps_m = WM, warps_n = WN, warps_k = WK;
   static constexpr int m_tiles = (M + Row::m - 1) / Row::m, n_tiles = (N + Row::n - 1) / Row::n;
-  static constexpr int width = n_tiles > 1 ? Row::k / Row::n : 1;  // tiles a unit
+  static constexpr int width = n_tiles > 1 && Row::k > Row::n ? Row::k / Row::n : 1;  // tiles a unit
   static constexpr int units = (n_tiles + width - 1) / width;
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
                        my_n = (units + WN - 1) / WN;
-  static constexpr int held = Coordinates::values,
-                       tile_pairs = held / 2;  // of a tile, by a thread; a pair lies in a row
-  static constexpr int tiles = my_b * my_m * my_n * width, pairs = tiles * tile_pairs;
-  static constexpr int lines = my_b * my_m * tile_pairs;  // rows that a thread has elements of
+  static constexpr int held = Coordinates::values, neighbours = Coordinates::neighbours,
+                       tile_runs = held / neighbours;  // of a tile, by a thread; a run lies in a row
+  static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
+  static constexpr int lines = my_b * my_m * tile_runs;  // rows that a thread has elements of
+  static constexpr int pairs = runs;                     // so are a matrix instruction's runs called
 
   float d[tiles][held];
 
@@ -46,7 +49,11 @@ struct Fragment {
 #pragma unroll
       for (int v = 0; v < held; ++v) d[i][v] = x;
   }
-  ZELLIGE_CALL float* pair(int i) { return &d[i / tile_pairs][i % tile_pairs * 2]; }
+  ZELLIGE_CALL float* run(int i) { return &d[i / tile_runs][i % tile_runs * neighbours]; }
+  ZELLIGE_CALL float* pair(int i) {
+    static_assert(neighbours == 2, "Fragment: a thread's neighbours in a row are no pair");
+    return run(i);
+  }
 
   // Along N and along K last: the warps along N of one product are the warps along K of a next one (Operand).
   ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
@@ -54,22 +61,22 @@ struct Fragment {
   ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
   ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
-  /// The first element of pair i. Beyond the matrix where M, N or Batch do not divide.
+  /// The first element of run i. Beyond the matrix where M, N or Batch do not divide.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
-    const int tile = i / tile_pairs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
+    const int tile = i / tile_runs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
-    const ElementAt e = Coordinates::at(lane, i % tile_pairs * 2);
+    const ElementAt e = Coordinates::at(lane, i % tile_runs * neighbours);
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
-  /// Which of the thread's lines pair i lies in, and where line r is: column 0 of it.
+  /// Which of the thread's lines run i lies in, and where line r is: column 0 of it.
   ZELLIGE_CALL static constexpr int line(int i) {
-    return i / (tile_pairs * width * my_n) * tile_pairs + i % tile_pairs;
+    return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
   }
   ZELLIGE_CALL static FragmentAt line_at(int r, int warp, int lane) {
-    const int mi = r / tile_pairs % my_m, bi = r / tile_pairs / my_m;
+    const int mi = r / tile_runs % my_m, bi = r / tile_runs / my_m;
     return {bi * WB + warp_b(warp),
-            (mi * WM + warp_m(warp)) * Row::m + Coordinates::at(lane, r % tile_pairs * 2).row, 0};
+            (mi * WM + warp_m(warp)) * Row::m + Coordinates::at(lane, r % tile_runs * neighbours).row, 0};
   }
 #if defined(ZELLIGE_EMULATE)
   [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles* held};
@@ -87,7 +94,7 @@ struct Operand {
     emulate::look_for_unwritten(x, emulate::Use::rounds),
         emulate::look_for_unwritten(y, emulate::Use::rounds);
 #endif
-    constexpr int pairs = F::tile_pairs, width = F::width;
+    constexpr int pairs = F::tile_runs, width = F::width;
     const int tile = i / pairs, unit = tile / width % F::my_n, mi = tile / (width * F::my_n) % F::my_m,
               bi = tile / (width * F::my_n * F::my_m);
     a[bi][mi][unit][tile % width * pairs + i % pairs] = pack<T>(x, y);

@@ -1,60 +1,65 @@
 // Sums and maxima, of float or of int, over neighbouring lanes of a warp; every lane gets the result.
 //
 //   float total = sum_lanes<8>(x);       // of the 8 lanes whose lane / 8 is this one's
+//   float total = sum_lanes<8, 2>(x);    // of 8 lanes each two further than the one before
 //   float total = sum_lanes<8>(x, row);  // and the emulator sees to it that these 8, and no others, have this row
 #pragma once
 #include <zellige/atom.hpp>
 
 namespace zellige {
 
-template <int Lanes, class T>
+template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x) {
 #pragma unroll
-  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = sum_of(x, shfl_xor(x, mask));
+  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = sum_of(x, shfl_xor(x, mask * Step));
   return x;
 }
 
-template <int Lanes, class T>
+template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x) {
 #pragma unroll
-  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = max(x, shfl_xor(x, mask));
+  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = max(x, shfl_xor(x, mask * Step));
   return x;
 }
 
 #if defined(ZELLIGE_EMULATE)
-/// Which result a lane holds a part of: the same for `Lanes` neighbours, and another for the rest of the warp.
-template <int Lanes>
+template <int Lanes, int Step>
+constexpr bool together(int l, int m) {
+  return l / (Lanes * Step) == m / (Lanes * Step) && l % Step == m % Step;
+}
+/// Which result a lane holds a part of: the same for `Lanes` of them, `Step` apart, and another for the rest of the warp.
+template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int result, const char* name) {
   const auto compute = [](const int* in, int* other) {
     for (int l = 0; l < 32; ++l) {
       other[l] = -1;
       for (int m = 31; m >= 0; --m)
-        if ((l / Lanes == m / Lanes) != (in[l] == in[m])) other[l] = m;
+        if (together<Lanes, Step>(l, m) != (in[l] == in[m])) other[l] = m;
     }
   };
   const int lane = static_cast<int>(emulate::lane()), other = emulate::meet<int, int>(result, compute, name);
   if (other < 0) return;
   char text[160];
   __builtin_snprintf(text, sizeof(text), "%s<%d>: lanes %d and %d hold parts of %s and are %s", name, Lanes,
-                     lane, other, lane / Lanes == other / Lanes ? "different results" : "one result",
-                     lane / Lanes == other / Lanes ? "put together" : "not put together");
+                     lane, other, together<Lanes, Step>(lane, other) ? "different results" : "one result",
+                     together<Lanes, Step>(lane, other) ? "put together" : "not put together");
   emulate::fail_at("", text);
 }
 #else
-template <int Lanes>
+template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
 /// `result`: a number of the sum, or maximum, that x is a part of.
-template <int Lanes, class T>
+template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x, int result) {
-  check_lanes<Lanes>(result, "sum_lanes");
-  return sum_lanes<Lanes>(x);
+  check_lanes<Lanes, Step>(result, "sum_lanes");
+  return sum_lanes<Lanes, Step>(x);
 }
-template <int Lanes, class T>
+template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x, int result) {
-  check_lanes<Lanes>(result, "max_lanes");
-  return max_lanes<Lanes>(x);
+  check_lanes<Lanes, Step>(result, "max_lanes");
+  return max_lanes<Lanes, Step>(x);
 }
 
 }  // namespace zellige

@@ -1,0 +1,49 @@
+// OuterProduct: products in float32 that no matrix instruction takes, by a warp's ordinary multiply-adds. Each thread keeps TM x TN
+// sums in registers, LM x LN threads lie side by side, and a step takes 4 of K: so many sums of outer products of what it reads of
+// either operand.
+//
+//   using P = OuterProduct<4, 4, 4, 8>;          // 16 x 32 sums a warp
+//   P::at(5, 6)                                  // {5, 10}: the lane's sums are rows 4 to 7, columns 8 to 11
+//
+// Lanes are numbered so that lane ^ 1 wants the same of B, and lane ^ 2 the same of A: then two phases of a 16-byte load go through
+// the banks as one (emulate/wavefronts.hpp). That needs two lanes either way; with fewer every phase counts.
+#pragma once
+
+#include <zellige/atom/config.hpp>
+#include <zellige/atom/mma_coordinates.hpp>
+#include <zellige/atom/thread_value.hpp>
+
+namespace zellige {
+
+template <int TM, int TN, int LM, int LN>
+struct OuterProduct {
+  static_assert(LM * LN == 32, "OuterProduct: the lanes of a warp are 32");
+  static_assert((TM == 1 || TM == 2 || TM == 4) && (TN == 1 || TN == 2 || TN == 4),
+                "OuterProduct: a thread's rows and columns come in loads of 1, 2 or 4");
+  static constexpr int rows = TM, columns = TN;  // of a thread
+  static constexpr int m = TM * LM, n = TN * LN, k = 4;
+  static constexpr int together = LM > 1 ? 2 : 1;  // lanes along M that lie beside each other
+  /// As the rows of matrix instructions say it: (lanes, values) -> index into (M, N), M fastest.
+  static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
+                                      {{TN, m}, {TM, 1}}};
+
+  ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {
+    return {(lane % together + lane / (together * LN) * together) * TM + value / TN,
+            lane / together % LN * TN + value % TN};
+  }
+};
+
+template <int TM, int TN, int LM, int LN>
+struct MmaRowOf<OuterProduct<TM, TN, LM, LN>> {
+  static constexpr int m = TM * LM, n = TN * LN, k = OuterProduct<TM, TN, LM, LN>::k;
+};
+
+template <int TM, int TN, int LM, int LN>
+struct MmaCoordinates<OuterProduct<TM, TN, LM, LN>, MmaPart::c> {
+  static constexpr int values = TM * TN, neighbours = TN;
+  ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {
+    return OuterProduct<TM, TN, LM, LN>::at(lane, value);
+  }
+};
+
+}  // namespace zellige

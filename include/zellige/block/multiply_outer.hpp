@@ -1,0 +1,138 @@
+// multiply_outer: a block's product in float32 on ordinary multiply-adds, operands in shared memory, sums in a Fragment of OuterProducts.
+//
+//   Fragment<1, 128, 128, 1, 4, 2, 1, OuterProduct<4, 4, 4, 8>> d;
+//   multiply_outer<32, true, false>(d, A, B, warp, lane);            // d += A B over 32 of K
+//
+// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK tells which of its two dimensions is contiguous: K, then a load brings
+// 4 of K of one row or column; else one of K of all that a thread has side by side. Lines start at multiples of 16 bytes. Any size goes:
+//   K: both tiles hold zeros up to the next multiple of 4.
+//   M, N: what lies beyond the tile is read from its last row or first columns, and lands in sums that nobody reads.
+#pragma once
+#include <zellige/atom/outer_product.hpp>
+#include <zellige/block/fragment.hpp>
+#include <zellige/block/tile.hpp>
+
+namespace zellige {
+
+/// Whether steps over K of an operand that is contiguous along K, and to the neighbours among `Count` rows from a multiple of it on, flip
+/// bits of its places: the swizzle is decided by other bits of the row's number. What lies above the bits that it changes is then added.
+template <int Mode, int Count, class Layout>
+struct StepsFlipBits {
+  static constexpr bool value = false;
+};
+template <int Mode, int Count, int B, int M, int S, class Offset, class Rows>
+struct StepsFlipBits<Mode, Count, ComposedLayout<Swizzle<B, M, S>, Offset, Rows>> {
+  static constexpr int pitch = int(Rows{}.template stride<Mode>());
+  static constexpr int moved = (1 << (M + B)) - 1;  // bits up to the last that the swizzle changes
+  static constexpr bool flips = (pitch & (pitch - 1)) == 0 && S > 0 && Count* pitch <= 1 << (M + S);
+  static constexpr bool value = [] {
+    if constexpr (flips && is_integral<remove_cvref_t<decltype(Rows{}.template stride<0>())>>::value)
+      return int(Rows{}.template stride<0>()) % (Count * pitch) == 0;  // batches begin at such a row
+    return false;
+  }();
+};
+template <class Tile>
+struct LayoutOf {
+  using type = void;
+};
+template <class Pointer, class Layout>
+struct LayoutOf<AddressTile<Pointer, Layout>> {
+  using type = remove_cvref_t<Layout>;
+};
+
+/// Of one operand `Count` rows (or columns) from x on, of the Extent that there are, in `Step` of K from k on: r[row][k]. Side 0 is A.
+template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
+ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
+  const auto at = [&](int row, int depth) {
+    if constexpr (Side == 0)
+      return tile(b, row, depth);
+    else
+      return tile(b, depth, row);
+  };
+  if constexpr (AlongK) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      Vec<float, Step> v;
+      using Flips = StepsFlipBits<1 + Side, Count, typename LayoutOf<Tile>::type>;
+      if constexpr (Whole && Flips::value) {
+        constexpr int moved = Flips::moved;
+        const int down = i * Flips::pitch;
+        const int corner = Side == 0 ? tile.layout(b, x, 0) : tile.layout(b, 0, x);
+        v = read<Step>(tile.data + ((corner ^ (k + (down & moved))) + (down & ~moved)));
+      } else {
+        v = read<Step>(at(Whole ? x + i : at_most(x + i, Extent - 1), k));
+      }
+#pragma unroll
+      for (int d = 0; d < Step; ++d) r[i][d] = v[d];
+    }
+  } else {
+    if constexpr (!Whole) x = x < Extent ? x : 0;
+#pragma unroll
+    for (int d = 0; d < Step; ++d) {
+      const auto v = read<Count>(at(x, k + d));
+#pragma unroll
+      for (int i = 0; i < Count; ++i) r[i][d] = v[i];
+    }
+  }
+  if constexpr (Tf32)
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+#pragma unroll
+      for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
+}
+
+/// One step over K for one batch: what a thread has of A stays in registers, what it has of B passes by, a tile after another.
+template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
+ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
+  using P = typename F::Product;
+  constexpr bool whole_m = F::rows % P::m == 0, whole_n = F::columns % P::n == 0;
+  const ElementAt corner = P::at(lane, 0);
+  float ra[F::my_m][P::rows][P::k];
+#pragma unroll
+  for (int mi = 0; mi < F::my_m; ++mi) {
+    const int tile = mi * F::warps_m + F::warp_m(warp);
+    if (F::m_tiles % F::warps_m != 0 && tile >= F::m_tiles) continue;
+    load_outer<0, AlongK_A, Tf32, F::rows, whole_m>(ra[mi], a, b, tile * P::m + corner.row, k);
+  }
+#pragma unroll
+  for (int ni = 0; ni < F::my_n; ++ni) {
+    const int n_tile = ni * F::warps_n + F::warp_n(warp);
+    if (F::units % F::warps_n != 0 && n_tile >= F::units) continue;
+    float rb[P::columns][P::k];
+    load_outer<1, AlongK_B, Tf32, F::columns, whole_n>(rb, b_tile, b, n_tile * P::n + corner.column, k);
+#pragma unroll
+    for (int dk = 0; dk < P::k; ++dk)
+#pragma unroll
+      for (int mi = 0; mi < F::my_m; ++mi) {
+        if (F::m_tiles % F::warps_m != 0 && mi * F::warps_m + F::warp_m(warp) >= F::m_tiles) continue;
+        auto& out = d.d[(bi * F::my_m + mi) * F::my_n + ni];
+#pragma unroll
+        for (int i = 0; i < P::rows; ++i)
+#pragma unroll
+          for (int j = 0; j < P::columns; ++j) out[i * P::columns + j] += ra[mi][i][dk] * rb[j][dk];
+      }
+  }
+}
+
+/// Tf32: both operands are rounded to tf32 first.
+template <int K, bool AlongK_A, bool AlongK_B, bool Tf32 = false, class F, class A, class B>
+ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, int lane) {
+  using P = typename F::Product;
+  constexpr int steps = (K + P::k - 1) / P::k, mine = (steps + F::warps_k - 1) / F::warps_k;
+  constexpr int fmas =
+      F::my_m * F::my_n * F::held * P::k;  // of a step: the loop's text is to stay within some 16 KB
+  constexpr int unrolled = fmas >= 256 ? 2 : 512 / fmas < mine ? 512 / fmas : mine;
+#pragma unroll
+  for (int bi = 0; bi < F::my_b; ++bi) {
+    const int b = bi * F::warps_b + F::warp_b(warp);
+    if (F::batch % F::warps_b != 0 && b >= F::batch) continue;
+#pragma unroll(unrolled)
+    for (int ki = 0; ki < mine; ++ki) {
+      const int step = ki * F::warps_k + F::warp_k(warp);
+      if (steps % F::warps_k != 0 && step >= steps) continue;
+      outer_step<AlongK_A, AlongK_B, Tf32>(d, a, b_tile, b, bi, step * P::k, warp, lane);
+    }
+  }
+}
+
+}  // namespace zellige

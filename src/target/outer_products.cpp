@@ -1,0 +1,41 @@
+#include "target/outer_products.hpp"
+
+#include <zellige/atom/outer_product.hpp>
+
+namespace zellige::target {
+namespace {
+
+template <int TM, int TN, int LM, int LN>
+Instruction row(const char* name) {
+  using P = OuterProduct<TM, TN, LM, LN>;
+  using Space = Instruction::Space;
+  Instruction r{.name = name,
+                .ptx = "fma.rn.f32",
+                .compute_capability = 0,
+                .kind = Instruction::Kind::mma,
+                .issuers = 32,
+                .m = P::m,
+                .n = P::n,
+                .k = P::k};
+  r.a = r.b = {.type = "f32", .bits = 32, .space = Space::smem, .alignment = 16};
+  r.c = {.type = "f32", .bits = 32, .space = Space::rmem, .layout = P::layout, .registers = TM * TN};
+  r.cycles = TM * TN * P::k;
+  return r;
+}
+
+}  // namespace
+
+std::span<const Instruction> outer_products() {
+  static const Instruction rows[] = {
+      row<4, 4, 4, 8>("OuterProduct<4, 4, 4, 8>"),   row<4, 4, 8, 4>("OuterProduct<4, 4, 8, 4>"),
+      row<4, 4, 2, 16>("OuterProduct<4, 4, 2, 16>"), row<4, 2, 4, 8>("OuterProduct<4, 2, 4, 8>"),
+      row<4, 1, 1, 32>("OuterProduct<4, 1, 1, 32>"), row<2, 1, 1, 32>("OuterProduct<2, 1, 1, 32>"),
+      row<1, 1, 1, 32>("OuterProduct<1, 1, 1, 32>"),
+  };
+  return rows;
+}
+
+int thread_columns(const Instruction& r) { return r.c.layout.values[0].shape; }
+int thread_rows(const Instruction& r) { return r.c.layout.values[1].shape; }
+
+}  // namespace zellige::target

@@ -1,0 +1,214 @@
+// Products of float32 by the threads themselves, on the emulator beside the reference, on both targets: random sizes, majors, batches and
+// biases; every tile of the table; inside custom operators, behind and in front of sums of rows. What is executed is what was predicted,
+// and each load of a product brings what sixteen multiply-adds take, without a bank conflict.
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+#include "plan/predict.hpp"
+#include "plan/product_tiles.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::run {
+namespace {
+
+using emulate::Counter;
+using graph::BlockBuilder;
+using graph::DType;
+using graph::Shape;
+using graph::Strides;
+using graph::Tensor;
+using graph::Tile;
+
+std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<graph::Array> in;
+  for (int t : g.inputs) {
+    in.push_back(graph::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
+    for (double& v : in.back().values) v = graph::round_to(DType::f32, uniform(engine));
+  }
+  return in;
+}
+
+int by_threads(const plan::Plan& plan) {
+  int products = 0;
+  for (const plan::KernelPlan& k : plan.kernels)
+    for (const auto& [node, m] : k.matmuls) products += m.by_threads();
+  return products;
+}
+
+/// Results beside the reference, counters beside the prediction.
+plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::Wishes& wishes = {}) {
+  static const Cache cache = Cache::temporary();
+  const std::vector<graph::Array> in = numbers(g, 7), expected = graph::run_reference(g, in);
+  emit::Program p = emit::transpile(g, target::find(target), wishes);
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == emit::Role::input
+                          ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
+                          : poisoned(t));
+  const EmulatedRun r = run_emulated(p, storage, cache, 2);
+  for (const auto& f : r.findings) ADD_FAILURE() << g.name << " on " << target << ": " << f.message;
+  for (std::size_t t = 0; t < storage.size(); ++t) {
+    const emit::TensorPlace& place = p.manifest.tensors[t];
+    if (place.role != emit::Role::output) continue;
+    const std::vector<double> found = unpack(place, storage[t]);
+    const std::vector<double>& y = expected[static_cast<std::size_t>(place.position)].values;
+    EXPECT_EQ(found.size(), y.size());
+    for (std::size_t i = 0; i < y.size(); ++i)
+      if (!(std::fabs(found[i] - y[i]) <= 2e-5 * std::fabs(y[i]) + 4e-5)) {
+        ADD_FAILURE() << g.name << " on " << target << ", " << place.name << ", element " << i << ": found "
+                      << found[i] << ", expected " << y[i];
+        break;
+      }
+  }
+  for (std::size_t k = 0; k < r.kernels.size(); ++k)
+    for (const auto& [counter, n] : plan::predict(p.plan.kernels[k]))
+      EXPECT_EQ(n, r.kernels[k].counters[counter])
+          << g.name << " on " << target << ", kernel " << r.kernels[k].name << ": " << emulate::name(counter);
+  return std::move(p.plan);
+}
+
+/// Row-major, or the last two dimensions the other way round; `more` elements between lines.
+Strides strides(const Shape& s, bool turned, std::int64_t more) {
+  Strides result(s.size(), 1);
+  std::int64_t next = 1;
+  const std::size_t last = s.size() - 1, inner = turned ? last - 1 : last, outer = turned ? last : last - 1;
+  result[inner] = 1, result[outer] = s[inner] + more, next = result[outer] * s[outer];
+  for (std::size_t d = last - 1; d-- > 0;) result[d] = next, next *= s[d];
+  return result;
+}
+
+class OuterProducts : public testing::TestWithParam<const char*> {};
+
+TEST_P(OuterProducts, OfRandomSizes) {
+  std::mt19937 engine(11);
+  const auto size = [&](int most) {  // as often small as large, as often round as not
+    const double x = std::exp(std::uniform_real_distribution<double>(0, std::log(most))(engine));
+    const auto n = static_cast<std::int64_t>(x);
+    return engine() % 2 ? std::max<std::int64_t>(1, n / 16 * 16) : std::max<std::int64_t>(1, n);
+  };
+  int products = 0;
+  constexpr int cases = 24;
+  for (int i = 0; i < cases; ++i) {
+    const std::int64_t m = size(300), n = size(300), k = size(400), batch = i % 3 ? 1 : size(5);
+    const Shape a = batch > 1 ? Shape{batch, m, k} : Shape{m, k},
+                b = batch > 1 ? Shape{batch, k, n} : Shape{k, n};
+    graph::Builder g(fmt::format("product_{}x{}x{}x{}_{}", batch, m, n, k, i));
+    const std::int64_t more = i % 4 == 1 ? 3 : 0;
+    const Tensor A = g.input("A", a, DType::f32, strides(a, engine() % 2, more)),
+                 B = g.input("B", b, DType::f32, strides(b, engine() % 2, i % 4 == 2 ? 4 : more));
+    g.output(engine() % 2 ? matmul(A, B, g.input("C", {n}, DType::f32)) : matmul(A, B), "Y");
+    products += by_threads(expect_right(g.build(), GetParam()));
+  }
+  EXPECT_GE(products, cases / 2) << "most are worth it";
+}
+
+TEST_P(OuterProducts, InEveryTile) {
+  const target::Target& target = target::find(GetParam());
+  std::set<std::string> rows;
+  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{129, 131, 70}, {7, 200, 600}}) {
+    graph::Builder b("product");
+    b.output(matmul(b.input("A", {m, k}, DType::f32), b.input("B", {k, n}, DType::f32, {1, k})), "Y");
+    const graph::KernelGraph g = b.build();
+    for (const retile::ProductTile& t : plan::product_tiles(plan::product_size(g, 0), target)) {
+      plan::Wishes wishes;
+      wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
+      wishes.tiles = plan::Tiles::stated;
+      const plan::Plan p = expect_right(g, GetParam(), wishes);
+      for (const plan::KernelPlan& kernel : p.kernels)
+        for (const auto& [node, choice] : kernel.matmuls)
+          if (choice.by_threads()) rows.insert(choice.row->name);
+    }
+  }
+  EXPECT_GE(rows.size(), 3u) << "the tiles are there to be shared in different ways";
+}
+
+// A norm in front, whose sums run beside the product; gelu and a residual behind it; few rows and many.
+TEST_P(OuterProducts, InLayers) {
+  for (const std::int64_t rows : {3, 48}) {
+    graph::Builder b(fmt::format("layer_of_{}", rows));
+    const Tensor X = b.input("X", {rows, 96}, DType::f32), W = b.input("W", {96, 160}, DType::f32, {1, 96}),
+                 V = b.input("V", {160, 96}, DType::f32, {1, 160}), C = b.input("C", {96}, DType::f32);
+    const auto hidden = b.custom({.grid = {5}, .block = {128}, .loop = 3}, [&](BlockBuilder& t) {
+      const Tile x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
+      t.store(silu(accum(matmul(x, w)) / accum_red_rms(x)), {.x = 1});
+    });
+    const auto y = b.custom({.grid = {3}, .block = {64}, .loop = 5}, [&](BlockBuilder& t) {
+      const Tile h = t.load(hidden[0], {.loop = 1}), v = t.load(V, {.x = 1, .loop = 0});
+      t.store(gelu(accum(matmul(h, v)) + t.load(C, {.x = 0})) + t.load(X, {.x = 1}), {.x = 1});
+    });
+    b.output(y[0], "Y");
+    EXPECT_EQ(by_threads(expect_right(b.build(), GetParam())), 2);
+  }
+}
+
+// Sums of rows of what a product leaves, in the lanes that hold a row; the second product reads the first one's numbers.
+TEST_P(OuterProducts, InAttention) {
+  for (const auto& [rows, keys, head] :
+       std::vector<std::array<std::int64_t, 3>>{{64, 96, 32}, {20, 72, 40}}) {
+    graph::Builder b(fmt::format("attention_{}x{}x{}", rows, keys, head));
+    const Tensor Q = b.input("Q", {2, rows, head}, DType::f32),
+                 K = b.input("K", {2, head, keys}, DType::f32, {head * keys, 1, head}),
+                 V = b.input("V", {2, keys, head}, DType::f32);
+    b.output(b.custom({.grid = {2}, .block = {128}, .loop = 3},
+                      [&](BlockBuilder& t) {
+                        const Tile s = matmul(t.load(Q, {.x = 0}), t.load(K, {.x = 0, .loop = 2})) * 0.2;
+                        const Tile e = exp(s);
+                        t.store(accum(matmul(e, t.load(V, {.x = 0, .loop = 1}))) / accum(reduction(e, 2)),
+                                {.x = 0});
+                      })[0],
+             "Y");
+    EXPECT_EQ(by_threads(expect_right(b.build(), GetParam())), 2);
+  }
+}
+
+// The loop of a square product: 8 x 8 sums a thread, 16 multiply-adds a load, two wavefronts each, whichever way the operands lie.
+TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
+  const target::Target& target = target::find(GetParam());
+  for (const bool a_turned : {false, true})
+    for (const bool b_turned : {false, true}) {
+      constexpr std::int64_t n = 1024;
+      graph::Builder b("square");
+      b.output(matmul(b.input("A", {n, n}, DType::f32, strides({n, n}, a_turned, 0)),
+                      b.input("B", {n, n}, DType::f32, strides({n, n}, b_turned, 0))),
+               "Y");
+      plan::Wishes wishes;
+      wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
+      wishes.tiles = plan::Tiles::stated;
+      const emit::Program p = emit::transpile(b.build(), target, wishes);
+      const plan::KernelPlan& kernel = p.plan.kernels.at(0);
+      const plan::MatmulChoice& m = kernel.matmuls.begin()->second;
+      ASSERT_TRUE(m.by_threads());
+      const int context = kernel.context_of.at(kernel.matmuls.begin()->first);
+      EXPECT_EQ(kernel.contexts.at(static_cast<std::size_t>(context)).values(), 64);
+      const plan::Counts counts = plan::predict(kernel);
+      const auto loads = counts.at(Counter::shared_load_16);
+      EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 sums and 4 of K";
+      EXPECT_EQ(counts.at(Counter::shared_load_4) + counts.at(Counter::shared_load_8), 0u);
+      EXPECT_EQ(counts.at(Counter::shared_load_wavefronts), loads / 32 * 2);
+      EXPECT_EQ(counts.at(Counter::cp_async_wavefronts), counts.at(Counter::cp_async_wavefronts_ideal));
+      EXPECT_NE(p.source.find(fmt::format("multiply_outer<16, {}, {}>(", !a_turned, b_turned)),
+                std::string::npos)
+          << p.source;
+      EXPECT_NE(p.source.find("OuterProduct<4, 4, "), std::string::npos);
+      EXPECT_NE(p.source.find("write<4>(gY("), std::string::npos) << "sums go from registers to memory";
+      if (2 * (kernel.shared_bytes + target.shared_reserved_per_block) <= target.shared_per_multiprocessor)
+        EXPECT_NE(p.source.find("__launch_bounds__(256, 2)"), std::string::npos) << "with room for a second";
+    }
+}
+
+// What is too little for a lane each stays as it was: a sum at a time.
+TEST_P(OuterProducts, LeaveSmallOnesAlone) {
+  graph::Builder b("dots");
+  b.output(matmul(b.input("A", {2, 512}, DType::f32), b.input("B", {512, 2}, DType::f32)), "Y");
+  const plan::Plan p = expect_right(b.build(), GetParam());
+  EXPECT_EQ(by_threads(p), 0) << plan::print(p);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothTargets, OuterProducts, testing::Values("sm_80", "sm_90a"));
+
+}  // namespace
+}  // namespace zellige::run
