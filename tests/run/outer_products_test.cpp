@@ -91,7 +91,7 @@ TEST_P(OuterProducts, OfRandomSizes) {
     return engine() % 2 ? std::max<std::int64_t>(1, n / 16 * 16) : std::max<std::int64_t>(1, n);
   };
   int products = 0;
-  constexpr int cases = 24;
+  constexpr int cases = 16;
   for (int i = 0; i < cases; ++i) {
     const std::int64_t m = size(300), n = size(300), k = size(400), batch = i % 3 ? 1 : size(5);
     const Shape a = batch > 1 ? Shape{batch, m, k} : Shape{m, k},
@@ -114,6 +114,7 @@ TEST_P(OuterProducts, InEveryTile) {
     b.output(matmul(b.input("A", {m, k}, DType::f32), b.input("B", {k, n}, DType::f32, {1, k})), "Y");
     const graph::KernelGraph g = b.build();
     for (const retile::ProductTile& t : plan::product_tiles(plan::product_size(g, 0), target)) {
+      if (m < 16 && t.m > 16) continue;
       plan::Wishes wishes;
       wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
       wishes.tiles = plan::Tiles::stated;
