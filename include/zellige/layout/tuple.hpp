@@ -70,7 +70,7 @@ struct tuple {
 // One class for a tuple without state, and nothing in it: these are by far the most.
 template <class... T>
 requires(__is_empty(T) && ...) struct tuple<T...> {
-  ZELLIGE_STEP constexpr tuple() {}
+  constexpr tuple() = default;
   ZELLIGE_STEP constexpr tuple(T const&...) requires(sizeof...(T) > 0) {}
 };
 template <class... T>
