@@ -63,6 +63,21 @@ int batch_of(std::int64_t trips) {
 
 }  // namespace
 
+/// No element of the tensor behind this one is loaded by any block in this iteration.
+std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
+  const graph::KernelTensor& tensor = program_.tensors[n.tensor];
+  const bool shifted = plan_.trips && plan_.trips->from;  // iterations begin where a mask does
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    const plan::Split& s = n.splits[d];
+    std::int64_t most = tensor.shape[d];
+    if (s.loop && s.axis < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
+      most = std::min(most, (iteration.constant() + 1) * s.tile + s.offset);
+    last += (most - 1) * tensor.strides[d];
+  }
+  return last;
+}
+
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
@@ -86,13 +101,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     out_.open("{{");
   }
   if (batched) out_.line("{} x[{}]{{}};", type, batch);
-  std::string end;  // of the tensor: nothing is read past it
+  std::string
+      end;  // of the tensor: nothing is read past it. No word of 16 bytes comes there from so far in front of it
   if (copy.anywhere) {
-    const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-    std::int64_t size = 1;
-    for (int d = 0; d < rank; ++d) size += (tensor.shape[d] - 1) * tensor.strides[d];
+    const std::int64_t size = last_read(n, Index::named("any")) + 1;
     const std::vector<Index> first(static_cast<std::size_t>(rank), 0);
-    end = fmt::format("{}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
+    if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) < 16)
+      end = fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
   }
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
@@ -129,7 +144,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
     if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
     const int size = graph::bytes(n.dtype);
-    const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}, {})", V, source,
+    const std::string loaded = copy.anywhere ? fmt::format("load_anywhere<{}>({}, {}{})", V, source,
                                                            whole ? std::to_string(V) : valid, end)
                                              : fmt::format("load<{}>({})", V, source);
     const bool guarded = !whole && !copy.anywhere;

@@ -99,8 +99,8 @@ void KernelText::declarations() {
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));
-    out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b), printable(b.name),
-              b.offset, b.bytes / graph::bytes(b.dtype));
+    out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b),
+              printable(b.name), b.offset, b.bytes / graph::bytes(b.dtype));
   }
 }
 

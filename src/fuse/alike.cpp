@@ -44,7 +44,8 @@ class Ordering {
       for (std::size_t i = keys_.size(); i-- > 0;) {
         std::vector<Key> above;
         for (std::size_t r : readers_[i])
-          above.push_back(mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
+          above.push_back(
+              mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
         std::ranges::sort(above);
         keys_[i] = of_all(keys_[i], above);
       }
@@ -103,7 +104,8 @@ int met(std::vector<int>& list, int t) {
 }  // namespace
 
 graph::KernelGraph in_one_order(graph::KernelGraph g) {
-  const bool in_place = std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
+  const bool in_place =
+      std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
   if (g.ops.size() != 1 || !g.ops[0].block || in_place) return g;
   const graph::KernelOp& op = g.ops[0];
   const BlockGraph& block = *op.block;
@@ -111,11 +113,13 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
   std::vector<int> tiles, inputs, outputs;  // of the block, of the operator: by their places before
   for (const std::size_t i : Ordering(g).run()) {
     BlockOp& next = made->ops.emplace_back(block.ops[i]);
-    if (next.kernel_tensor >= 0) next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
+    if (next.kernel_tensor >= 0)
+      next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
     for (int& t : next.inputs) t = met(tiles, t);
     for (int& t : next.outputs) t = met(tiles, t);
   }
-  if (tiles.size() != block.tensors.size() || inputs.size() != op.inputs.size() || outputs.size() != op.outputs.size())
+  if (tiles.size() != block.tensors.size() || inputs.size() != op.inputs.size() ||
+      outputs.size() != op.outputs.size())
     return g;  // something that no operator reads
   for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
 

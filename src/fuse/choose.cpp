@@ -342,11 +342,11 @@ class Choosing {
   const graph::KernelGraph& g_;
   const target::Target& target_;
   Order order_;
-  std::vector<Candidate> candidates_;               // first every operator by itself
-  std::vector<bool> free_;                          // of no group but its own
+  std::vector<Candidate> candidates_;  // first every operator by itself
+  std::vector<bool> free_;             // of no group but its own
   Set all_free_;
-  std::vector<Nexts> nexts_;                        // by a group's first operator: what makes it must be done
-  std::vector<double> with_;                        // by candidate: what the cheapest way with it costs
+  std::vector<Nexts> nexts_;  // by a group's first operator: what makes it must be done
+  std::vector<double> with_;  // by candidate: what the cheapest way with it costs
   std::map<Set, std::string> refused_;
   Prices& prices_;
   bool cut_short_ = false, beam_ = false;

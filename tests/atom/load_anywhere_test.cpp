@@ -28,6 +28,23 @@ void expect_each_start() {
     }
 }
 
+/// As at a tensor's end: elements from the last one on, each in front of the others.
+template <class T>
+void expect_each_number() {
+  constexpr int N = 16 / sizeof(T);
+  for (int valid = 0; valid <= N; ++valid) {
+    Vec<uint32_t, 4> x{};
+    for (int i = valid; i-- > 0;) x = in_front<8 * sizeof(T)>(x, static_cast<T>(i * 57 + 201));
+    const auto found = bit_cast<Vec<T, N>>(x);
+    for (int i = 0; i < N; ++i)
+      ASSERT_EQ(found[i], i < valid ? static_cast<T>(i * 57 + 201) : T{})
+          << "element " << i << " of " << valid;
+  }
+}
+
+TEST(LoadAnywhere, OneByOneOfOneByte) { expect_each_number<uint8_t>(); }
+TEST(LoadAnywhere, OneByOneOfTwoBytes) { expect_each_number<uint16_t>(); }
+TEST(LoadAnywhere, OneByOneOfFourBytes) { expect_each_number<uint32_t>(); }
 TEST(LoadAnywhere, OfOneByte) { expect_each_start<uint8_t>(); }
 TEST(LoadAnywhere, OfTwoBytes) { expect_each_start<uint16_t>(); }
 TEST(LoadAnywhere, OfFourBytes) { expect_each_start<uint32_t>(); }

@@ -1,6 +1,7 @@
 // Loads of 16 bytes that may begin at any element.
 //
 //   Vec<half_t, 8> v = load_anywhere<8>(row + k, edge(K - k, 8), last + 1);    // the first ones that exist, zeros behind them
+//   Vec<half_t, 8> v = load_anywhere<8>(row + k, edge(K - k, 8));              // 16 bytes and more in front of the tensor's end
 //
 // The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. `end` is the
 // first element behind the tensor: where a word reaches past it, elements are loaded one by one. The emulator reads just the elements.
@@ -34,10 +35,21 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
   return result;
 }
 
+/// An element of so many bits, and behind it what was there; the last element is gone.
+template <int Bits>
+ZELLIGE_ANYWHERE Vec<uint32_t, 4> in_front(Vec<uint32_t, 4> x, uint32_t element) {
+  for (int w = 3; w >= 0; --w) {
+    const uint64_t two = static_cast<uint64_t>(x[w]) << 32 | (w > 0 ? x[w - 1] : 0u);
+    x[w] = static_cast<uint32_t>(two << Bits >> 32);
+  }
+  x[0] |= element;
+  return x;
+}
+
 #if defined(ZELLIGE_EMULATE)
 
 template <int N, class T>
-ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::pointer<T>) {
+ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::pointer<T> = {}) {
   using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
   Result result{};
@@ -48,7 +60,7 @@ ZELLIGE_CALL auto load_anywhere(emulate::pointer<T> from, int valid, emulate::po
 #elif defined(__CUDACC__)
 
 template <int N, class T>
-ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
+ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end = nullptr) {
   using Result = Vec<typename unqualified<T>::type, N>;
   static_assert(sizeof(Result) == 16, "load_anywhere: 16 bytes");
   Result result{};
@@ -56,11 +68,14 @@ ZELLIGE_CALL auto load_anywhere(T* from, int valid, T* end) {
   const auto address = reinterpret_cast<uint64_t>(from);
   const auto shift = static_cast<uint32_t>(address % 16);
   const bool second = shift + static_cast<uint32_t>(valid) * sizeof(T) > 16;
-  if (address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end)) {
-#pragma unroll
-    for (int i = 0; i < N; ++i)
-      if (i < valid) result[i] = from[i];
-    return result;
+  if (end && address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end)) {
+    // From the last one on, each in front of those that are there: a loop of one load and four shifts, since few threads come here
+    // and each place that loads has it.
+    Vec<uint32_t, 4> x{};
+#pragma unroll 1
+    for (int i = valid; i-- > 0;)
+      x = in_front<8 * sizeof(T)>(x, bit_cast<typename register_of<sizeof(T)>::type>(from[i]));
+    return bit_cast<Result>(x);
   }
   const auto* words = reinterpret_cast<const Vec<uint32_t, 4>*>(address - shift);
   const Vec<uint32_t, 4> low = words[0];

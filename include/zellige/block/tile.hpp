@@ -8,8 +8,18 @@
 // A layout that is static is named, and no object of it is made: of a layout that is but a name the compiler looks at no class, which is
 // two thirds of what a tile cost NVRTC. shared_tile<half_t>("X", 0, 512, layout) takes it by its value.
 #pragma once
-#include <zellige/atom.hpp>
-#include <zellige/layout/composed.hpp>
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/cast.hpp>
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/math.hpp>
+#include <zellige/atom/tfloat32.hpp>
+#include <zellige/atom/vec.hpp>
+#include <zellige/layout/names.hpp>
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/access.hpp>
+#include <zellige/atom/cp_async.hpp>
+#endif
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/arrangement.hpp>
 #endif
@@ -35,9 +45,39 @@ struct AddressTile {
 };
 
 namespace detail {
+template <class, class Index>
+using index_of = Index;
 template <auto, class Index>
 using index_of_mode = Index;
-}
+
+template <class S, class D>
+inline constexpr bool is_static_mode = false;
+template <auto s, auto d>
+inline constexpr bool is_static_mode<C<s>, C<d>> = true;
+template <auto... s, auto... d>
+inline constexpr bool is_static_mode<tuple<C<s>...>, tuple<C<d>...>> = true;
+
+/// What a coordinate adds to the offset along a static mode; one of several counts them, the first fastest.
+template <class S, class D>
+struct static_mode;
+template <auto s, auto d>
+struct static_mode<C<s>, C<d>> {
+  template <class Index>
+  ZELLIGE_CALL static Index offset(Index c) {
+    return c * d;
+  }
+};
+template <auto s, auto... rest, auto d, auto... steps>
+struct static_mode<tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>> {
+  template <class Index>
+  ZELLIGE_CALL static Index offset(Index c) {
+    if constexpr (sizeof...(rest) == 0)
+      return c * d;
+    else
+      return c % s * d + static_mode<tuple<C<rest>...>, tuple<C<steps>...>>::offset(c / s);
+  }
+};
+}  // namespace detail
 
 /// The same of static modes, the case of kernels that are generated: one function and no class beside this one.
 template <class Pointer, auto... s, auto... d, class Index>
@@ -49,13 +89,26 @@ struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-template <class Pointer, int B, int M, int S, auto... s, auto... d, class Index>
-requires(B > 0 && S > 0) struct AddressTile<
-    Pointer, ComposedLayout<Swizzle<B, M, S>, C<0>, Layout<tuple<C<s>...>, tuple<C<d>...>>>, Index> {
+template <class Pointer, class... S, class... D, class Index>
+requires(
+    detail::is_static_mode<S, D>&&...) struct AddressTile<Pointer, Layout<tuple<S...>, tuple<D...>>, Index> {
   Pointer data;
 
-  ZELLIGE_CALL Pointer operator()(detail::index_of_mode<s, Index>... c) const {
-    const Index offset = (... + (c * d));
+  ZELLIGE_CALL Pointer operator()(detail::index_of<S, Index>... c) const {
+    return data + (... + detail::static_mode<S, D>::offset(c));
+  }
+  ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
+};
+/// And behind a swizzle.
+template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
+requires(
+    B > 0 && S > 0 &&
+    (detail::is_static_mode<Modes, Strides> &&
+     ...)) struct AddressTile<Pointer, Swizzled<B, M, S, Layout<tuple<Modes...>, tuple<Strides...>>>, Index> {
+  Pointer data;
+
+  ZELLIGE_CALL Pointer operator()(detail::index_of<Modes, Index>... c) const {
+    const Index offset = AddressTile<Index, Layout<tuple<Modes...>, tuple<Strides...>>, Index>{0}(c...);
     return data + (offset ^ ((offset & ((1 << B) - 1) << (M + S)) >> S));
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
@@ -80,19 +133,22 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
 /// The same for `Stages` tiles, one behind the other, of `count` elements together: `Layout` is that of the first, `shift`
 /// goes to the others. The emulator sees to it that each that is filled is read, and that nobody goes back to an old one.
 template <class T, int Stages, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
 /// The same for partial results, of which the layout's first mode counts `Sums`: read_sum or read_max puts them together,
 /// and the emulator sees to it that all of them are read.
 template <class T, int Sums, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset, unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
   unsigned part = 0;  // a swizzle may mix them
 #if defined(ZELLIGE_EMULATE)
   static_assert(int(size<0>(Layout{})) == Sums,

@@ -36,7 +36,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (rank == 2 + int(sizeof...(Crd)) && is_swizzle_v<A> && is_constant<0, Offset>::value && is_builtin_integer<C0> && is_same_v<C0, C1> && (is_same_v<C0, Crd> && ...))
+    if constexpr (rank == 2 + int(sizeof...(Crd)) && is_swizzle_v<A> && is_constant<0, Offset>::value &&
+                  is_builtin_integer<C0> && is_same_v<C0, C1> && (is_same_v<C0, Crd> && ...))
       return A::apply(layout_b()(c0, c1, c...));
     else if constexpr (rank == 2 + int(sizeof...(Crd)))
       return (*this)(make_coord(c0, c1, c...));
@@ -96,10 +97,6 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, 
   else
     return make_composed_layout(swizzle, Int<0>{}, l);
 }
-
-/// Its type, of a layout without state and some bits: Swizzled<3, 3, 3, Layout<Shape<_64, _128>, Stride<_128, _1>>>.
-template <int B, int M, int S, class L>
-using Swizzled = ComposedLayout<Swizzle<B, M, S>, Int<0>, L>;
 
 template <int I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto get(ComposedLayout<A, O, B> const& l) {

@@ -60,8 +60,8 @@ namespace detail {
 template <class S, class D>
 inline constexpr bool is_plain_mode = false;
 template <auto s, auto d>
-inline constexpr bool is_plain_mode<C<s>, C<d>> = is_same_v<remove_cvref_t<decltype(s)>, int>&&
-    is_same_v<remove_cvref_t<decltype(d)>, int>;
+inline constexpr bool is_plain_mode<C<s>, C<d>> =
+    is_same_v<remove_cvref_t<decltype(s)>, int>&& is_same_v<remove_cvref_t<decltype(d)>, int>;
 template <auto... s, auto... d>
 requires(sizeof...(s) == sizeof...(d) &&
          sizeof...(s) > 0) inline constexpr bool is_plain_mode<tuple<C<s>...>, tuple<C<d>...>> =
