@@ -34,7 +34,7 @@ class Ordering {
     }
   }
 
-  /// Of the operators, each behind those that it reads: the one with the least key next.
+  /// Of the operators: those that have nothing to do with each other by their keys, each with its own in the order that they had.
   std::vector<std::size_t> run() {
     for (std::size_t i = 0; i < block_.ops.size(); ++i) keys_.push_back(alone(i));
     // What each reads, what reads it, and once more, for what reads the same.
@@ -50,21 +50,49 @@ class Ordering {
         keys_[i] = of_all(keys_[i], above);
       }
     }
+    std::vector<std::vector<std::size_t>> parts = separate();
+    std::ranges::stable_sort(parts, {}, [&](const std::vector<std::size_t>& part) {
+      Key k = 0;
+      for (std::size_t i : part) k = mixed(k, keys_[i]);
+      return k;
+    });
     std::vector<std::size_t> order;
     std::vector<bool> done(keys_.size());
-    while (order.size() < keys_.size()) {
-      std::size_t next = keys_.size();
-      for (std::size_t i = 0; i < keys_.size(); ++i)
-        if (!done[i] && (next == keys_.size() || keys_[i] < keys_[next]) &&
-            std::ranges::all_of(operands_[i], [&](std::size_t o) { return done[o]; }))
-          next = i;
-      done[next] = true;
-      order.push_back(next);
-    }
+    const auto add = [&](std::size_t i) {
+      if (!done[i]) order.push_back(i);
+      done[i] = true;
+    };
+    for (const std::vector<std::size_t>& part : parts)
+      for (std::size_t i : part) {
+        std::ranges::for_each(operands_[i], add);  // what is loaded, when it is first read
+        add(i);
+      }
     return order;
   }
 
  private:
+  /// Operators that read each other, in their order; what they load is no tie.
+  std::vector<std::vector<std::size_t>> separate() const {
+    std::vector<std::size_t> part(keys_.size());  // by its first operator
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      part[i] = i;
+      for (std::size_t o : operands_[i]) {
+        if (operands_[o].empty()) continue;
+        const std::size_t from = std::max(part[i], part[o]), to = std::min(part[i], part[o]);
+        for (std::size_t k = 0; k <= i; ++k)
+          if (part[k] == from) part[k] = to;
+      }
+    }
+    std::vector<std::vector<std::size_t>> parts;
+    for (std::size_t first = 0; first < part.size(); ++first) {
+      if (part[first] != first || operands_[first].empty()) continue;
+      std::vector<std::size_t>& one = parts.emplace_back();
+      for (std::size_t i = first; i < part.size(); ++i)
+        if (part[i] == first) one.push_back(i);
+    }
+    return parts;
+  }
+
   /// What an operator is by itself.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
@@ -118,8 +146,8 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
     for (int& t : next.inputs) t = met(tiles, t);
     for (int& t : next.outputs) t = met(tiles, t);
   }
-  if (tiles.size() != block.tensors.size() || inputs.size() != op.inputs.size() ||
-      outputs.size() != op.outputs.size())
+  if (made->ops.size() != block.ops.size() || tiles.size() != block.tensors.size() ||
+      inputs.size() != op.inputs.size() || outputs.size() != op.outputs.size())
     return g;  // something that no operator reads
   for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
 
