@@ -1,6 +1,6 @@
 // The runtime that generated kernels are written in: tiles, matrix products on accumulator fragments, reductions.
 //
-//   auto sA = shared_tile<half_t>("A", 0, 1024, Layout<Shape<_16, _64>, Stride<_64, _1>>{});
+//   auto sA = shared_tile<half_t, Layout<Shape<_16, _64>, Stride<_64, _1>>>("A", 0, 1024);
 //   cp_async<16>(sA(row, column), gA(row, column));
 //   cp_async_commit(), cp_async_wait<0>(), __syncthreads();
 //   Fragment<1, 16, 64, 1, 1, 4> d;                  // 4 warps along N

@@ -64,6 +64,21 @@ int batch_of(std::int64_t trips) {
 
 }  // namespace
 
+/// No element of the tensor behind this one is loaded by any block in this iteration.
+std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
+  const graph::KernelTensor& tensor = program_.tensors[n.tensor];
+  const bool shifted = plan_.trips && plan_.trips->from;  // iterations begin where a mask does
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    const plan::Split& s = n.splits[d];
+    std::int64_t most = tensor.shape[d];
+    if (s.loop && s.axis < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
+      most = std::min(most, (iteration.constant() + 1) * s.tile + s.offset);
+    last += (most - 1) * tensor.strides[d];
+  }
+  return last;
+}
+
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
@@ -89,13 +104,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const std::string under_way =
       copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
   if (batched) out_.line("{} x[{}]{};", under_way, batch, copy.anywhere ? "" : "{}");
-  std::string end;  // of the tensor: nothing is read past it
+  // Of the tensor: nothing is read past it. No word of 16 bytes comes there from so far in front of it.
+  std::string end;
   if (copy.anywhere) {
-    const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-    std::int64_t size = 1;
-    for (int d = 0; d < rank; ++d) size += (tensor.shape[d] - 1) * tensor.strides[d];
+    const std::int64_t size = last_read(n, Index::named("any")) + 1;
     const std::vector<Index> first(static_cast<std::size_t>(rank), 0);
-    end = fmt::format("{}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
+    if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) < 16)
+      end = fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
   }
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
@@ -139,7 +154,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     if (copy.anywhere) {
       const std::string one = batched ? fmt::format("x[{}]", share.step) : "x";
       if (!batched) out_.line("{} x;", under_way);
-      if (loads) out_.line("{}.start({}, {}, {});", one, source, valid, end);
+      if (loads) out_.line("{}.start({}, {}{});", one, source, valid, end);
       if (!loads || !batched) out_.line("store({}, {}.value());", target, one);
     } else if (batched && loads) {
       out_.line("{}x[{}] = {};", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, loaded);

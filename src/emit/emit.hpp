@@ -3,7 +3,7 @@
 //   emit::Program program = emit::transpile(graph, target::find("sm_90a"));
 //   std::ofstream("lora.cu") << program.source;
 //
-// The text includes only <zellige/block.hpp>; the same text compiles with nvcc, NVRTC, and, with -DZELLIGE_EMULATE, g++.
+// The text includes what its kernels call of <zellige/block.hpp>, and no more; the same text compiles with nvcc, NVRTC, and, with -DZELLIGE_EMULATE, g++.
 #pragma once
 #include <string>
 

@@ -82,12 +82,9 @@ void KernelText::mma(const Task& task) {
       shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
     }
     const std::string layout =
-        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>{{}}", shape,
+        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>", shape,
                     b.padded[rank - 2], b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
-    return fmt::format("view({}, {})", tile_at_stage(plan_.buffer_of.at(node)),
-                       b.swizzle.B ? fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B,
-                                                 b.swizzle.M, b.swizzle.S, layout)
-                                   : layout);
+    return fmt::format("view<{}>({})", swizzled(b, layout), tile_at_stage(plan_.buffer_of.at(node)));
   };
   const auto along_k = [&](int side) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];

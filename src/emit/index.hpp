@@ -21,6 +21,7 @@ class Index {
   static Index named(std::string name) { return Index(std::move(name), Binds::name, 1); }
 
   bool is_constant() const { return terms_.empty(); }
+  std::int64_t constant() const { return constant_; }  // without its terms
   bool is_name() const;
   std::string str() const;
 

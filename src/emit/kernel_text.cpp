@@ -91,17 +91,17 @@ void KernelText::declarations() {
   if (plan_.blocks == 0) begin_of_trips();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
-    out_.line("const auto {} = global_tile{}({}, {});", global(t), plan_.wide.count(t) ? "<long long>" : "",
-              names_.pointer(tensor.name), layout_text(tensor.shape, tensor.strides));
+    out_.line("const auto {} = global_tile<{}{}>({});", global(t), layout_text(tensor.shape, tensor.strides),
+              plan_.wide.count(t) ? ", long long" : "", names_.pointer(tensor.name));
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& b = plan_.buffers[i];
     if (in_ring(static_cast<int>(i)) || exchange(static_cast<int>(i))) continue;
-    const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}>", type_name(b.dtype), b.stages)
-                             : b.partials > 1 ? fmt::format("sums<{}, {}>", type_name(b.dtype), b.partials)
-                                              : fmt::format("tile<{}>", type_name(b.dtype));
-    out_.line("const auto {} = shared_{}(\"{}\", {}, {}, {});", tiles_[i], kind, printable(b.name), b.offset,
-              b.bytes / graph::bytes(b.dtype), buffer_layout(b));
+    const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
+                             : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
+                                              : fmt::format("tile<{}", type_name(b.dtype));
+    out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b),
+              printable(b.name), b.offset, b.bytes / graph::bytes(b.dtype));
   }
 }
 

@@ -105,6 +105,7 @@ class KernelText {
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
+  std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp

@@ -59,8 +59,7 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
     s += fmt::format("{}Int<{}>", i ? ", " : "", shape[i]);
     d += fmt::format("{}{}<{}>", i ? ", " : "", strides[i] > plan::most_narrow ? "C" : "Int", strides[i]);
   }
-  if (shape.size() == 1) return fmt::format("Layout<{}, {}>{{}}", s, d);
-  return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);
+  return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
 /// Of a tile in spans: along the inner dimension (span, spans), all rows of a span behind one another.
@@ -77,7 +76,12 @@ static std::string spans_text(const plan::Buffer& b) {
       d += fmt::format("{}Int<{}>", comma, b.strides[i]);
     }
   }
-  return fmt::format("Layout<Shape<{}>, Stride<{}>>{{}}", s, d);
+  return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
+}
+
+std::string swizzled(const plan::Buffer& b, const std::string& layout) {
+  if (b.swizzle.B == 0) return layout;
+  return fmt::format("Swizzled<{}, {}, {}, {}>", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout);
 }
 
 std::string buffer_layout(const plan::Buffer& b) {
@@ -87,10 +91,7 @@ std::string buffer_layout(const plan::Buffer& b) {
     shape.insert(shape.begin(), b.partials);
     strides.insert(strides.begin(), b.partial_stride);
   }
-  const std::string layout = b.span > 0 ? spans_text(b) : layout_text(shape, strides);
-  if (b.swizzle.B == 0) return layout;
-  return fmt::format("composition(Swizzle<{}, {}, {}>{{}}, {})", b.swizzle.B, b.swizzle.M, b.swizzle.S,
-                     layout);
+  return swizzled(b, b.span > 0 ? spans_text(b) : layout_text(shape, strides));
 }
 
 Counted counted(const char* counter, std::int64_t trips, const char* type, std::int64_t from) {

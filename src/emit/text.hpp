@@ -50,8 +50,9 @@ std::string float_literal(double);        // 0.25f; exact to float
 std::string int_literal(double);          // (-3)
 /// The type that counts to `last`.
 const char* index_type(std::int64_t last);
-std::string layout_text(const graph::Shape&,
-                        const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>{}
+// Types of layouts. No object of one is made in a kernel: a layout that is but a name costs the compiler of kernels nothing.
+std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>
+std::string swizzled(const plan::Buffer&, const std::string& layout);
 std::string buffer_layout(const plan::Buffer&);  // with partials and swizzle
 
 }  // namespace zellige::emit

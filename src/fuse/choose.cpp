@@ -35,9 +35,6 @@ class Choosing {
   Choice run() {
     singles();
     grow();
-    by_first_.resize(g_.ops.size());
-    for (std::size_t c = 0; c < candidates_.size(); ++c)
-      by_first_[static_cast<std::size_t>(candidates_[c].group.ops.front())].push_back(c);
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     while (join(way)) {
@@ -64,6 +61,7 @@ class Choosing {
 
   /// Every operator as it is. What nobody can fuse costs the same in any choice.
   void singles() {
+    all_free_ = Set(g_.ops.size());
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int op = static_cast<int>(i);
       Candidate c{set({op}), order_.direct[i], {{op}, {}, 0}, true};
@@ -74,6 +72,7 @@ class Choosing {
         c.group.us = *us;
       }
       free_.push_back(!fusable(g_, op));
+      if (free_.back()) all_free_.add(op);
       candidates_.push_back(std::move(c));
     }
   }
@@ -124,21 +123,46 @@ class Choosing {
 
   /// With all that nobody can fuse and that is ready.
   Set ready(Set done) const {
+    if (done.has(all_free_)) return done;
     for (std::size_t i = 0; i < free_.size(); ++i)  // in the graph's order: once is enough
       if (free_[i] && done.has(order_.direct[i])) done.add(static_cast<int>(i));
     return done;
   }
 
+  /// Groups by their first operator, those that have a price, as the words of their sets one behind the other: a way is looked for
+  /// in many thousand sets, each of which asks all of these.
+  struct Nexts {
+    std::vector<std::size_t> candidates;
+    std::vector<std::uint64_t> words;  // of each: its operators, then those that must be done
+  };
+  void list_nexts() {
+    nexts_.assign(g_.ops.size(), {});
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      const Candidate& one = candidates_[c];
+      if (one.group.us == never) continue;
+      Nexts& to = nexts_[static_cast<std::size_t>(one.group.ops.front())];
+      to.candidates.push_back(c);
+      for (const Set* s : {&one.ops, &one.before})
+        to.words.insert(to.words.end(), s->words().begin(), s->words().end());
+    }
+  }
+
   /// Every group that may come next, with what is done then.
   template <class Visit>
   void after(const Set& done, Visit visit) const {
+    const std::span<const std::uint64_t> has = done.words();
     for (std::size_t first = 0; first < g_.ops.size(); ++first) {
       if (done.has(static_cast<int>(first)) || !done.has(order_.direct[first])) continue;
-      for (std::size_t c : by_first_[first]) {
-        const Candidate& next = candidates_[c];
-        if (next.group.us == never || next.ops.meets(done) || !done.has(next.before)) continue;
+      const Nexts& nexts = nexts_[first];
+      const std::uint64_t* ops = nexts.words.data();
+      for (std::size_t c : nexts.candidates) {
+        std::uint64_t wrong = 0;  // done already, or to be done and not
+        for (std::size_t w = 0; w < has.size(); ++w)
+          wrong |= (ops[w] & has[w]) | (ops[has.size() + w] & ~has[w]);
+        ops += 2 * has.size();
+        if (wrong != 0) continue;
         Set then = done;
-        then.add(next.ops);
+        then.add(candidates_[c].ops);
         visit(c, ready(std::move(then)));
       }
     }
@@ -146,6 +170,7 @@ class Choosing {
 
   /// The cheapest way of all; and of every group what the cheapest way with it costs.
   std::vector<std::size_t> cheapest() {
+    list_nexts();
     const Set start = ready(Set(g_.ops.size()));
     std::vector<std::map<Set, Reached>> by_count(g_.ops.size() + 1);
     by_count[start.count()][start].us = 0;
@@ -317,10 +342,11 @@ class Choosing {
   const graph::KernelGraph& g_;
   const target::Target& target_;
   Order order_;
-  std::vector<Candidate> candidates_;               // first every operator by itself
-  std::vector<bool> free_;                          // of no group but its own
-  std::vector<std::vector<std::size_t>> by_first_;  // by a group's first operator: what makes it must be done
-  std::vector<double> with_;                        // by candidate: what the cheapest way with it costs
+  std::vector<Candidate> candidates_;  // first every operator by itself
+  std::vector<bool> free_;             // of no group but its own
+  Set all_free_;
+  std::vector<Nexts> nexts_;  // by a group's first operator: what makes it must be done
+  std::vector<double> with_;  // by candidate: what the cheapest way with it costs
   std::map<Set, std::string> refused_;
   Prices& prices_;
   bool cut_short_ = false, beam_ = false;

@@ -1,6 +1,7 @@
 // Groups of operators that may become one kernel: connected, and with no way out of the group and back in.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class Set {
   }
   std::size_t count() const;
   std::vector<int> list() const;
+  std::span<const std::uint64_t> words() const { return words_; }
   auto operator<=>(const Set&) const = default;
 
  private:

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "fuse/alike.hpp"
 #include "fuse/merge.hpp"
 #include "fuse/past.hpp"
 #include "fuse/tiles.hpp"
@@ -277,8 +278,9 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
   }
 }
 
-std::optional<double> planned(const KernelGraph& a, const target::Target& target, Prices& known,
+std::optional<double> planned(const KernelGraph& given, const target::Target& target, Prices& known,
                               std::string& why) {
+  const KernelGraph a = in_one_order(given);
   const std::string text = text_of(a);
   if (!text.empty())
     if (const std::optional<double> us = known.find(text)) return us;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <ranges>
 #include <unordered_map>
 
 #include "graph/error.hpp"
@@ -170,7 +171,12 @@ class Search {
   struct Partial {  // of one phase
     i64 peak;
     int last;
+    auto operator<=>(const Partial&) const = default;
   };
+  using Sets = std::vector<std::pair<Set, Partial>>;  // sorted
+  static int last_of(const Sets& sets, Set s) {
+    return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
+  }
 
   i64 alive(Set done) const {  // results some unfinished task still reads
     i64 sum = 0;
@@ -191,9 +197,9 @@ class Search {
   bool expand(int s, int k, std::unordered_map<Set, int>& next) {
     const Set done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
-    std::vector<std::unordered_map<Set, Partial>> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
+    std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
     for (std::size_t size = 0; size < grown.size(); ++size) {
-      std::unordered_map<Set, Partial> larger;
+      Sets larger;
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
         const i64 held = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
@@ -203,20 +209,17 @@ class Search {
           if (--effort_ < 0) return false;
           const i64 peak = std::max(partial.peak, held + g_.tasks[t].produces);
           if (!better(preference_, std::max(k, g_.barriers), peak, best_)) continue;
-          auto [at, fresh] = larger.try_emplace(phase | Set{1} << t, Partial{peak, t});
-          // The order must not depend on the map's: the lowest peak, then the lowest last task.
-          if (!fresh)
-            at->second = std::min(at->second, Partial{peak, t}, [](const Partial& a, const Partial& b) {
-              return std::pair(a.peak, a.last) < std::pair(b.peak, b.last);
-            });
+          larger.push_back({phase | Set{1} << t, {peak, t}});
         }
       }
+      // Of one set that was reached in several orders the lowest peak, then the lowest last task.
+      std::ranges::sort(larger);
+      const auto again = std::ranges::unique(larger, {}, &Sets::value_type::first);
+      larger.erase(again.begin(), again.end());
       if (!larger.empty()) grown.push_back(std::move(larger));
     }
     for (std::size_t size = 1; size < grown.size(); ++size) {
-      std::vector<std::pair<Set, Partial>> sorted(grown[size].begin(), grown[size].end());
-      std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (const auto& [phase, partial] : sorted) {
+      for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
         if (!better(preference_, k + phases_after(all), partial.peak, best_)) continue;
         const auto known = least_.find(all);
@@ -224,7 +227,7 @@ class Search {
         least_[all] = partial.peak;
         State state{all, partial.peak, s, {}};
         for (Set rest = phase; rest; rest &= ~(Set{1} << state.phase.back()))
-          state.phase.push_back(grown[std::popcount(rest)].at(rest).last);
+          state.phase.push_back(last_of(grown[static_cast<std::size_t>(std::popcount(rest))], rest));
         std::reverse(state.phase.begin(), state.phase.end());
         states_.push_back(std::move(state));
         next[all] = static_cast<int>(states_.size()) - 1;

@@ -105,6 +105,7 @@ class Choice {
       if (!m.by_warpgroup()) continue;
       bool straddles = false;
       for (int load : plan.program.nodes[node].in) {
+        if (plan.program.nodes[load].kind != NodeKind::load) continue;  // computed: no memory has its lines
         const graph::KernelTensor& t = program_.tensors[plan.program.nodes[load].tensor];
         for (std::int64_t stride : t.strides)
           straddles = straddles || (stride > 1 && stride * graph::bytes(t.dtype) % span_bytes != 0);

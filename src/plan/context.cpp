@@ -210,39 +210,38 @@ void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
   }
 }
 
-std::vector<WarpAccess> accesses(const Context& c, std::size_t limit) {
+void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
   const Held held(c);
-  std::vector<WarpAccess> result;
+  WarpAccess lanes(32);
   for (int turn = 0; turn < held.turns(); ++turn)
     for (int value = 0; value < held.values(); value += c.vector())
       for (int first = 0; first < held.threads(); first += 32) {
-        if (result.size() == limit) return result;
-        WarpAccess lanes(32);
+        if (limit == 0) return;
         bool any = false;
-        for (int lane = 0; lane < 32 && first + lane < held.threads(); ++lane) {
-          held.find(first + lane, value, turn, lanes[static_cast<std::size_t>(lane)]);
-          any = any || !lanes[static_cast<std::size_t>(lane)].empty();
+        for (int lane = 0; lane < 32; ++lane) {
+          Shape& at = lanes[static_cast<std::size_t>(lane)];
+          at.clear();
+          if (first + lane < held.threads()) held.find(first + lane, value, turn, at);
+          any = any || !at.empty();
         }
-        if (any) result.push_back(std::move(lanes));
+        if (any) use(lanes), --limit;
       }
-  return result;
 }
 
-std::vector<WarpAccess> sum_accesses(const Context& c, std::size_t limit) {
+void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t limit) {
   const Held held(c);
-  std::vector<WarpAccess> result;
+  WarpAccess lanes(32);
   for (int value = 0; value < held.values(); ++value) {
     if (!held.starts_sum(value)) continue;
     for (int first = 0; first < held.threads(); first += 32) {
-      if (result.size() == limit) return result;
-      WarpAccess lanes(32);
+      if (limit-- == 0) return;
+      for (Shape& at : lanes) at.clear();
       for (int lane = 0; lane < 32 && first + lane < held.threads(); ++lane)
         if (c.first_lane(lane) == lane)
           held.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
-      result.push_back(std::move(lanes));
+      use(lanes);
     }
   }
-  return result;
 }
 
 bool inside(const Shape& at, const Shape& shape) {

@@ -15,6 +15,7 @@
 // say which sum. An item past the tile's size is nobody's. A coordinate past the domain is held, and is past the tile: whoever
 // evaluates there guards or clamps. Turns come one after another: each takes its registers anew.
 #pragma once
+#include <functional>
 #include <limits>
 #include <zellige/atom/instruction.hpp>
 #include <zellige/layout/algebra/value.hpp>
@@ -139,12 +140,13 @@ void for_each(const Held& held, const Use& use) {
 
 /// One instruction of one warp, which takes `vector` neighbours in each lane: where they start; empty: an idle lane.
 using WarpAccess = std::vector<Shape>;
-/// The first `limit` of them: all warps' first, then all warps' second.
-std::vector<WarpAccess> accesses(const Context&, std::size_t limit = std::numeric_limits<std::size_t>::max());
-
+using UseAccess = std::function<void(const WarpAccess&)>;
+/// Calls use for the first `limit` of them: all warps' first, then all warps' second. Its argument is written anew for each.
+void for_each_access(const Context&, const UseAccess& use,
+                     std::size_t limit = std::numeric_limits<std::size_t>::max());
 /// The same of the sums: the first of each sum's lanes takes it.
-std::vector<WarpAccess> sum_accesses(const Context&,
-                                     std::size_t limit = std::numeric_limits<std::size_t>::max());
+void for_each_sum_access(const Context&, const UseAccess& use,
+                         std::size_t limit = std::numeric_limits<std::size_t>::max());
 
 /// The thread that holds each element of `shape` (row-major), -1 where none or several do.
 std::vector<int> owners(const Context&, const Shape& shape);

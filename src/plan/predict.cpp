@@ -284,16 +284,19 @@ class Prediction {
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);
     Counts counts;
-    for (const WarpAccess& lanes : accesses(plan_.contexts[t.context])) {
-      BankAccess access{.bytes = copy.bytes, .address = {}};
+    BankAccess access{.bytes = copy.bytes, .address = {}};
+    std::uint64_t copies = 0;
+    for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
+      access.address.clear();
       for (const Shape& at : lanes) {
         access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
-        counts[by_width(Counter::cp_async_1, copy.bytes)] += !at.empty();
+        copies += !at.empty();
       }
       const Wavefronts w = evaluate(access);
       counts[Counter::cp_async_wavefronts] += w.total;
       counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
-    }
+    });
+    if (copies > 0) counts[by_width(Counter::cp_async_1, copy.bytes)] += copies;
     return counts;
   }
 

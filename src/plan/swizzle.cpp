@@ -117,23 +117,22 @@ class Arrangement {
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
     const Context& c = plan_.contexts[t.context];
     const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
-    const std::vector<WarpAccess> all =
-        t.kind == TaskKind::finish ? sum_accesses(c, most_instances) : accesses(c, most_instances);
+    const bool sums = t.kind == TaskKind::finish;
     AccessPattern p;
     p.name = std::string(name(t.kind));
-    const int width = t.kind == TaskKind::finish ? 1 : access_width(buffer_, c.inner(), c.vector());
-    p.bytes = width * graph::bytes(buffer_.dtype);
+    p.bytes = (sums ? 1 : access_width(buffer_, c.inner(), c.vector())) * graph::bytes(buffer_.dtype);
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
       p.instances.clear();
-      for (const WarpAccess& access : all) {
-        std::vector<std::pair<int, int>> lanes;
-        for (const Shape& at : access) {
-          const Shape read = product && !at.empty() ? factor(at, side) : at;
-          lanes.push_back(reaches(read) ? cell(read) : std::make_pair(-1, 0));
-        }
-        p.instances.push_back(std::move(lanes));
-      }
+      const UseAccess add = [&](const WarpAccess& access) {
+        std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
+        lanes.reserve(access.size());
+        const auto lane = [&](const Shape& at) {
+          lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
+        };
+        for (const Shape& at : access) product && !at.empty() ? lane(factor(at, side)) : lane(at);
+      };
+      sums ? for_each_sum_access(c, add, most_instances) : for_each_access(c, add, most_instances);
       to.push_back(p);
     }
   }

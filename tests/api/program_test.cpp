@@ -185,8 +185,8 @@ TEST(Api, TellsOfItself) {
   EXPECT_EQ(x.memory, -1);
   EXPECT_EQ(x.constant, 1);
   EXPECT_EQ(std::vector<std::int64_t>(y.strides, y.strides + y.rank), (std::vector<std::int64_t>{8, 1}));
-  EXPECT_NE(p.text(ZELLIGE_SOURCE).find("#include <zellige/block.hpp>"), std::string::npos);
-  EXPECT_EQ(p.text(ZELLIGE_STANDALONE).find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_NE(p.text(ZELLIGE_SOURCE).find("#include <zellige/block/tile.hpp>"), std::string::npos);
+  EXPECT_EQ(p.text(ZELLIGE_STANDALONE).find("#include <zellige/block/"), std::string::npos);
   EXPECT_NE(p.text(ZELLIGE_MANIFEST).find("\"target\": \"sm_90a\""), std::string::npos);
   EXPECT_NE(p.text(ZELLIGE_PLAN).find("workspace 0 bytes"), std::string::npos);
   EXPECT_NE(p.text(ZELLIGE_PRICE).find("price of"), std::string::npos);

@@ -16,7 +16,7 @@ struct Transpile : Command {
 TEST_F(Transpile, WritesTextAndManifest) {
   expect({"transpile", path("three.json"), "--index", "1", "-o", path("out")}, 0,
          path("out/product.cu") + "\n" + path("out/product.manifest.json") + "\n");
-  EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block/tile.hpp>"), std::string::npos);
   const auto manifest = nlohmann::json::parse(read_whole(path("out/product.manifest.json")));
   EXPECT_EQ(manifest.at("version"), 1);
   EXPECT_EQ(manifest.at("name"), "product");
@@ -47,7 +47,7 @@ TEST_F(Transpile, StandaloneNeedsNoHeaders) {
                       "--target", "sm_90a"});
   ASSERT_EQ(f.status, 0) << f.output;
   const std::string text = read_whole(path("out/product.cu"));
-  EXPECT_EQ(text.find("#include <zellige/block.hpp>"), std::string::npos);
+  EXPECT_EQ(text.find("#include <zellige/block/"), std::string::npos);
   EXPECT_EQ(text.find("#pragma once"), std::string::npos);
   EXPECT_NE(text.find("__global__"), std::string::npos);
 }

@@ -110,8 +110,8 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       std::smatch declaration;
       ASSERT_TRUE(
           std::regex_search(program.source, declaration,
-                            std::regex("const auto " + tile + " = global_tile(.*)\\(p.*?(Layout<.*)\\);")));
-      const bool in64 = declaration[1] == "<long long>";
+                            std::regex("const auto " + tile + " = global_tile<(Layout<.*>>)(.*)>\\(p")));
+      const bool in64 = declaration[2] == ", long long";
       (in64 ? wide : narrow) += 1;
       std::int64_t last = 0;
       for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
@@ -121,7 +121,7 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       EXPECT_GE(reach.offset, last) << c.name;
 
       // The last block's last thread in the last iteration, element by element of the tile's far corner.
-      body += fmt::format("  {{ // {}\n    const auto {} = global_tile{}(base, {});\n", c.name, tile,
+      body += fmt::format("  {{ // {}\n    const auto {} = global_tile<{}{}>(base);\n", c.name, tile,
                           declaration[1].str(), declaration[2].str());
       for (int axis = 0; axis < 3; ++axis)
         body += fmt::format("    const int b{} = {};\n", "xyz"[axis], p.grid[axis] - 1);
@@ -183,7 +183,7 @@ TEST(IndexWidth, WideTextCompiles) {
     if (!chosen.count(c.name)) continue;
     ++found;
     const emit::Program p = emit::transpile(c.graph, target::find("sm_90a"));
-    EXPECT_NE(p.source.find("global_tile<long long>"), std::string::npos) << c.name;
+    EXPECT_NE(p.source.find(", long long>(p"), std::string::npos) << c.name;
     EXPECT_NE(plan::print(p.plan).find(": offsets in 64 bits"), std::string::npos) << c.name;
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;
     if (nvrtc) EXPECT_NO_THROW(run::compile_cubin(p.source, "sm_90a", cache)) << c.name;

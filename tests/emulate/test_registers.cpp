@@ -86,7 +86,7 @@ __global__ void product(In, Out y) {
   const int lane = threadIdx.x;
   Acc acc4;  // <fragment>
   if (Clear) acc4.clear();
-  multiply<half_t, 16, true, false>(acc4, global_tile(a, L{}), global_tile(b, L{}), 0, lane);  // <multiplied>
+  multiply<half_t, 16, true, false>(acc4, global_tile<L>(a), global_tile<L>(b), 0, lane);  // <multiplied>
   if (Clear)
     for (int i = 0; i < acc4.pairs; ++i) y[i * 32 + lane] = acc4.pair(i)[0];
 }
@@ -113,7 +113,7 @@ __global__ void operand(In, Out y) {
     if (Put != 1 || i != 1) op6.put(i, s.pair(i)[0], s.pair(i)[1]);  // <put>
   Acc d;
   d.clear();
-  multiply<half_t, 16, false>(d, op6, global_tile(b, L{}), 0, lane);  // <chained>
+  multiply<half_t, 16, false>(d, op6, global_tile<L>(b), 0, lane);  // <chained>
   y[lane] = d.pair(0)[0];
 }
 

@@ -19,11 +19,11 @@ using Swizzled = decltype(composition(Swizzle<3, 3, 3>{}, Plain{}));
 
 template <class Written, class Read>
 __global__ void two_sides(In, Out y) {
-  const auto tile = shared_tile<half_t>("X", 0, 640, Written{});
+  const auto tile = shared_tile<half_t, Written>("X", 0, 640);
   const int row = threadIdx.x / 8, chunk = threadIdx.x % 8;
   write<8>(tile(row, 8 * chunk), Vec<float, 8>{{float(row)}});  // <written>
   __syncthreads();
-  y[threadIdx.x] = read<8>(view(tile, Read{})(row, 8 * chunk))[0];  // <read>
+  y[threadIdx.x] = read<8>(view<Read>(tile)(row, 8 * chunk))[0];  // <read>
 }
 
 std::string swizzle_of_one_side(int thread, const char* bytes, const char* from, const char* as,
@@ -73,7 +73,7 @@ TEST(Tiles, ViewsOfOneOrder) {
 enum class Bug { none, always_the_first, the_one_before };
 template <Bug bug>
 __global__ void ring(In x, Out y) {
-  const auto tile = shared_ring<float, 4>("ring", 0, 256, Layout<Shape<_1, _64>, Stride<_64, _1>>{});
+  const auto tile = shared_ring<float, 4, Layout<Shape<_1, _64>, Stride<_64, _1>>>("ring", 0, 256);
   const int t = threadIdx.x;
   for (int s = 0; s < 4; ++s) tile.shift(s * 64)(0, t)[0] = x[s * 64 + t];  // <filled>
   __syncthreads();
@@ -102,7 +102,7 @@ TEST(Tiles, StagesAreReadOnceFilledAndInOrder) {
 
 template <int Parts, int Lanes>
 __global__ void sums(In x, Out y) {
-  const auto tile = shared_sums<float, 4>("s", 0, 32, Layout<Shape<_4, _8, _1>, Stride<_8, _1, _1>>{});
+  const auto tile = shared_sums<float, 4, Layout<Shape<_4, _8, _1>, Stride<_8, _1, _1>>>("s", 0, 32);
   const int lane = threadIdx.x, row = lane / 4;
   const float sum = sum_lanes<Lanes>(x[lane], row);  // <lanes>
   tile(lane % 4, row, 0)[0] = sum;

@@ -149,10 +149,11 @@ TEST(Contexts, CoverTheirDomain) {
       ASSERT_EQ(static_cast<std::int64_t>(held.size()), graph::size(c.domain)) << name << ": " << layouts(c);
       EXPECT_EQ(at_all, held.size() * static_cast<std::size_t>(c.holders())) << name << ": " << layouts(c);
       std::set<Shape> started;
-      for (const WarpAccess& lanes : accesses(c))
+      for_each_access(c, [&](const WarpAccess& lanes) {
         for (Shape at : lanes)
           for (int v = 0; !at.empty() && v < c.vector(); ++v, ++at[c.inner()])
             if (inside(at, c.domain)) started.insert(at);
+      });
       EXPECT_EQ(started.size(), held.size()) << name << ": " << layouts(c);
     }
   });

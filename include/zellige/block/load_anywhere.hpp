@@ -4,6 +4,8 @@
 //   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);   // all are under way
 //   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());                                  // zeros behind what exists
 //
+// Without the tensor's end nothing is asked: 16 bytes and more lie between the last element and it.
+//
 // The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. Where a
 // word reaches past the tensor's end, elements are loaded one by one. The emulator reads just the elements.
 #pragma once
@@ -48,7 +50,7 @@ class LoadAnywhere {
 #if defined(ZELLIGE_EMULATE)
 
   template <class P>
-  ZELLIGE_CALL void start(P from, int valid, P) {
+  ZELLIGE_CALL void start(P from, int valid, P = {}) {
     value_ = {};
     for (int i = 0; i < valid && i < N; ++i) value_[i] = load<1>(from + i)[0];
   }
@@ -60,12 +62,12 @@ class LoadAnywhere {
 #else
 
   /// The first `valid` elements from `from` on; `end` is the first element behind the tensor. No branch waits for a load.
-  ZELLIGE_CALL void start(const T* from, int valid, const T* end) {
+  ZELLIGE_CALL void start(const T* from, int valid, const T* end = nullptr) {
     const auto address = reinterpret_cast<uint64_t>(from);
     const uint32_t shift = address % 16;
     const bool second = shift + static_cast<uint32_t>(valid) * sizeof(T) > 16;
     from_ = from, valid_ = valid;
-    last_ = valid > 0 && address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end);
+    last_ = end && valid > 0 && address - shift + (second ? 32 : 16) > reinterpret_cast<uint64_t>(end);
     load_if(valid > 0 && !last_, address - shift, low_);
     load_if(valid > 0 && !last_ && second, address - shift + 16, high_);
   }

@@ -47,7 +47,7 @@ struct Slabs {
     if (thread == 0) tma_store_wait_read<Count - 1>();  // the store that used this slab has left it
     named_barrier_sync(barrier, 128);
     const auto slab = data + next * (64 * Columns);
-    store_columns<T, Columns, Transposed>(AddressTile<smem<T>, SlabLayout>{slab, {}}, d, first, thread);
+    store_columns<T, Columns, Transposed>(AddressTile<smem<T>, SlabLayout>{slab}, d, first, thread);
     fence_proxy_async_shared();
     named_barrier_sync(barrier, 128);
     if (thread == 0) {

@@ -1,11 +1,25 @@
 // Tiles: a pointer and a layout. A coordinate gives an address, so that one access may move several elements.
 //
-//   auto sX = shared_tile<half_t>("X", 0, 512, Layout<Shape<_8, _64>, Stride<_64, _1>>{});
+//   const auto sX = shared_tile<half_t, Layout<Shape<_8, _64>, Stride<_64, _1>>>("X", 0, 512);
+//   const auto sW = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<_8, _64>, Stride<_64, _1>>>>("W", 1024, 512);
 //   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, widened
 //   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
+//
+// A layout that is static is named, and no object of it is made: of a layout that is but a name the compiler looks at no class, which is
+// two thirds of what a tile cost NVRTC. shared_tile<half_t>("X", 0, 512, layout) takes it by its value.
 #pragma once
-#include <zellige/atom.hpp>
-#include <zellige/layout/composed.hpp>
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/cast.hpp>
+#include <zellige/atom/convert.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/math.hpp>
+#include <zellige/atom/tfloat32.hpp>
+#include <zellige/atom/vec.hpp>
+#include <zellige/layout/names.hpp>
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/access.hpp>
+#include <zellige/atom/cp_async.hpp>
+#endif
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/arrangement.hpp>
 #endif
@@ -17,7 +31,7 @@ namespace zellige {
 template <class Pointer, class Layout, class Index = int>
 struct AddressTile {
   Pointer data;
-  Layout layout;
+  [[no_unique_address]] Layout layout = {};
 
   template <class... Coordinate>
   ZELLIGE_CALL Pointer operator()(Coordinate... c) const {
@@ -30,11 +44,80 @@ struct AddressTile {
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
+namespace detail {
+template <class, class Index>
+using index_of = Index;
+template <auto, class Index>
+using index_of_mode = Index;
+
+template <class S, class D>
+inline constexpr bool is_static_mode = false;
+template <auto s, auto d>
+inline constexpr bool is_static_mode<C<s>, C<d>> = true;
+template <auto... s, auto... d>
+inline constexpr bool is_static_mode<tuple<C<s>...>, tuple<C<d>...>> = true;
+
+/// What a coordinate adds to the offset along a static mode; one of several counts them, the first fastest.
+template <class S, class D>
+struct static_mode;
+template <auto s, auto d>
+struct static_mode<C<s>, C<d>> {
+  template <class Index>
+  ZELLIGE_CALL static Index offset(Index c) {
+    return c * d;
+  }
+};
+template <auto s, auto... rest, auto d, auto... steps>
+struct static_mode<tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>> {
+  template <class Index>
+  ZELLIGE_CALL static Index offset(Index c) {
+    if constexpr (sizeof...(rest) == 0)
+      return c * d;
+    else
+      return c % s * d + static_mode<tuple<C<rest>...>, tuple<C<steps>...>>::offset(c / s);
+  }
+};
+}  // namespace detail
+
+/// The same of static modes, the case of kernels that are generated: one function and no class beside this one.
+template <class Pointer, auto... s, auto... d, class Index>
+struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
+  Pointer data;
+
+  ZELLIGE_CALL Pointer operator()(detail::index_of_mode<s, Index>... c) const {
+    return data + (... + (c * d));
+  }
+  ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
+};
+template <class Pointer, class... S, class... D, class Index>
+requires(
+    detail::is_static_mode<S, D>&&...) struct AddressTile<Pointer, Layout<tuple<S...>, tuple<D...>>, Index> {
+  Pointer data;
+
+  ZELLIGE_CALL Pointer operator()(detail::index_of<S, Index>... c) const {
+    return data + (... + detail::static_mode<S, D>::offset(c));
+  }
+  ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
+};
+/// And behind a swizzle.
+template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
+requires(
+    B > 0 && S > 0 &&
+    (detail::is_static_mode<Modes, Strides> &&
+     ...)) struct AddressTile<Pointer, Swizzled<B, M, S, Layout<tuple<Modes...>, tuple<Strides...>>>, Index> {
+  Pointer data;
+
+  ZELLIGE_CALL Pointer operator()(detail::index_of<Modes, Index>... c) const {
+    const Index offset = AddressTile<Index, Layout<tuple<Modes...>, tuple<Strides...>>, Index>{0}(c...);
+    return data + (offset ^ ((offset & ((1 << B) - 1) << (M + S)) >> S));
+  }
+  ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
+};
+
 #if defined(ZELLIGE_EMULATE)
 /// The same pointer, of which the emulator knows through which layout it touches shared memory, and in which parts.
-template <class T, class Layout>
-ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout, unsigned part = 0,
-                                          bool stages = false) {
+template <class Layout, class T>
+ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
   if (!a.known || data.region->space != emulate::Space::shared) return data;
   const emulate::Parts parts{part * unsigned(sizeof(T)), stages};
@@ -42,40 +125,52 @@ ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, Layout, unsi
   return {data.p, t.engine->arranged(t, data.region, a, part ? &parts : nullptr)};
 }
 #else
-template <class Pointer, class Layout>
-ZELLIGE_CALL Pointer arranged(Pointer data, Layout, unsigned = 0, bool = false) {
+template <class Layout, class Pointer>
+ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
   return data;
 }
 #endif
 
 /// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
 template <class T, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count,
-                                                      Layout layout) {
-  return {arranged(shared<T>(name, byte_offset, count), layout), layout};
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
+  return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
-/// The same for `Stages` tiles, one behind the other, of `count` elements together: `layout` is that of the first, `shift`
+/// The same for `Stages` tiles, one behind the other, of `count` elements together: `Layout` is that of the first, `shift`
 /// goes to the others. The emulator sees to it that each that is filled is read, and that nobody goes back to an old one.
 template <class T, int Stages, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count,
-                                                      Layout layout) {
-  return {arranged(shared<T>(name, byte_offset, count), layout, count / Stages, true), layout};
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
+  return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
 /// The same for partial results, of which the layout's first mode counts `Sums`: read_sum or read_max puts them together,
 /// and the emulator sees to it that all of them are read.
 template <class T, int Sums, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset, unsigned count,
-                                                      Layout layout) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
+                                                      unsigned count) {
+  unsigned part = 0;  // a swizzle may mix them
+#if defined(ZELLIGE_EMULATE)
   static_assert(int(size<0>(Layout{})) == Sums,
                 "shared_sums: the layout's first mode counts the partial results");
-  unsigned part = 0;  // a swizzle may mix them
-  if constexpr (!is_composed_layout_v<Layout>) part = unsigned(int(layout.template stride<0>()));
-  return {arranged(shared<T>(name, byte_offset, count), layout, part), layout};
+  if constexpr (!is_composed_layout_v<Layout>) part = unsigned(int(Layout{}.template stride<0>()));
+#endif
+  return {arranged<Layout>(shared<T>(name, byte_offset, count), part)};
+}
+template <class T, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count,
+                                                      Layout) {
+  return shared_tile<T, Layout>(name, byte_offset, count);
+}
+template <class T, int Stages, class Layout>
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count,
+                                                      Layout) {
+  return shared_ring<T, Stages, Layout>(name, byte_offset, count);
 }
 
-template <class Index = int, class Pointer, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data, Layout layout) {
-  return {data, layout};
+template <class Layout, class Index = int, class Pointer>
+ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
+  return {data};
 }
 
 /// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
@@ -94,9 +189,9 @@ ZELLIGE_CALL int numbered(Pointer number, int last) {
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
 /// The same memory under another layout.
-template <class Pointer, class Old, class Layout>
-ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile, Layout layout) {
-  return {arranged(tile.data, layout), layout};
+template <class Layout, class Pointer, class Old>
+ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile) {
+  return {arranged<Layout>(tile.data)};
 }
 
 /// An operand's columns from `first` on.
@@ -198,7 +293,7 @@ ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
 template <int Parts, class Pointer, class Layout>
 ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
 #if defined(ZELLIGE_EMULATE)
-  const int have = size<0>(tile.layout);
+  const int have = size<0>(Layout{});
   if (have == Parts) return;
   char text[160];
   __builtin_snprintf(text, sizeof(text), "it puts %d partial results of a tile of %d together", Parts, have);

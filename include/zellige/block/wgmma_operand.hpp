@@ -4,7 +4,7 @@
 //   issue_wgmma<half_t, 4>(d, k_major<64>(a), mn_major<128, 64>(b), false);   // float d[64]: 64 x 128 of a warpgroup
 //   wgmma_commit(), wgmma_wait<0>();                                          // d may be read
 #pragma once
-#include <zellige/atom/wgmma.hpp>
+#include <zellige/atom/wgmma_call.hpp>
 
 namespace zellige {
 

@@ -18,6 +18,7 @@
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
+#include <zellige/layout/composed.hpp>
 
 namespace zellige::kernels {
 

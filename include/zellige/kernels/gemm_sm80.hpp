@@ -10,6 +10,7 @@
 #include <zellige/block.hpp>
 #include <zellige/block/epilogue.hpp>
 #include <zellige/block/store_fragment.hpp>
+#include <zellige/layout/composed.hpp>
 
 namespace zellige::kernels {
 

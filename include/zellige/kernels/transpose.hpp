@@ -14,6 +14,7 @@
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
+#include <zellige/layout/composed.hpp>
 
 namespace zellige::kernels {
 

@@ -13,7 +13,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   static constexpr bool layout_tag = true;
   static constexpr int rank = B::rank;
 
-  ZELLIGE_HOST_DEVICE constexpr ComposedLayout(A const& a = {}, Offset const& offset = {}, B const& b = {})
+  constexpr ComposedLayout() = default;
+  ZELLIGE_HOST_DEVICE constexpr ComposedLayout(A const& a, Offset const& offset = {}, B const& b = {})
       : tuple<A, Offset, B>(a, offset, b) {}
 
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) layout_a() const { return get<0>(parts()); }
@@ -35,7 +36,10 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (rank == 2 + int(sizeof...(Crd)))
+    if constexpr (rank == 2 + int(sizeof...(Crd)) && is_swizzle_v<A> && is_constant<0, Offset>::value &&
+                  is_builtin_integer<C0> && is_same_v<C0, C1> && (is_same_v<C0, Crd> && ...))
+      return A::apply(layout_b()(c0, c1, c...));
+    else if constexpr (rank == 2 + int(sizeof...(Crd)))
       return (*this)(make_coord(c0, c1, c...));
     else
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
@@ -88,6 +92,8 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, 
                 "composition(swizzle, layout): a swizzle moves the bits of integers");
   if constexpr (B == 0)
     return l;
+  else if constexpr (__is_empty(L))
+    return ComposedLayout<Swizzle<B, M, S>, Int<0>, L>{};
   else
     return make_composed_layout(swizzle, Int<0>{}, l);
 }

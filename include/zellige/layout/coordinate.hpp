@@ -53,6 +53,47 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
   }
 }
 
+namespace detail {
+/// Shape and strides are static ints, of modes or of modes of modes, and not all strides are 0. A coordinate of as many run-time numbers
+/// then needs no function for each mode and each element of a tuple: the compilers of kernels, which index in every line, take half
+/// of the time without them.
+template <class S, class D>
+inline constexpr bool is_plain_mode = false;
+template <auto s, auto d>
+inline constexpr bool is_plain_mode<C<s>, C<d>> =
+    is_same_v<remove_cvref_t<decltype(s)>, int>&& is_same_v<remove_cvref_t<decltype(d)>, int>;
+template <auto... s, auto... d>
+requires(sizeof...(s) == sizeof...(d) &&
+         sizeof...(s) > 0) inline constexpr bool is_plain_mode<tuple<C<s>...>, tuple<C<d>...>> =
+    (is_plain_mode<C<s>, C<d>> && ...);
+
+template <class S, class D>
+inline constexpr int plain_modes = 0;
+template <class... S, class... D>
+requires(sizeof...(S) == sizeof...(D)) inline constexpr int plain_modes<tuple<S...>, tuple<D...>> =
+    (is_plain_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
+
+template <auto s, auto d, class Number>
+ZELLIGE_STEP constexpr Number plain_index(C<s>, C<d>, Number c) {
+  return c * d;
+}
+template <auto s, auto... rest, auto d, auto... steps, class Number>
+ZELLIGE_STEP constexpr Number plain_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
+  if constexpr (sizeof...(rest) == 0)
+    return c * d;
+  else
+    return c % s * d + plain_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, c / s);
+}
+template <auto... s, auto... d, class... Number>
+ZELLIGE_STEP constexpr auto plain_indices(tuple<C<s>...>, tuple<C<d>...>, Number... c) {
+  return (... + (c * d));
+}
+template <class... S, class... D, class... Number>
+ZELLIGE_STEP constexpr auto plain_indices(tuple<S...>, tuple<D...>, Number... c) {
+  return (... + plain_index(S{}, D{}, c));
+}
+}  // namespace detail
+
 // Compact strides.
 struct LayoutLeft;
 struct LayoutRight;

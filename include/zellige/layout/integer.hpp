@@ -7,6 +7,7 @@
 // Only 0*x, 0/x, 0%x, x%1 and 0&x are folded when the other operand is a run-time number.
 #pragma once
 #include <zellige/layout/config.hpp>
+#include <zellige/layout/names.hpp>
 
 namespace zellige {
 
@@ -19,8 +20,6 @@ struct C {
   ZELLIGE_HOST_DEVICE constexpr value_type operator()() const noexcept { return v; }
 };
 
-template <int v>
-using Int = C<v>;
 template <class T, T v>
 using constant = C<v>;
 template <class T, T v>

@@ -49,7 +49,8 @@ struct Layout : private tuple<S, D> {
   static constexpr bool layout_tag = true;
   static constexpr int rank = detail::rank_v<S>;
 
-  ZELLIGE_STEP constexpr Layout(S const& shape = {}, D const& stride = {}) : tuple<S, D>(shape, stride) {}
+  constexpr Layout() = default;
+  ZELLIGE_STEP constexpr Layout(S const& shape, D const& stride = {}) : tuple<S, D>(shape, stride) {}
 
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) shape() const {
@@ -81,7 +82,10 @@ struct Layout : private tuple<S, D> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (rank == 2 + int(sizeof...(Crd)))
+    if constexpr (detail::plain_modes<S, D> == 2 + int(sizeof...(Crd)) && is_builtin_integer<C0> &&
+                  sizeof(C0) >= sizeof(int) && is_same_v<C0, C1> && (is_same_v<C0, Crd> && ...))
+      return detail::plain_indices(S{}, D{}, c0, c1, c...);
+    else if constexpr (rank == 2 + int(sizeof...(Crd)))
       return (*this)(make_coord(c0, c1, c...));
     else
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};

@@ -23,7 +23,10 @@ struct Swizzle {
 
   template <integral T>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(T const& index) {
-    return index ^ shiftr(index & yyy_msk{}, msk_sft{});
+    if constexpr (is_builtin_integer<T> && sizeof(T) >= sizeof(int) && S >= 0 && B > 0)
+      return index ^ ((index & yyy_msk::value) >> S);
+    else
+      return index ^ shiftr(index & yyy_msk{}, msk_sft{});
   }
   template <integral T>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& index) const {

@@ -4,9 +4,6 @@
 
 namespace zellige {
 
-template <class... T>
-struct tuple;
-
 namespace detail {
 // The elements that take space, one inside the other, so that a tuple is of standard layout: its members lie
 // in one class. Elements without state are made when they are asked for.
@@ -70,7 +67,7 @@ struct tuple {
 // One class for a tuple without state, and nothing in it: these are by far the most.
 template <class... T>
 requires(__is_empty(T) && ...) struct tuple<T...> {
-  ZELLIGE_STEP constexpr tuple() {}
+  constexpr tuple() = default;
   ZELLIGE_STEP constexpr tuple(T const&...) requires(sizeof...(T) > 0) {}
 };
 template <class... T>
@@ -228,18 +225,6 @@ template <class A, class B, class... R>
 ZELLIGE_STEP constexpr auto tuple_cat(A const& a, B const& b, R const&... rest) {
   return tuple_cat(detail::cat2(a, b, make_seq<tuple_size_v<A>>{}, make_seq<tuple_size_v<B>>{}), rest...);
 }
-
-// CuTe's names for the same thing, by what it is used for.
-template <class... T>
-using Shape = tuple<T...>;
-template <class... T>
-using Stride = tuple<T...>;
-template <class... T>
-using Coord = tuple<T...>;
-template <class... T>
-using Step = tuple<T...>;
-template <class... T>
-using Tile = tuple<T...>;
 
 template <class... T>
 ZELLIGE_STEP constexpr Shape<T...> make_shape(T const&... t) {

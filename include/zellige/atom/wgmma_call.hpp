@@ -1,0 +1,110 @@
+// The calls of wgmma.hpp, for kernels whose accumulators are floats: the PTX of the others is long, and what is not read costs NVRTC
+// nothing.
+#pragma once
+
+#include <zellige/atom/bfloat16.hpp>
+#include <zellige/atom/float8.hpp>
+#include <zellige/atom/half.hpp>
+#include <zellige/atom/smem_descriptor.hpp>
+#include <zellige/atom/tfloat32.hpp>
+#include <zellige/atom/wgmma_type.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/wgmma_emulated.hpp>
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#include <zellige/atom/wgmma_f32.hpp>
+#endif
+
+namespace zellige {
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+namespace detail {
+template <int Registers>
+struct wgmma_b32;  // wgmma.hpp has it
+}
+#endif
+
+/// Before the first wgmma, and wherever ordinary code has touched d or the registers of a since the last.
+ZELLIGE_CALL void wgmma_fence() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::wgmma_fence();
+#else
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+ZELLIGE_CALL void wgmma_commit() {
+#if defined(ZELLIGE_EMULATE)
+  emulate::wgmma_commit();
+#else
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+/// Until at most the Groups newest groups are running.
+template <int Groups>
+ZELLIGE_CALL void wgmma_wait() {
+  static_assert(Groups >= 0 && Groups <= 7, "wgmma_wait: at most 7 groups may be left running");
+#if defined(ZELLIGE_EMULATE)
+  emulate::wgmma_wait(Groups);
+#else
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
+#endif
+}
+
+/// Keeps the compiler from moving its own uses of the registers across this place. Costs no instruction.
+template <class D, int R>
+ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
+#if !defined(ZELLIGE_EMULATE)
+#pragma unroll
+  for (int i = 0; i < R; ++i) {
+    if constexpr (is_float_register<D>)
+      asm volatile("" : "+f"(d[i])::"memory");
+    else
+      asm volatile("" : "+r"(d[i])::"memory");
+  }
+#endif
+}
+
+/// d = a b + (accumulate ? d : 0), both operands in shared memory.
+template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
+          bool Saturate = false, class D, int R>
+ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b,
+                        [[maybe_unused]] bool accumulate = true) {
+  using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
+  constexpr int N = 2 * R * Type::packed;
+  wgmma_check<T, N, A, B, SignA, SignB, Saturate, D>();
+#if defined(ZELLIGE_EMULATE)
+  wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (is_float_register<D>)
+    detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
+        d, a, b, accumulate);
+  else
+    detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
+        d, a, b, accumulate);
+#elif defined(__CUDA_ARCH__)
+  __trap();
+#endif
+}
+
+/// The same with the first operand in registers, as ldmatrix leaves 64 x K rows of K.
+template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
+          class D, int R>
+ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],
+                        [[maybe_unused]] uint64_t b, [[maybe_unused]] bool accumulate = true) {
+  using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
+  constexpr int N = 2 * R * Type::packed;
+  wgmma_check<T, N, Major::K, B, SignA, SignB, Saturate, D>();
+#if defined(ZELLIGE_EMULATE)
+  wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (is_float_register<D>)
+    detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type,
+                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
+  else
+    detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type,
+                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
+#elif defined(__CUDA_ARCH__)
+  __trap();
+#endif
+}
+
+}  // namespace zellige

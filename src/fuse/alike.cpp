@@ -1,0 +1,169 @@
+#include "fuse/alike.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+using Key = std::uint64_t;
+
+Key mixed(Key a, Key b) {  // splitmix64's steps: which of the two is which counts
+  a += 0x9e3779b97f4a7c15 + b;
+  a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9;
+  a = (a ^ a >> 27) * 0x94d049bb133111eb;
+  return a ^ a >> 31;
+}
+template <class Numbers>
+Key of_all(Key k, const Numbers& numbers) {
+  for (const auto n : numbers) k = mixed(k, static_cast<Key>(n));
+  return mixed(k, static_cast<Key>(std::size(numbers)));
+}
+
+class Ordering {
+ public:
+  explicit Ordering(const graph::KernelGraph& g)
+      : g_(g), op_(g.ops[0]), block_(*op_.block), operands_(block_.ops.size()), readers_(block_.ops.size()) {
+    std::vector<std::size_t> made_by(block_.tensors.size());
+    for (std::size_t i = 0; i < block_.ops.size(); ++i) {
+      for (int t : block_.ops[i].outputs) made_by[static_cast<std::size_t>(t)] = i;
+      for (int t : block_.ops[i].inputs) operands_[i].push_back(made_by[static_cast<std::size_t>(t)]);
+      for (std::size_t o : operands_[i]) readers_[o].push_back(i);
+    }
+  }
+
+  /// Of the operators: those that have nothing to do with each other by their keys, each with its own in the order that they had.
+  std::vector<std::size_t> run() {
+    for (std::size_t i = 0; i < block_.ops.size(); ++i) keys_.push_back(alone(i));
+    // What each reads, what reads it, and once more, for what reads the same.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t i = 0; i < keys_.size(); ++i)
+        for (std::size_t o : operands_[i]) keys_[i] = mixed(keys_[i], keys_[o]);
+      for (std::size_t i = keys_.size(); i-- > 0;) {
+        std::vector<Key> above;
+        for (std::size_t r : readers_[i])
+          above.push_back(
+              mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
+        std::ranges::sort(above);
+        keys_[i] = of_all(keys_[i], above);
+      }
+    }
+    std::vector<std::vector<std::size_t>> parts = separate();
+    std::ranges::stable_sort(parts, {}, [&](const std::vector<std::size_t>& part) {
+      Key k = 0;
+      for (std::size_t i : part) k = mixed(k, keys_[i]);
+      return k;
+    });
+    std::vector<std::size_t> order;
+    std::vector<bool> done(keys_.size());
+    const auto add = [&](std::size_t i) {
+      if (!done[i]) order.push_back(i);
+      done[i] = true;
+    };
+    for (const std::vector<std::size_t>& part : parts)
+      for (std::size_t i : part) {
+        std::ranges::for_each(operands_[i], add);  // what is loaded, when it is first read
+        add(i);
+      }
+    return order;
+  }
+
+ private:
+  /// Operators that read each other, in their order; what they load is no tie.
+  std::vector<std::vector<std::size_t>> separate() const {
+    std::vector<std::size_t> part(keys_.size());  // by its first operator
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      part[i] = i;
+      for (std::size_t o : operands_[i]) {
+        if (operands_[o].empty()) continue;
+        const std::size_t from = std::max(part[i], part[o]), to = std::min(part[i], part[o]);
+        for (std::size_t k = 0; k <= i; ++k)
+          if (part[k] == from) part[k] = to;
+      }
+    }
+    std::vector<std::vector<std::size_t>> parts;
+    for (std::size_t first = 0; first < part.size(); ++first) {
+      if (part[first] != first || operands_[first].empty()) continue;
+      std::vector<std::size_t>& one = parts.emplace_back();
+      for (std::size_t i = first; i < part.size(); ++i)
+        if (part[i] == first) one.push_back(i);
+    }
+    return parts;
+  }
+
+  /// What an operator is by itself.
+  Key alone(std::size_t i) const {
+    const BlockOp& op = block_.ops[i];
+    const graph::Attributes& a = op.attributes;
+    Key k = of_all(static_cast<Key>(op.kind), op.map);
+    for (const std::int64_t n : {std::int64_t{op.loop_dim}, std::int64_t{a.dim}, a.to, a.start, a.end,
+                                 static_cast<std::int64_t>(a.dtype)})
+      k = mixed(k, static_cast<Key>(n));
+    for (const double x : {a.scalar, a.lo, a.hi, a.eps}) k = mixed(k, std::bit_cast<Key>(x));
+    k = of_all(k, a.sizes);
+    for (int t : op.outputs) {
+      const graph::BlockTensor& made = block_.tensors[static_cast<std::size_t>(t)];
+      k = of_all(mixed(k, static_cast<Key>(made.dtype)), made.shape);
+    }
+    if (op.kernel_tensor < 0) return k;
+    const auto& list = op.outputs.empty() ? op_.outputs : op_.inputs;
+    const graph::KernelTensor& tensor =
+        g_.tensors[static_cast<std::size_t>(list[static_cast<std::size_t>(op.kernel_tensor)])];
+    return of_all(of_all(mixed(k, static_cast<Key>(tensor.dtype)), tensor.shape), tensor.strides);
+  }
+
+  const graph::KernelGraph& g_;
+  const graph::KernelOp& op_;
+  const BlockGraph& block_;
+  std::vector<std::vector<std::size_t>> operands_, readers_;
+  std::vector<Key> keys_;
+};
+
+/// The place of `t` in the list of what has been met so far.
+int met(std::vector<int>& list, int t) {
+  const auto at = std::ranges::find(list, t);
+  if (at != list.end()) return static_cast<int>(at - list.begin());
+  list.push_back(t);
+  return static_cast<int>(list.size()) - 1;
+}
+
+}  // namespace
+
+graph::KernelGraph in_one_order(graph::KernelGraph g) {
+  const bool in_place =
+      std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
+  if (g.ops.size() != 1 || !g.ops[0].block || in_place) return g;
+  const graph::KernelOp& op = g.ops[0];
+  const BlockGraph& block = *op.block;
+  auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});
+  std::vector<int> tiles, inputs, outputs;  // of the block, of the operator: by their places before
+  for (const std::size_t i : Ordering(g).run()) {
+    BlockOp& next = made->ops.emplace_back(block.ops[i]);
+    if (next.kernel_tensor >= 0)
+      next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
+    for (int& t : next.inputs) t = met(tiles, t);
+    for (int& t : next.outputs) t = met(tiles, t);
+  }
+  if (made->ops.size() != block.ops.size() || tiles.size() != block.tensors.size() ||
+      inputs.size() != op.inputs.size() || outputs.size() != op.outputs.size())
+    return g;  // something that no operator reads
+  for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
+
+  graph::KernelGraph result{g.name, {}, {}, {}, {}};
+  graph::KernelOp custom{op.kind, {}, {}, op.attributes, std::move(made)};
+  std::vector<int> tensors;  // of the graph
+  for (int i : inputs) custom.inputs.push_back(met(tensors, op.inputs[static_cast<std::size_t>(i)]));
+  for (int i : outputs) custom.outputs.push_back(met(tensors, op.outputs[static_cast<std::size_t>(i)]));
+  if (tensors.size() != g.tensors.size()) return g;
+  for (int t : tensors) result.tensors.push_back(g.tensors[static_cast<std::size_t>(t)]);
+  for (int t : custom.inputs)
+    if (std::ranges::find(result.inputs, t) == result.inputs.end()) result.inputs.push_back(t);
+  result.outputs = custom.outputs;
+  if (result.inputs.size() != g.inputs.size() || result.outputs.size() != g.outputs.size()) return g;
+  result.ops.push_back(std::move(custom));
+  return result;
+}
+
+}  // namespace zellige::fuse
