@@ -9,6 +9,7 @@
 // V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns,
 // else V is 1.
 #pragma once
+#include <zellige/atom/shuffle.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
