@@ -20,16 +20,13 @@ template <int Mode, int Count, class Layout>
 struct StepsFlipBits {
   static constexpr bool value = false;
 };
-template <int Mode, int Count, int B, int M, int S, class Offset, class Rows>
-struct StepsFlipBits<Mode, Count, ComposedLayout<Swizzle<B, M, S>, Offset, Rows>> {
-  static constexpr int pitch = int(Rows{}.template stride<Mode>());
+template <int Mode, int Count, int B, int M, int S, class Shape, auto... d>
+struct StepsFlipBits<Mode, Count, Swizzled<B, M, S, Layout<Shape, tuple<C<d>...>>>> {
+  static constexpr int steps[] = {int(d)...};
+  static constexpr int pitch = steps[Mode];
   static constexpr int moved = (1 << (M + B)) - 1;  // bits up to the last that the swizzle changes
   static constexpr bool flips = (pitch & (pitch - 1)) == 0 && S > 0 && Count* pitch <= 1 << (M + S);
-  static constexpr bool value = [] {
-    if constexpr (flips && is_integral<remove_cvref_t<decltype(Rows{}.template stride<0>())>>::value)
-      return int(Rows{}.template stride<0>()) % (Count * pitch) == 0;  // batches begin at such a row
-    return false;
-  }();
+  static constexpr bool value = flips && steps[0] % (Count * pitch) == 0;  // batches begin at such a row
 };
 template <class Tile>
 struct LayoutOf {
@@ -57,7 +54,8 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       if constexpr (Whole && Flips::value) {
         constexpr int moved = Flips::moved;
         const int down = i * Flips::pitch;
-        const int corner = Side == 0 ? tile.layout(b, x, 0) : tile.layout(b, 0, x);
+        const AddressTile<int, typename LayoutOf<Tile>::type> places{0};
+        const int corner = Side == 0 ? places(b, x, 0) : places(b, 0, x);
         v = read<Step>(tile.data + ((corner ^ (k + (down & moved))) + (down & ~moved)));
       } else {
         v = read<Step>(at(Whole ? x + i : at_most(x + i, Extent - 1), k));
