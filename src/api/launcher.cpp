@@ -65,9 +65,7 @@ Launcher::Loaded& Launcher::loaded(void* context) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Loaded>& mine = loaded_[context];
   if (!mine) {
-    int device = 0;
-    run::check(run::driver().context_device(&device), "the current context's GPU");
-    run::require_architecture(cubin_.architecture, run::device_info(device));
+    run::require_architecture(cubin_.architecture, current_gpu());
     mine = std::make_unique<Loaded>(manifest_, cubin_);
   }
   return *mine;

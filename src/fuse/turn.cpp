@@ -1,11 +1,11 @@
 #include "fuse/turn.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 
 #include "graph/elementwise.hpp"
+#include "plan/product_tiles.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -16,8 +16,6 @@ using graph::OpKind;
 using graph::Shape;
 
 constexpr std::int64_t rows = 16;  // a wgmma's columns
-constexpr double busy =
-    0.73;  // the share of multiprocessors that draw all that memory gives, as plain products have it (product_tiles)
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, most_columns = 128;
 
 class Turning {
@@ -59,7 +57,7 @@ class Turning {
   bool add(const BlockOp& op) {
     const bool of_turned = std::ranges::any_of(op.inputs, [&](int t) { return is_turned(t); });
     if (op.kind == OpKind::matmul) return !of_turned && product(op);
-    if (op.kind == OpKind::output && of_turned) return store(op);
+    if (op.kind == OpKind::output && of_turned) return store(op), true;
     if (op.kind == OpKind::input && op.loop_dim >= 0) brought_.insert(op.outputs[0]);
     if (!of_turned) {
       to_.ops.push_back(op);
@@ -91,11 +89,10 @@ class Turning {
     return true;
   }
 
-  bool store(const BlockOp& op) {
+  void store(const BlockOp& op) {
     BlockOp made = op;
     made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
     to_.ops.push_back(std::move(made));
-    return true;
   }
 
   const BlockGraph& from_;
@@ -109,7 +106,7 @@ class Turning {
 }  // namespace
 
 std::optional<BlockGraph> turned(const BlockGraph& b, const target::Target& target) {
-  if (static_cast<double>(b.grid.count()) < busy * target.multiprocessors) return std::nullopt;
+  if (static_cast<double>(b.grid.count()) < plan::drawing * target.multiprocessors) return std::nullopt;
   return Turning(b).run();
 }
 

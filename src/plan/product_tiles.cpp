@@ -70,7 +70,7 @@ class Choice {
     if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
       for (const ProductTile& t : of_few_rows)
         if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
-          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, 0.73) : us_of_warpgroups(t));
+          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, drawing) : us_of_warpgroups(t));
     std::ranges::stable_sort(found_, {}, &Costed::us);
     std::vector<ProductTile> tiles;
     for (const Costed& c : found_) tiles.push_back(c.tile);

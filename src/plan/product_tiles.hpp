@@ -10,6 +10,9 @@
 
 namespace zellige::plan {
 
+/// The share of the multiprocessors that draw, by TMA, all that memory gives; measured on an H200.
+inline constexpr double drawing = 0.73;
+
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   graph::DType dtype{};
