@@ -11,7 +11,7 @@ times of that. The fit moves one constant at a time towards the least mean |log(
 import argparse, json, math, os, subprocess, sys, tempfile
 from collections import defaultdict
 
-NAMES = ["clock", "dram", "l2", "l2_cycle", "launch", "next", "load", "step", "barrier", "rest"]
+NAMES = ["clock", "dram", "l2", "l2_cycle", "launch", "next", "load", "step", "barrier", "barrier_warp", "rest"]
 SMS, L2_BYTES = 132, 50 << 20
 
 
@@ -43,7 +43,7 @@ def settle(c, k, first, missed):
     waves = math.ceil(most / k["blocks_each"])
     l2 = max(k["l2_bytes"] / c["l2"] * 1e-3, most * k["l2_bytes"] / k["launched"] / c["l2_cycle"] * cycle)
     trips = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
-    latency = waves * (max(trips, k["chain"] * c["step"]) + k["barriers"] * c["barrier"]) * cycle
+    latency = waves * (max(trips, k["chain"] * c["step"]) + k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"])) * cycle
     parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, most * k["wavefronts"] * cycle,
              most * k["tensor_cycles"] * cycle, most * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
@@ -108,7 +108,7 @@ def main():
     a.add_argument("--fit", action="store_true", help="print constants that fit better")
     a.add_argument("--constants", default="{}", help="JSON of those to begin with, beside the defaults below")
     a = a.parse_args()
-    c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 145, 0.1]))
+    c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 190, 26, 0.1]))
     c.update(json.loads(a.constants))
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -28,6 +28,7 @@ nlohmann::ordered_json price(const plan::KernelPrice& k) {
           {"trips", k.trips},
           {"in_flight", k.in_flight},
           {"chain", k.chain},
+          {"warps", k.warps},
           {"barriers", k.barriers}};
 }
 

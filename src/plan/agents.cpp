@@ -142,6 +142,7 @@ class Builder {
     for (int t : order_.before)
       if (!constant(t)) run(t);
     if (!streams) return;
+    if (!order_.ahead.empty()) commit();  // waited for apart from what the first iteration reads
     prologue(0, first, [&] {
       for (int t : late) run(t);
       commit();
@@ -152,13 +153,21 @@ class Builder {
     });
   }
 
+  /// What is computed once, while the first stages, so many groups, are still under way.
+  void ahead(int stages) {
+    if (order_.ahead.empty()) return;
+    if (!order_.loop_copies.empty()) arrive(stages);
+    for (const std::vector<int>& phase : order_.ahead) barrier(), work(phase);
+  }
+
   void loop() {
     const int lag = order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
-    if (once && streams && lag == 0) commit();
-    if (!streams && order_.before_barrier) barrier();
+    if (once && streams && lag == 0 && order_.ahead.empty()) commit();
+    ahead(streams ? lag : 0);
+    if (order_.before_barrier && (!streams || !order_.ahead.empty())) barrier();
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();

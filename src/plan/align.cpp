@@ -1,6 +1,7 @@
 #include "plan/align.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -37,20 +38,20 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// Lines of `from`, the last dimension, into those of `into`, which has the same dimensions and longer lines: zeros behind.
-BlockProgram copy_of_lines(const Program& program, int from, int into, const std::string& name) {
-  constexpr std::int64_t elements = 4096;  // of a block: 16 bytes twice for each thread
-  const Shape shape = program.shape(from), whole = program.shape(into), starts = program.starts(from);
-  const auto last = shape.size() - 1;
-  constexpr std::int64_t chunk = 8;  // elements that divide every whole line
+/// How lines, the last dimension, of `into` are cut into tiles for so many blocks: whole lines, or a part of one.
+std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
+  constexpr std::int64_t chunk = 8;        // elements that divide every whole line
+  constexpr std::int64_t elements = 4096;  // of a block at most: 16 bytes twice for each thread
+  const auto last = whole.size() - 1;
   const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements);
-  Shape tile(shape.size(), 1);
+  Shape tile(whole.size(), 1);
   tile[last] = chunk * ceil_div(chunks, pieces);
-  if (last > 0) tile[last - 1] = std::clamp<std::int64_t>(elements / tile[last], 1, shape[last - 1]);
-  BlockProgram p;
-  p.name = name;
-  p.block = {256, 1, 1};
-  std::vector<Split> to(shape.size());
+  if (last > 0) {
+    const std::int64_t lines = std::max<std::int64_t>(1, ceil_div(graph::size(whole), blocks * tile[last]));
+    tile[last - 1] =
+        std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
+  }
+  std::vector<Split> to(whole.size());
   std::int64_t div = 1;
   for (std::size_t d = last + 1; d-- > 0;) {
     const std::int64_t steps = ceil_div(whole[d], tile[d]);
@@ -58,33 +59,75 @@ BlockProgram copy_of_lines(const Program& program, int from, int into, const std
     if (steps > 1) to[d].axis = 0, to[d].div = div, to[d].mod = steps;
     div *= steps;
   }
-  p.grid = {div, 1, 1};
-  Node n;
-  n.kind = NodeKind::load;
-  n.dtype = program.tensors[from].dtype;
-  n.section = Section::after;
-  n.shape = tile;
-  n.tensor = from;
-  n.name = program.tensors[from].name;
-  n.splits = to;
-  for (std::size_t d = 0; d <= last; ++d) {
-    n.splits[d].offset = starts[d];
-    n.splits[d].extent = shape[d];
-    n.splits[d].overhang = ceil_div(whole[d], tile[d]) * tile[d] != shape[d];
+  return to;
+}
+
+std::int64_t tiles(const std::vector<Split>& splits) {
+  std::int64_t all = 1;
+  for (const Split& s : splits) all *= ceil_div(s.extent, s.tile);
+  return all;
+}
+
+/// The slowest dimension that is cut runs on, past the tensor's end, over a grid of more blocks than there are tiles.
+void run_on(std::vector<Split>& splits, std::int64_t blocks) {
+  const std::int64_t all = tiles(splits);
+  if (all == blocks) return;
+  for (Split& s : splits) {
+    if (s.axis >= 0 && s.div * s.mod < all) continue;
+    if (s.axis < 0 && all > 1) continue;
+    s.axis = 0, s.mod = 0, s.overhang = true;
+    return;
   }
-  const int value = p.add(n);
-  n.kind = NodeKind::store;
-  n.in = {value};
-  n.tensor = into;
-  n.name = program.tensors[into].name;
-  n.splits = to;
-  p.add(n);
-  return p;
 }
 
 }  // namespace
 
-int aligned_operand(Program& program, int tensor, std::int64_t times, std::vector<BlockProgram>& copies,
+BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
+  constexpr std::int64_t elements = 4096;  // of a block: 16 bytes twice for each thread
+  // What no earlier work writes is brought before that has ended.
+  std::ranges::stable_partition(copies, [&](const LineCopy& c) { return program.tensors[c.from].constant; });
+  std::int64_t all = 0, blocks = 1;
+  for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
+  std::vector<std::vector<Split>> cuts;
+  for (const LineCopy& c : copies) {
+    cuts.push_back(cut_lines(program.shape(c.into), ceil_div(all, elements)));
+    blocks = std::max(blocks, tiles(cuts.back()));
+  }
+  BlockProgram p;
+  p.name = name + "_copy";
+  p.block = {256, 1, 1};
+  p.grid = {blocks, 1, 1};
+  std::vector<Node> stores;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const auto [from, into] = copies[i];
+    const Shape shape = program.shape(from), starts = program.starts(from);
+    run_on(cuts[i], blocks);
+    Node n;
+    n.kind = NodeKind::load;
+    n.dtype = program.tensors[from].dtype;
+    n.section = Section::after;
+    for (const Split& s : cuts[i]) n.shape.push_back(s.tile);
+    n.tensor = from;
+    n.name = program.tensors[from].name;
+    n.splits = cuts[i];
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Split& s = n.splits[d];
+      s.overhang = s.overhang || ceil_div(s.extent, s.tile) * s.tile != shape[d];
+      s.offset = starts[d], s.extent = shape[d];
+    }
+    const int value = p.add(n);
+    n.kind = NodeKind::store;
+    n.in = {value};
+    n.tensor = into;
+    n.name = program.tensors[into].name;
+    n.splits = cuts[i];
+    stores.push_back(n);
+  }
+  for (Node& n : stores) p.add(std::move(n));
+  return p;
+}
+
+int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies& copies,
                     const std::string& name, const target::Target& target) {
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
@@ -112,7 +155,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, std::vecto
       "{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
       "strides {}, and read from there",
       name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
-  copies.push_back(copy_of_lines(program, from, lines, fmt::format("{}_copy{}", name, copies.size())));
+  copies.push_back({.from = from, .into = lines});
   return to;
 }
 
@@ -134,8 +177,8 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
 
 }  // namespace
 
-std::vector<BlockProgram> align_operands(Program& program, BlockProgram& p, const target::Target& target) {
-  std::vector<BlockProgram> copies;
+LineCopies align_operands(Program& program, BlockProgram& p, const target::Target& target) {
+  LineCopies copies;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node n = p.nodes[i];
     if (n.kind != NodeKind::load || number_of(n) >= 0) continue;

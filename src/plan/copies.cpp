@@ -4,6 +4,7 @@
 
 #include "plan/layouts.hpp"
 #include "plan/outer_product.hpp"
+#include "plan/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -72,8 +73,10 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
   return sweep(padded, order, copy.vector, threads);
 }
 
-bool leaves_at_once(const Context& accumulators, int gmem_inner) {
-  return by_threads(accumulators.row) && accumulators.inner() == gmem_inner;
+bool leaves_at_once(const KernelPlan& plan, const Node& store, const Context& accumulators, int gmem_inner) {
+  const bool sectors =
+      by_threads(accumulators.row) || (graph::bytes(store.dtype) == 4 && has_warpgroup_chain(plan));
+  return sectors && accumulators.inner() == gmem_inner;
 }
 
 Shape operand_padding(const KernelPlan& plan, int i) {

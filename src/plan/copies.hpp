@@ -20,8 +20,9 @@ Copy anywhere(const Copy&, const Node&, const graph::KernelTensor&, int inner, c
 /// The sweep in which a load's tile (padded to `padded`) is copied: chunks first, then by the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const Copy&, int threads);
 
-/// Whether accumulators go straight to global memory: neighbouring lanes store what lies together there, in whole sectors.
-bool leaves_at_once(const Context& accumulators, int gmem_inner);
+/// Whether accumulators go straight to global memory: neighbouring lanes store what lies together there, in whole sectors. float32 sums of
+/// a chain on warpgroups do (four lanes' pairs are a sector), since a stage in shared memory would be waited for once more.
+bool leaves_at_once(const KernelPlan&, const Node& store, const Context& accumulators, int gmem_inner);
 
 /// The shape of a tile with what a product's loads read past it: zeros.
 Shape operand_padding(const KernelPlan&, int node);

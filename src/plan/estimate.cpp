@@ -29,7 +29,8 @@ class Estimate {
     k_.trips = static_cast<double>(block_.loop);
     k_.barriers = block_.loop > 1 ? k_.trips : 0;
     for (const BlockOp& op : block_.ops) add(op);
-    k_.chain = k_.slots / std::max(1.0, warps_);
+    k_.warps = std::max(1.0, warps_);
+    k_.chain = (k_.slots - apart_ * (1 - target_.costs.step_apart / target_.costs.step)) / k_.warps;
     const auto blocks = static_cast<double>(block_.grid.count());
     k_.l2_bytes *= blocks;
     resident();
@@ -75,12 +76,14 @@ class Estimate {
     if (op.kind == OpKind::matmul) return product(op, x, y);
     if (op.kind == OpKind::permute) return;  // the same memory seen otherwise
     if (graph::is_elementwise(op.kind)) {
-      k_.slots += extent(y) / 32 * slots_of(op.kind) * times(op);
-      return;
+      return apart(extent(y) / 32 * slots_of(op.kind) * times(op));
     }
-    k_.slots += 4 * extent(x) / 32 * times(op);
+    apart(4 * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
+
+  /// Elementwise work.
+  void apart(double slots) { k_.slots += slots, apart_ += slots; }
 
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
@@ -97,7 +100,7 @@ class Estimate {
     if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
       k_.tensor_cycles += times(op) * static_cast<double>(m / group->m * ceil_div(k, group->k)) *
                           group->cycles / target_.costs.sustained;
-      k_.parted = true;
+      k_.parted = true, k_.chained = of_chain();
       return;
     }
     const double across = std::clamp(nt / 2, 1.0, warps_);
@@ -179,6 +182,7 @@ class Estimate {
   const graph::KernelOp& op_;
   const BlockGraph& block_;
   const target::Target& target_;
+  double apart_ = 0;  // of the slots, those of elementwise work
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
   bool fits_ = true;
   KernelPrice k_;

@@ -327,7 +327,8 @@ class Grouping {
     plan_.copies[i] = copy;
     int c = register_context(n.in[0], n.shape, Section::after);
     if (c >= 0 && plan_.contexts[c].replicated()) c = -1;  // neighbours in memory lie in neighbouring threads
-    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 && !leaves_at_once(plan_.contexts[c], inner)) {
+    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
+        !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
       // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
       const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       const int t = task(TaskKind::to_shared, Section::after, i, c, b);

@@ -33,8 +33,8 @@ Program lower(const graph::KernelGraph& graph, const target::Target& target, con
     const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
     if (op.kind == OpKind::custom) {
       BlockProgram kernel = lower_block(program, op, name, target);
-      for (BlockProgram& copy : align_operands(program, kernel, target))
-        program.kernels.push_back(std::move(copy));
+      if (const LineCopies copies = align_operands(program, kernel, target); !copies.empty())
+        program.kernels.push_back(copy_lines(program, copies, name));
       program.kernels.push_back(std::move(kernel));
     } else {
       std::optional<retile::ProductTile> product;

@@ -125,8 +125,10 @@ class KernelLowering {
     const std::int64_t length = shape(left)[rank - 1];
     if (length > 192) {  // some iterations
       constexpr int wide = 128;
-      left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), kernels, name_, target_);
-      right = aligned_operand(program_, right, ceil_div(out[rank - 2], wide), kernels, name_, target_);
+      LineCopies copies;
+      left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), copies, name_, target_);
+      right = aligned_operand(program_, right, ceil_div(out[rank - 2], wide), copies, name_, target_);
+      if (!copies.empty()) kernels.push_back(copy_lines(program_, copies, name_));
     }
     const bool lines = lines_begin_at(program_, left, target_.access_bytes) &&
                        lines_begin_at(program_, right, target_.access_bytes);

@@ -11,6 +11,7 @@ namespace zellige::plan {
 /// Tasks in phases; a barrier lies between two phases of one section.
 struct Order {
   std::vector<int> before;                      // what is copied once for all iterations
+  std::vector<std::vector<int>> ahead;          // phases in front of the loop: what is computed once
   std::vector<int> loop_copies;                 // copy_in tasks of the loop, `stages` deep in flight
   std::vector<std::vector<int>> inside, after;  // the loop's phases, and those behind it
   int stages = 1;

@@ -2,6 +2,7 @@
 
 #include "plan/bounds.hpp"
 #include "plan/dependence.hpp"
+#include "plan/hoist.hpp"
 #include "plan/index_width.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
@@ -51,6 +52,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
     simplify(kernel);
+    hoist(kernel);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back(), target);

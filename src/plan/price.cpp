@@ -65,7 +65,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.issue = busy * k.slots / 4 * cycle;
   const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
   k.latency = k.waves *
-              (std::max(trips, k.chain * costs.step) + k.barriers * costs.barrier + k.rounds * costs.load) *
+              (std::max(trips, k.chain * costs.step) +
+               k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
               cycle;
   const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
   const double slowest = *std::max_element(std::begin(parts), std::end(parts));
@@ -74,7 +75,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
-  k.us = k.launch + k.first + slowest + apart * (total - slowest);
+  const double turns = k.chained ? k.waves * k.trips * costs.turn * cycle : 0;
+  k.us = k.launch + k.first + slowest + apart * (total - slowest) + turns;
 }
 namespace {
 
@@ -94,7 +96,8 @@ class Pricing {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.parted = plan_.schedule.parted();
-    k.stalls = k.parted && !has_warpgroup_chain(plan_);
+    k.chained = has_warpgroup_chain(plan_);
+    k.stalls = k.parted && !k.chained;
     threads_ = k.parted ? plan_.schedule.threads : p.threads();
     resident();
     memory(made_here);
@@ -182,8 +185,8 @@ class Pricing {
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Of all warps of a block, those past the tile's edges too.
-  double multiply_adds(const Node& n, const MatmulChoice& m) const {
+  /// Cycles of its instructions, of all warps of a block, those past the tile's edges too.
+  double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * trips_of(n);
@@ -208,30 +211,29 @@ class Pricing {
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
                               static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
       if (!m.row) k.slots += products / 32;
-      if (m.by_threads()) independent += multiply_adds(n, m);
+      if (m.by_threads()) independent += steps_of(n, m);
     }
     k.slots += independent / sustained_fma();
-    double warp_cycles = 0, group_cycles = 0;
-    for (const auto& [node, m] : plan_.matmuls)
-      if (m.row && !m.by_threads()) {
-        double& most = m.by_warpgroup() ? group_cycles : warp_cycles;
-        most = std::max<double>(most, m.row->cycles);
-      }
     // A warp's instruction keeps one of the four pipes busy, a warpgroup's all of them.
-    k.tensor_cycles =
-        each(Counter::mma) * warp_cycles / 4 + each(Counter::wgmma) * group_cycles / target_.costs.sustained;
+    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.row && !m.by_threads())
+        k.tensor_cycles +=
+            tiles * steps_of(plan_.program.nodes[node], m) / (m.by_warpgroup() ? target_.costs.sustained : 4);
+    double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
-      const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32;
+      const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32, before = k.slots;
       if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
       if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
         k.slots +=
             elements * (n.in.empty() ? 0
                                      : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
                                            static_cast<double>(graph::size(n.shape)));
+      chained += (k.slots - before) * target_.costs.step_apart / target_.costs.step;
     }
     k.barriers = each(Counter::barrier);
-    k.chain = (k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step)) /
-              std::max(1.0, threads_ / 32.0);
+    k.warps = std::max(1.0, threads_ / 32.0);
+    k.chain = chained / k.warps;
   }
 
   /// Iterations of the loop, and how many are under way together.

@@ -23,11 +23,12 @@ struct KernelPrice {
   double waves = 1;       // of them, one after another
   bool parted = false;    // copies have warps of their own, which run ahead of those that compute
   bool stalls = false;    // on a ring of few stages: products alone
+  bool chained = false;   // on warpgroups
   // Of the whole launch or of one block, before constants make times of them.
   double dram_bytes = 0, l2_bytes = 0;                  // of the launch
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // of a block
   double trips = 0, in_flight = 0, chain = 0;           // iterations; how many are under way; a warp's steps
-  double barriers = 0, rounds = 0;                      // of a block; of loads that its threads wait for
+  double warps = 4, barriers = 0, rounds = 0;           // of a block; of loads that its threads wait for
   // Microseconds.
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };

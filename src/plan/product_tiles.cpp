@@ -48,6 +48,7 @@ constexpr double few_stages = 5, stalled = 1.3;  // below so many, so much longe
 constexpr double tile_end = 0.55,
                  no_tensor_map = 1.2;   // us of 128 x 128: its last stores, and if these are no TMA's
 constexpr double lone_warpgroup = 0.8;  // us more, of one that multiplies and stores alone
+constexpr double starting = 1.5;        // us more than blocks of warps take until the ring is full
 constexpr double exchange = 8;          // us between two ranks that split K
 constexpr double hidden = 0.5;          // the share of what memory hides that is seen all the same
 
@@ -112,11 +113,12 @@ class Choice {
 
   /// Warps alone, several blocks of a multiprocessor at a time: bytes from the L2 and products of a tile.
   double us_of_warps(const ProductTile& t) const {
-    constexpr double products = 512, bytes = 32, cycles_once = 1500;
+    constexpr double products = 512, bytes = 32, cycles_once = 1500, together = 2;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
     const double step =
         std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
-    return behind_memory(waves * step * static_cast<double>(size_.k) / clock) + waves * cycles_once / clock;
+    return behind_memory(waves * step * static_cast<double>(size_.k) / clock) +
+           std::max(1.0, waves / together) * cycles_once / clock;
   }
 
   /// Ordinary multiply-adds, several blocks of a multiprocessor at a time: issued in its four quarters, what they read of shared memory,
@@ -184,7 +186,7 @@ class Choice {
                        (t.n % 64 != 0 && !t.turned ? no_tensor_map * area : 0) +
                        (t.m == 64 && !t.turned ? lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
-    return behind_memory(us) + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
+    return behind_memory(us) + starting + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
   }
 
   const ProductSize& size_;

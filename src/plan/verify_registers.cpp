@@ -27,7 +27,10 @@ class Registers {
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
         writer_[task.buffer] = static_cast<int>(t);
     for (const Agent& agent : plan_.schedule.agents) {
-      section_ = Section::after;
+      const bool loops = std::ranges::any_of(agent.steps, [](const Step& s) {
+        return s.loop == Loop::iterations && s.kind == StepKind::loop_begin;
+      });
+      section_ = loops ? Section::before : Section::after;
       run(agent.steps, 0, agent.steps.size());
       turn();
     }

@@ -10,7 +10,7 @@
 namespace zellige::plan {
 namespace {
 
-/// The nodes that each iteration evaluates, as far as a store needs them.
+/// The nodes that each iteration evaluates, and what is computed for them in front of the loop, as far as a store needs them.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;
@@ -18,7 +18,9 @@ std::vector<int> inside(const BlockProgram& p) {
     live[i] = live[i] || p.nodes[i].kind == NodeKind::store;
     if (!live[i]) continue;
     for (int in : p.nodes[i].in) live[in] = true;
-    if (p.nodes[i].section == Section::inside && p.nodes[i].kind != NodeKind::store) found.push_back(i);
+    const Node& n = p.nodes[i];
+    const bool ahead = n.section == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
+    if ((n.section == Section::inside && n.kind != NodeKind::store) || ahead) found.push_back(i);
   }
   return found;
 }

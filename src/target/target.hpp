@@ -18,13 +18,16 @@ struct Costs {
   double l2_cycle = 90, bulk_cycle = 50;  // bytes a cycle into one multiprocessor; by such copies
   double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
   double sustained_fma =
-      0.85;  // of the slots in which warps issue, that ordinary products fill with multiply-adds; not measured
+      0.85;  // of the slots in which warps issue, that ordinary products fill with multiply-adds
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
   double load = 1270;                // cycles from a load's issue until its data are used, barrier included
   double step = 3.4;                 // cycles of a warp's instruction that waits for the one before
-  double barrier = 145;              // cycles
-  double rest = 0.1;                 // the share of everything but the slowest that does not overlap with it
-  double rest_parted = 0.05;         // likewise, where copies have warps of their own
+  double step_apart = 2.5;           // of one of elementwise work, which has several values at hand
+  double barrier = 190, barrier_warp = 26;  // cycles of four warps, and of each further one
+  double turn =
+      110;  // cycles of each iteration of a chain on warpgroups, in which products wait for what lies between
+  double rest = 0.1;          // the share of everything but the slowest that does not overlap with it
+  double rest_parted = 0.05;  // likewise, where copies have warps of their own
   double few_stages = 5, stalled = 1.06;  // rings of fewer stages keep warpgroups waiting: so much longer
   bool measured = false;                  // on a GPU of the target; else what it is taken for
 };

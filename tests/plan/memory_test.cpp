@@ -16,7 +16,8 @@ std::vector<std::pair<int, int>> lifetimes(const KernelPlan& k) {
       alive[b].second = std::max(alive[b].second, stretch);
     };
     const Task& t = k.tasks[m.task];
-    for (int b : t.reads) touch(b, m.stretch);
+    if (!m.start)  // which sets registers
+      for (int b : t.reads) touch(b, m.stretch);
     if (t.buffer >= 0) touch(t.buffer, m.stretch), touch(t.buffer, m.arrives);
     if (t.kind == TaskKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
   }

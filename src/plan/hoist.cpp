@@ -1,0 +1,29 @@
+#include "plan/hoist.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+bool may_move(const Node& n) {
+  switch (n.kind) {
+    case NodeKind::reduce:
+      return !n.carried;
+    case NodeKind::round:
+      return true;
+    default:  // a mask says where in the loop it is
+      return inlined(n.kind) && std::ranges::none_of(n.splits, [](const Split& s) { return s.loop; });
+  }
+}
+
+}  // namespace
+
+void hoist(BlockProgram& p) {
+  if (p.loop == 1) return;
+  for (Node& n : p.nodes)
+    if (n.section == Section::inside && may_move(n) && !n.in.empty() &&
+        std::ranges::all_of(n.in, [&](int in) { return p.nodes[in].section == Section::before; }))
+      n.section = Section::before;
+}
+
+}  // namespace zellige::plan

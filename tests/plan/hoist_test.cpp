@@ -1,0 +1,75 @@
+// Hoist: what a loop's iterations have in common goes in front of it, and nothing else does.
+#include "plan/hoist.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.hpp"
+#include "plan/plan.hpp"
+
+namespace zellige::plan {
+namespace {
+
+struct Body {
+  BlockProgram p;
+  Body() { p.loop = 4; }
+  int add(NodeKind kind, std::vector<int> in, Section section = Section::inside) {
+    Node n;
+    n.kind = kind, n.in = std::move(in), n.section = section, n.shape = {16, 32};
+    return p.add(n);
+  }
+  int load(Section section) { return add(NodeKind::load, {}, section); }
+  bool ahead(int i) const { return p.nodes[static_cast<std::size_t>(i)].section == Section::before; }
+};
+
+TEST(Hoist, MovesWhatIsMadeOfWhatIsLoadedOnce) {
+  Body b;
+  const int x = b.load(Section::before), y = b.load(Section::inside);
+  const int square = b.add(NodeKind::map, {x}), sum = b.add(NodeKind::reduce, {square}),
+            scaled = b.add(NodeKind::map, {x, sum}), operand = b.add(NodeKind::round, {scaled});
+  const int both = b.add(NodeKind::map, {x, y}), product = b.add(NodeKind::matmul, {operand, y}),
+            alone = b.add(NodeKind::matmul, {operand, operand});
+  hoist(b.p);
+  for (int i : {square, sum, scaled, operand}) EXPECT_TRUE(b.ahead(i)) << i;
+  for (int i : {y, both, product, alone}) EXPECT_FALSE(b.ahead(i)) << i;
+}
+
+TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
+  Body b;
+  const int x = b.load(Section::before);
+  const int carried = b.add(NodeKind::reduce, {x}), mask = b.add(NodeKind::map, {x}),
+            running = b.add(NodeKind::running_max, {x}), sums = b.add(NodeKind::accumulate, {x});
+  b.p.nodes[static_cast<std::size_t>(carried)].carried = true;
+  b.p.nodes[static_cast<std::size_t>(mask)].splits = {{}, {.loop = true}};
+  hoist(b.p);
+  for (int i : {carried, mask, running, sums}) EXPECT_FALSE(b.ahead(i)) << i;
+  Body once;
+  once.p.loop = 1;
+  const int y = once.load(Section::after), sum = once.add(NodeKind::reduce, {y}, Section::after);
+  hoist(once.p);
+  EXPECT_FALSE(once.ahead(sum));
+}
+
+/// The scores of normed queries: their norm is worked out once for all keys, while the first keys are under way.
+TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
+  graph::Builder b("scores");
+  const graph::Tensor q = b.input("Q", {64, 64}), k = b.input("K", {64, 512}), v = b.input("V", {512, 64});
+  b.output(b.custom({.grid = {2}, .block = {128}, .loop = 4},
+                    [&](graph::BlockBuilder& t) {
+                      const auto x = t.load(q, {.x = 0});
+                      const auto s = matmul(rms_norm(x), t.load(k, {.loop = 1}));
+                      t.store(accum(matmul(exp(s), t.load(v, {.loop = 0}))), {.x = 0});
+                    })
+               .at(0),
+           "O");
+  const Plan plan = make_plan(b.build(), target::find("sm_90a"));
+  const KernelPlan& kernel = plan.kernels.at(0);
+  std::vector<TaskKind> ahead;
+  for (const Step& s : kernel.schedule.agents.at(0).steps) {
+    if (s.kind == StepKind::loop_begin && s.loop == Loop::iterations) break;
+    if (s.kind == StepKind::work) ahead.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
+  }
+  EXPECT_EQ(ahead, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));
+}
+
+}  // namespace
+}  // namespace zellige::plan
