@@ -59,8 +59,8 @@ def product_graph(m, n, k, dtype, major):
             "outputs": ["C"]}
 
 
-def compiled(folder, name, who, zellige, source):
-    """Leaves NAME.WHO.so and its manifest in the folder."""
+def compiled(folder, name, who, zellige, source, tiling=None):
+    """Leaves NAME.WHO.so and its manifest in the folder; with the tiles of a list of tilings, where one is given."""
     with tempfile.TemporaryDirectory() as work:
         if isinstance(source, dict):
             file, index, constants = os.path.join(work, "graph.json"), 0, []
@@ -68,8 +68,12 @@ def compiled(folder, name, who, zellige, source):
                 json.dump(source, f)
         else:
             (file, index), constants = source, SAVED[name[:name.index("[")]][1]
-        subprocess.run([zellige, "transpile", file, "--index", str(index), "--target", "sm_90a", "-o", work] +
-                       [w for c in constants for w in ("--constant", c)], check=True, stdout=subprocess.DEVNULL)
+        options = [w for c in constants for w in ("--constant", c)]
+        if tiling:
+            options += ["--tiling", os.path.join(work, "tiling")]
+            with open(options[-1], "w") as f:
+                json.dump(tiling, f)
+        subprocess.run([zellige, "transpile", file, "--index", str(index), "--target", "sm_90a", "-o", work] + options, check=True, stdout=subprocess.DEVNULL)
         text, = glob.glob(os.path.join(work, "*.cu"))
         out = os.path.join(folder, f"{name}.{who}")
         subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler", "-fPIC",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Times whole parts of transformers, emitted from plain math, against what a user would run instead, interleaved in one process.
 
-  bench/layers.py --prepare DIR [--zellige NAME=FILE,...] [--graphs DIR] [--only NAME,...] [--jobs N]   (needs nvcc, no GPU)
+  bench/layers.py --prepare DIR [--zellige NAME=FILE,...] [--graphs DIR] [--only NAME,...] [--jobs N] [--tune N]
+                                               transpile and compile (needs nvcc, and no GPU but to tune)
   bench/layers.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--compile NAME,...]
 
 Workloads: examples/layers, weights declared constant. The clock is that of bench/kernels.py; NAME/apart is each kernel behind the end of the one
@@ -9,12 +10,22 @@ before. Peers: the same function in PyTorch (eager; with --compile torch.compile
 PyTorch's attention, cuDNN's too, in place of attention written out. What is emitted is held against the same function in float32: it may lie as far
 from it as PyTorch's own result, and a quarter more.
 """
-import concurrent.futures, glob, json, os, re, sys
+import concurrent.futures, glob, json, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from emitted import Emitted, compiled, max_autotuned, options, programs_of  # noqa: E402, beside this file
 WEIGHTS = {"g", "w", "b", "g1", "g2", "wqkv", "wo", "gate", "up", "down", "w1", "b1", "w2", "b2"}
+
+
+def tuned(zellige, graph, candidates):
+    """The fastest of so many tilings on this machine's GPU."""
+    with tempfile.TemporaryDirectory() as work:
+        file, report = os.path.join(work, "graph.json"), os.path.join(work, "report.jsonl")
+        with open(file, "w") as f:
+            json.dump(graph, f)
+        subprocess.run([zellige, "run", file, "--on", "gpu", "--check", "none", "--tune", str(candidates), "--json", report], check=True, stdout=subprocess.DEVNULL)
+        return min(json.loads(open(report).readline())["tried"], key=lambda t: t["us"])["tiling"]
 
 
 def prepare(arguments):
@@ -28,7 +39,10 @@ def prepare(arguments):
                 continue
             for tensor in graph["inputs"]:
                 tensor["constant"] = tensor["name"] in WEIGHTS
-            jobs += [pool.submit(compiled, arguments.prepare, name, who, zellige, graph) for who, zellige in compilers.items()]
+            for who, zellige in compilers.items():
+                jobs.append(pool.submit(compiled, arguments.prepare, name, who, zellige, graph))
+                if arguments.tune:
+                    jobs.append(pool.submit(compiled, arguments.prepare, name, who + "_tuned", zellige, graph, tuned(zellige, graph, arguments.tune)))
         for job in jobs:
             job.result()
 
@@ -82,6 +96,7 @@ def functions(name):
 
 def main():
     p = options(__doc__)
+    p.add_argument("--tune", type=int, default=0, metavar="N", help="also with the fastest of N tilings on this machine's GPU, as NAME_tuned")
     p.add_argument("--graphs", default=os.path.join(HERE, "..", "examples", "layers"))
     arguments = p.parse_args()
     if arguments.prepare:

@@ -82,6 +82,13 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
+  /// Of a product's result, and so in registers where it is multiplied.
+  bool made(int tensor) const {
+    return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
+             return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
+           });
+  }
+
   /// Elementwise work.
   void apart(double slots) { k_.slots += slots, apart_ += slots; }
 
@@ -99,7 +106,7 @@ class Estimate {
                kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
     if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
       k_.tensor_cycles += times(op) * static_cast<double>(m / group->m * ceil_div(k, group->k)) *
-                          group->cycles / target_.costs.sustained;
+                          group->cycles * of_its_cycles(*group, !made(op.inputs[0]), target_);
       k_.parted = true, k_.chained = of_chain();
       return;
     }

@@ -48,6 +48,12 @@ double slots_of(OpKind op) {
   }
 }
 
+double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
+  constexpr double bytes_a_cycle = 100, element = 2;  // of 128, what TMA fills meanwhile taken off
+  const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
+  return std::max(1 / target.costs.sustained, read / row.cycles);
+}
+
 void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
@@ -218,8 +224,8 @@ class Pricing {
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.row && !m.by_threads())
-        k.tensor_cycles +=
-            tiles * steps_of(plan_.program.nodes[node], m) / (m.by_warpgroup() ? target_.costs.sustained : 4);
+        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[node], m) *
+                           (m.by_warpgroup() ? of_its_cycles(*m.row, m.a_from < 0, target_) : 0.25);
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
       const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32, before = k.slots;

@@ -44,6 +44,9 @@ Price price(const Plan&, const target::Target&, bool hot = false);
 /// What elementwise operators take of a lane, and what runs of so many bytes take in whole sectors of DRAM and L2.
 double slots_of(OpKind);
 double in_sectors(double run);
+/// How many times its cycles a warpgroup's instruction takes, which reads B, and A where it lies there, from shared memory: with few
+/// columns that takes longer than to multiply.
+double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
 /// Microseconds from all else; `missed`: the share of what is read that the L2 does not have.
 void settle(KernelPrice&, const target::Target&, double launched, bool first_kernel, double missed);
 
