@@ -203,7 +203,7 @@ class Making {
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
     const Axes axes = axes_of(second);
     std::vector<Kernel> ways;
-    for (const Tiles& after : tilings(second, axes, -1, target_)) {
+    for (const Tiles& after : tilings_of_sums(second, axes, target_)) {
       if (!after.extents.empty()) continue;
       Kernel way = k;
       way.parts.push_back(part(body_of(g, second, axes, after)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "graph/ops.hpp"
 
@@ -128,7 +129,19 @@ class Tilings {
       for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
-    return std::move(result_);
+    return std::exchange(result_, {});
+  }
+
+  /// Of partial sums, also fewer elements a block where else most multiprocessors have none.
+  std::vector<Tiles> run_sums() {
+    std::vector<Tiles> all = run();
+    const auto few = [&](const Tiles& t) {
+      return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target_.multiprocessors;
+    };
+    if (products_ || all.empty() || !few(all.back())) return all;
+    rows(512);
+    all.insert(all.end(), result_.begin(), result_.end());
+    return all;
   }
 
  private:
@@ -288,6 +301,10 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
 
 std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
   return Tilings(s, a, loop_axis, target).run();
+}
+
+std::vector<Tiles> tilings_of_sums(const Steps& s, const Axes& a, const target::Target& target) {
+  return Tilings(s, a, -1, target).run_sums();
 }
 
 std::vector<Tiles> parted(const Steps& s, const Axes& a, int axis, const target::Target& target) {
