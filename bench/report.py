@@ -84,13 +84,14 @@ def layers():
     d = json.load(open(os.path.join(HERE, "results", "layers_h200.json")))
     lines = [f"{d['device']}; {d['date']}; " + "; ".join(f"call {n}: copy {c['copy_bandwidth'] / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {c['matrix_rate'] / 1e12:.0f} TFLOP/s"
                                                          for n, c in d["calls"].items()) + "; 7 or 9 interleaved rounds.",
-             "", "| workload | call | floor, us | emitted, us | apart, us | floor / emitted | best peer, us | speed against it | others, us |",
-             "|---|---|---|---|---|---|---|---|---|"]
+             "", "| workload | call | floor, us | emitted, us | apart, us | tuned, us | floor / emitted | best peer, us | speed against it | others, us |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
     for name, w in d["workloads"].items():
         t = {n: median(v) for n, v in w["microseconds"].items()}
         peers = sorted((n for n in t if n.partition("/")[0] not in w["ours"]), key=t.get)
         others = peers[1:] + [n for n in t if n == "hand"]
-        lines.append(f"| {name} | {w['call']} | {w['floor']:.2f} | {t['emitted']:.2f} | {t['emitted/apart']:.2f} | {100 * w['floor'] / t['emitted']:.0f}% | "
+        tuned = f"{t['emitted_tuned']:.2f}" if "emitted_tuned" in t else "-"
+        lines.append(f"| {name} | {w['call']} | {w['floor']:.2f} | {t['emitted']:.2f} | {t['emitted/apart']:.2f} | {tuned} | {100 * w['floor'] / t['emitted']:.0f}% | "
                      f"{t[peers[0]]:.2f} ({peers[0]}) | {t[peers[0]] / t['emitted']:.3f} | {', '.join(f'{n} {t[n]:.1f}' for n in others) or '-'} |")
     return "\n".join(lines)
 
