@@ -49,9 +49,9 @@ double slots_of(OpKind op) {
 }
 
 double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
-  constexpr double bytes_a_cycle = 100, element = 2;  // of 128, what TMA fills meanwhile taken off
+  constexpr double bytes_a_cycle = 128, element = 2;
   const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
-  return std::max(1 / target.costs.sustained, read / row.cycles);
+  return std::max(1.0, read / row.cycles) / target.costs.sustained;
 }
 
 void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, double missed) {
