@@ -167,16 +167,17 @@ void share(BlockProgram& p) {
 }
 
 bool unshare(BlockProgram& p) {
-  const auto stored = [&](int i) {
-    return p.nodes[i].kind == NodeKind::round && p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
+  const auto stored = [&](const Node& reader, int i) {  // a product reads its operands where they are stored
+    return reader.kind != NodeKind::matmul && p.nodes[i].kind == NodeKind::round &&
+           p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
   };
   std::int64_t largest = 0;
   for (const Node& n : p.nodes)
     for (int in : n.in)
-      if (stored(in)) largest = std::max(largest, graph::size(p.nodes[in].shape));
+      if (stored(n, in)) largest = std::max(largest, graph::size(p.nodes[in].shape));
   for (Node& n : p.nodes)
     for (int& in : n.in)
-      if (stored(in) && graph::size(p.nodes[in].shape) == largest) in = p.nodes[in].in[0];
+      if (stored(n, in) && graph::size(p.nodes[in].shape) == largest) in = p.nodes[in].in[0];
   return largest > 0;
 }
 
