@@ -142,7 +142,8 @@ class Builder {
     for (int t : order_.before)
       if (!constant(t)) run(t);
     if (!streams) return;
-    if (!order_.ahead.empty()) commit();  // waited for apart from what the first iteration reads
+    // Waited for apart from what the first iteration reads, or in front of it.
+    if (!order_.ahead.empty() || (lag == 0 && !order_.before.empty())) commit();
     prologue(0, first, [&] {
       for (int t : late) run(t);
       commit();
@@ -165,9 +166,8 @@ class Builder {
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
-    if (once && streams && lag == 0 && order_.ahead.empty()) commit();
-    ahead(streams ? lag : 0);
-    if (order_.before_barrier && (!streams || !order_.ahead.empty())) barrier();
+    ahead(lag);
+    if (order_.before_barrier) barrier();
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();

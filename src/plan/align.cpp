@@ -18,6 +18,8 @@ constexpr std::int64_t often = 4;
 /// How often the threads of a custom operator wait for loads of an operand, eight of each under way, before a copy pays: each time takes
 /// some 0.7 us, and a copy's kernel two or three.
 constexpr std::int64_t least_rounds = 6;
+/// What a block copies, all operands together: 16 bytes twice for each of its threads.
+constexpr std::int64_t elements_of_a_block = 4096;
 
 }  // namespace
 
@@ -40,10 +42,9 @@ namespace {
 
 /// How lines, the last dimension, of `into` are cut into tiles for so many blocks: whole lines, or a part of one.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
-  constexpr std::int64_t chunk = 8;        // elements that divide every whole line
-  constexpr std::int64_t elements = 4096;  // of a block at most: 16 bytes twice for each thread
+  constexpr std::int64_t chunk = 8;  // elements that divide every whole line
   const auto last = whole.size() - 1;
-  const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements);
+  const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements_of_a_block);
   Shape tile(whole.size(), 1);
   tile[last] = chunk * ceil_div(chunks, pieces);
   if (last > 0) {
@@ -68,29 +69,23 @@ std::int64_t tiles(const std::vector<Split>& splits) {
   return all;
 }
 
-/// The slowest dimension that is cut runs on, past the tensor's end, over a grid of more blocks than there are tiles.
-void run_on(std::vector<Split>& splits, std::int64_t blocks) {
-  const std::int64_t all = tiles(splits);
-  if (all == blocks) return;
-  for (Split& s : splits) {
-    if (s.axis >= 0 && s.div * s.mod < all) continue;
-    if (s.axis < 0 && all > 1) continue;
-    s.axis = 0, s.mod = 0, s.overhang = true;
-    return;
-  }
+/// The slowest dimension that is cut, or the first, runs on past the tensor's end: for a grid of more blocks than there are tiles.
+void run_on(std::vector<Split>& splits) {
+  auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
+  if (slowest == splits.end()) slowest = splits.begin();
+  slowest->axis = 0, slowest->mod = 0, slowest->overhang = true;
 }
 
 }  // namespace
 
 BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
-  constexpr std::int64_t elements = 4096;  // of a block: 16 bytes twice for each thread
   // What no earlier work writes is brought before that has ended.
   std::ranges::stable_partition(copies, [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
   for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
   std::vector<std::vector<Split>> cuts;
   for (const LineCopy& c : copies) {
-    cuts.push_back(cut_lines(program.shape(c.into), ceil_div(all, elements)));
+    cuts.push_back(cut_lines(program.shape(c.into), ceil_div(all, elements_of_a_block)));
     blocks = std::max(blocks, tiles(cuts.back()));
   }
   BlockProgram p;
@@ -101,7 +96,7 @@ BlockProgram copy_lines(const Program& program, LineCopies copies, const std::st
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const auto [from, into] = copies[i];
     const Shape shape = program.shape(from), starts = program.starts(from);
-    run_on(cuts[i], blocks);
+    if (tiles(cuts[i]) < blocks) run_on(cuts[i]);
     Node n;
     n.kind = NodeKind::load;
     n.dtype = program.tensors[from].dtype;
