@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "emit/kernel_text.hpp"
 
@@ -8,6 +9,25 @@ using plan::Item;
 using plan::NodeKind;
 using plan::OpKind;
 using plan::TaskKind;
+
+namespace {
+
+/// Whether a nest does nothing but read memory and write other memory, at every item.
+bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
+  std::set<int> read, written;  // buffers; -1: of global memory
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::choose) return false;
+    if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
+    if (item.kind == Item::Kind::read_global) read.insert(-1);
+    if (item.kind != Item::Kind::leave) continue;
+    const TaskKind kind = plan.tasks[item.task].kind;
+    if (kind != TaskKind::to_shared && kind != TaskKind::to_global) return false;
+    if (kind == TaskKind::to_shared) written.insert(item.buffer);
+  }
+  return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
+}
+
+}  // namespace
 
 std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
@@ -136,24 +156,30 @@ void KernelText::nest(const std::vector<int>& tasks) {
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
+  const std::vector<Item> items = plan::evaluate(plan_, tasks);
   bool registers = false;
   for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
   for (const auto& [node, context] : plan_.context_of)
     registers = registers || &plan_.contexts[context] == &c;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
-  const Share s = share(c, 0, {counter, "i", "c", registers || c.steps(0) <= 8 ? "" : " 4"});
-  evaluate(tasks, {&c, coordinate(counter, s.item, c, 0), s.step});
-  close(s);
+  constexpr int few = 8;
+  const bool whole = registers || c.steps(0) <= few;
+  std::optional<Share> s;
+  const auto each = [&] {
+    s = share(c, 0, {counter, "i", "c", whole ? "" : " 4"});
+    return NestAt{&c, coordinate(counter, s->item, c, 0), s->step};
+  };
+  if (c.steps(0) > 1 && c.steps(0) <= few && reads_and_writes(plan_, items)) {
+    held_back(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
+  } else {
+    evaluate(items, each());
+    close(*s);
+  }
 }
 
-void KernelText::fragment_nest(const std::vector<int>& tasks) {
-  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
+NestAt KernelText::fragment_at(const Context& c) {
   const int rank = static_cast<int>(c.domain.size());
-  const std::string type = fragment_type(c);
-  const bool some = open_threads(c);
-  out_.line("#pragma unroll");
-  out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
-  out_.line("const FragmentAt at = {}::{}(i, warp, lane);", type, c.row ? "at" : "line_at");
+  out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");
   NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
   nest.at[rank - 2] = Index::named("at.m");
   if (c.row) nest.at[rank - 1] = Index::named("at.n");
@@ -161,12 +187,62 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.turns());
     nest.at[rank - 1] = Index::named("n");
   }
-  evaluate(tasks, nest);
+  return nest;
+}
+
+void KernelText::fragment_nest(const std::vector<int>& tasks) {
+  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
+  const std::vector<Item> items = plan::evaluate(plan_, tasks);
+  const std::string type = fragment_type(c);
+  const bool some = open_threads(c);
+  out_.line("#pragma unroll");
+  if (c.row && reads_and_writes(plan_, items)) {
+    constexpr int most = 16;
+    const int together = std::gcd(c.values() / c.vector(), most);
+    out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
+    const auto each = [&] {
+      out_.line("#pragma unroll");
+      out_.open("for (int k = 0; k < {}; ++k) {{", together);
+      out_.line("const int i = first + k;");
+      return fragment_at(c);
+    };
+    held_back(items, c, "k", together, each, [&] { out_.close(); });
+  } else {
+    out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
+    evaluate(items, fragment_at(c));
+  }
   out_.close();
   if (some) out_.close();
 }
 
+/// A few items' values first, and then all of them written: between two writes the compiler may move no read, as it may be of
+/// what was written, and each item would wait for the one before it from end to end. `each` opens a loop over so many, and `close` closes it.
+void KernelText::held_back(const std::vector<Item>& items, const Context& c, const char* counter, int many,
+                           const std::function<NestAt()>& each, const std::function<void()>& close) {
+  const auto of = [&](const Item& leave) { return fmt::format("left{}", leave.node); };
+  for (const Item& item : items)
+    if (item.kind == Item::Kind::leave)
+      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), of(item),
+                many);
+  keeps_ = counter;
+  evaluate(items, each());
+  keeps_ = nullptr;
+  close();
+  const NestAt nest = each();
+  for (const Item& item : items) {
+    if (item.kind != Item::Kind::leave) continue;
+    values_[item.in[0]] =
+        held_by(fmt::format("{}[{}]", of(item), counter), c.vector(), values_[item.in[0]].type);
+    leave(item, nest);
+  }
+  close();
+}
+
 void KernelText::leave(const Item& item, const NestAt& nest) {
+  if (keeps_) {
+    const std::string r = store_value(values_[item.in[0]], nest.context->vector());
+    return out_.line("left{}[{}] = {};", item.node, keeps_, r);
+  }
   switch (plan_.tasks[item.task].kind) {
     case TaskKind::to_shared:
       return to_shared(item, nest);

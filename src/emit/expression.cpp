@@ -21,8 +21,7 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
 }
 
 /// What the items of a nest come to, one text behind another.
-void KernelText::evaluate(const std::vector<int>& tasks, const NestAt& nest) {
-  const std::vector<Item> items = plan::evaluate(plan_, tasks);
+void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -127,6 +127,9 @@ class KernelText {
   void nest(const std::vector<int>& tasks);  // tasks of one context
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
+  NestAt fragment_at(const Context&);
+  void held_back(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
+                 const std::function<NestAt()>& each, const std::function<void()>& close);
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);
@@ -141,7 +144,7 @@ class KernelText {
                     const std::vector<Index>& at, const std::optional<Index>& limit);
 
   // expression.cpp
-  void evaluate(const std::vector<int>& tasks, const NestAt&);
+  void evaluate(const std::vector<plan::Item>&, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
   void terms(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value& result) const;
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
@@ -183,6 +186,8 @@ class KernelText {
   Index iteration_ = 0;    // the open loop's counter
   std::int64_t from_ = 0;  // with what it starts
   bool whole_ = false;     // its iterations have nothing that the mask of the trips takes away
+  const char* keeps_ =
+      nullptr;  // what a nest's tasks write stays in registers for now, this the number of each
 };
 
 }  // namespace zellige::emit

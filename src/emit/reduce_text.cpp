@@ -37,7 +37,7 @@ void KernelText::lanes_nest(const Task& task) {
       at = Index::named("kk");
     }
   }
-  evaluate({static_cast<int>(&task - plan_.tasks.data())}, nest);
+  evaluate(plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())}), nest);
   close(k);
   close(o);
   if (some) out_.close();
