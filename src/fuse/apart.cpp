@@ -202,13 +202,14 @@ class Apart {
   std::map<int, KernelOp> maker_;
 };
 
-/// Is it read as rounded by all who read it, through views or not: as an output, or as an operand of a product?
-bool read_rounded(const KernelGraph& g, int tensor) {
+/// Do all who read a tensor read it as rounded, through views or not? Products do; of a view `stated` says it.
+template <class Stated>
+bool read_rounded(const KernelGraph& g, int tensor, Stated stated) {
   for (const KernelOp& op : g.ops)
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] != tensor) continue;
-      const bool product = op.kind == OpKind::matmul && i < 2;
-      if (!product && !(graph::is_view(op.kind) && read_rounded(g, op.outputs[0]))) return false;
+      if (op.inputs[i] != tensor || (op.kind == OpKind::matmul && i < 2)) continue;
+      if (!graph::is_view(op.kind)) return false;
+      if (!stated(op.outputs[0]) && !read_rounded(g, op.outputs[0], stated)) return false;
     }
   return true;
 }
@@ -234,18 +235,21 @@ std::optional<std::string> added_rounding(const KernelGraph& given, const Kernel
                                           const KernelGraph& fused) {
   std::map<std::string, const KernelTensor*> rounded;
   for (const KernelTensor& t : given.tensors) rounded[t.name] = &t;
-  for (std::size_t t = 0; t < plain.tensors.size(); ++t)
-    if (read_rounded(plain, static_cast<int>(t))) rounded[plain.tensors[t].name] = &plain.tensors[t];
+  for (std::size_t t = 0; t < plain.tensors.size(); ++t) {
+    const int tensor = static_cast<int>(t);
+    if (read_rounded(plain, tensor, [&](int seen) { return is_output(plain, seen); }))
+      rounded[plain.tensors[t].name] = &plain.tensors[t];
+  }
+  const auto stated = [&](int t) {
+    const KernelTensor& made = fused.tensors[t];
+    if (is_output(fused, t) || made.dtype == DType::f32 || graph::is_integer(made.dtype)) return true;
+    const auto known = rounded.find(made.name);
+    return known != rounded.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
+  };
   for (const KernelOp& op : fused.ops) {
     if (graph::is_view(op.kind)) continue;
-    for (int t : op.outputs) {
-      const KernelTensor& made = fused.tensors[t];
-      const auto known = rounded.find(made.name);
-      const bool as_given =
-          known != rounded.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
-      const bool exact = made.dtype == DType::f32 || graph::is_integer(made.dtype);
-      if (!exact && !as_given && !is_output(fused, t) && !read_rounded(fused, t)) return made.name;
-    }
+    for (int t : op.outputs)
+      if (!stated(t) && !read_rounded(fused, t, stated)) return fused.tensors[t].name;
   }
   return std::nullopt;
 }

@@ -44,8 +44,10 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
   return {t.price.us, t.plan.kernels.size()};
 }
 
-bool clearly_less(const Cost& apart, const Cost& kept) {
-  return apart.us < (1 - tie) * kept.us && apart.kernels <= kept.kernels;
+/// A price says little of what lies between kernels: each one more must save a whole launch besides.
+bool clearly_less(const Cost& apart, const Cost& kept, const target::Target& target) {
+  const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
+  return apart.us + more * target.costs.launch < (1 - tie) * kept.us;
 }
 
 bool has_custom(const KernelGraph& g) {
@@ -73,7 +75,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
     return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
   };
   const Cost whole = cost(kept.graph, target), parts = cost(apart.taken->graph, target);
-  if (!clearly_less(parts, whole)) {
+  if (!clearly_less(parts, whole, target)) {
     kept.notes.push_back(
         fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
     return kept;
