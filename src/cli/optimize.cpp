@@ -54,8 +54,10 @@ int optimize(const Arguments& a) {
 
 Entry add_optimize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("optimize", "Fuse a graph's plain operators into few kernels, and say why");
+  CLI::App* command = app.add_subcommand(
+      "optimize",
+      "Fuse a graph's plain operators into few kernels, and say why; for sm_90a custom operators "
+      "are taken apart first where that is cheaper");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Which graph of the file")
       ->check(integer(0, most_index))

@@ -8,7 +8,6 @@
 
 #include "fuse/rewrite.hpp"
 #include "graph/ops.hpp"
-#include "graph/view.hpp"
 #include "retile/retile.hpp"
 
 namespace zellige::fuse {
@@ -20,7 +19,6 @@ using graph::BlockOp;
 using graph::DType;
 using graph::KernelGraph;
 using graph::KernelOp;
-using graph::KernelTensor;
 using graph::OpKind;
 
 /// Is there a plain operator for each of a custom one's?
@@ -73,6 +71,7 @@ class Apart {
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
+    called_ = out_.name(op.outputs[0]) + "_";
     // What is stored and not read besides, or rounded nowhere, is the tensor that it is stored in.
     std::vector<int> source(block.tensors.size());
     for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
@@ -128,7 +127,7 @@ class Apart {
     const auto result = [&](std::size_t i) {
       const graph::BlockTensor& t = block.tensors[b.outputs[i]];
       const int to = becomes(b.outputs[i]);
-      return to >= 0 ? to : out_.make({t.dtype, t.shape, {}, t.name});
+      return to >= 0 ? to : out_.make({t.dtype, t.shape, {}, called_ + t.name});
     };
     const int last = static_cast<int>(block.tensors[b.inputs[0]].shape.size()) - 1;
     OpKind kind = b.kind;
@@ -148,7 +147,7 @@ class Apart {
         kind = OpKind::mean, a = {.dim = last, .keepdim = true};
         break;
       case OpKind::accum_red_rms: {
-        const std::string& name = block.tensors[b.outputs[0]].name;
+        const std::string name = called_ + block.tensors[b.outputs[0]].name;
         const int square = out_.add(OpKind::square, {in[0]}, {}, name + "_square");
         in = {out_.add(OpKind::mean, {square}, {.dim = last, .keepdim = true}, name + "_mean")};
         kind = OpKind::sqrt, a = {};
@@ -199,20 +198,9 @@ class Apart {
   Rewrite out_;
   std::vector<int> same_;  // by tensor of the given graph: which one it is now
   std::vector<int> tile_;  // of the operator that is written out
+  std::string called_;     // what names of its tiles begin with: s3 is that of another operator, too
   std::map<int, KernelOp> maker_;
 };
-
-/// Do all who read a tensor read it as rounded, through views or not? Products do; of a view `stated` says it.
-template <class Stated>
-bool read_rounded(const KernelGraph& g, int tensor, Stated stated) {
-  for (const KernelOp& op : g.ops)
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] != tensor || (op.kind == OpKind::matmul && i < 2)) continue;
-      if (!graph::is_view(op.kind)) return false;
-      if (!stated(op.outputs[0]) && !read_rounded(g, op.outputs[0], stated)) return false;
-    }
-  return true;
-}
 
 }  // namespace
 
@@ -229,29 +217,6 @@ std::optional<KernelGraph> apart(const KernelGraph& given) {
     }
   if (taken.empty()) return std::nullopt;
   return Apart(g, taken).run();
-}
-
-std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& plain,
-                                          const KernelGraph& fused) {
-  std::map<std::string, const KernelTensor*> rounded;
-  for (const KernelTensor& t : given.tensors) rounded[t.name] = &t;
-  for (std::size_t t = 0; t < plain.tensors.size(); ++t) {
-    const int tensor = static_cast<int>(t);
-    if (read_rounded(plain, tensor, [&](int seen) { return is_output(plain, seen); }))
-      rounded[plain.tensors[t].name] = &plain.tensors[t];
-  }
-  const auto stated = [&](int t) {
-    const KernelTensor& made = fused.tensors[t];
-    if (is_output(fused, t) || made.dtype == DType::f32 || graph::is_integer(made.dtype)) return true;
-    const auto known = rounded.find(made.name);
-    return known != rounded.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
-  };
-  for (const KernelOp& op : fused.ops) {
-    if (graph::is_view(op.kind)) continue;
-    for (int t : op.outputs)
-      if (!stated(t) && !read_rounded(fused, t, stated)) return fused.tensors[t].name;
-  }
-  return std::nullopt;
 }
 
 }  // namespace zellige::fuse

@@ -4,6 +4,7 @@
 
 #include "fuse/apart.hpp"
 #include "fuse/choose.hpp"
+#include "fuse/roundings.hpp"
 #include "plan/tile.hpp"
 
 namespace zellige::fuse {
@@ -23,7 +24,7 @@ Way taken_apart(const KernelGraph& g, const target::Target& target) {
     if (!plain) return {{}, "they are not proved to be plain operators in blocks"};
     Optimized o = optimize(*plain, target);
     if (const auto name = added_rounding(g, *plain, o.graph))
-      return {{}, fmt::format("{} would be stored between kernels, and rounded", *name)};
+      return {{}, fmt::format("{} would be rounded", *name)};
     o.apart = true;
     return {std::move(o), ""};
   } catch (const Fault&) {

@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <functional>
+#include <set>
 
 #include "fuse/fuse.hpp"
+#include "fuse/roundings.hpp"
 #include "graph/builder.hpp"
 #include "graph/json.hpp"
 #include "graph/load.hpp"
@@ -286,23 +288,82 @@ KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DT
       dtype);
 }
 
-// Were each plain operator a kernel, it would store, and round, what a block has in float32.
-TEST(Roundings, AreNotAdded) {
-  const KernelGraph g = scores([](Tile p, Tile sum) { return p / sum; });
+/// What would be rounded, were each plain operator a kernel of its own.
+std::optional<std::string> added_alone(const KernelGraph& g) {
   const KernelGraph plain = *apart(g);
-  const std::optional<std::string> name = added_rounding(g, plain, plain);
-  ASSERT_TRUE(name);
-  EXPECT_EQ(std::ranges::count(g.tensors, *name, &graph::KernelTensor::name), 0);
-  EXPECT_FALSE(added_rounding(g, plain, optimize(plain, target::find("sm_90a")).graph));
+  KernelGraph unfused = plain;
+  return added_rounding(g, plain, unfused);
+}
 
-  const KernelGraph wide = scores([](Tile p, Tile sum) { return p / sum; }, DType::f32);
-  EXPECT_FALSE(added_rounding(wide, *apart(wide), *apart(wide))) << "float32 is not rounded";
+// It would store, and round, what a block has in float32.
+TEST(Roundings, AreNotAddedBetweenKernels) {
+  const KernelGraph g = scores([](Tile p, Tile sum) { return p / sum; });
+  EXPECT_EQ(added_alone(g), "t2_s2");
+  KernelGraph plain = *apart(g), fused = optimize(plain, target::find("sm_90a")).graph;
+  EXPECT_FALSE(added_rounding(g, plain, fused));
 
-  // A product's operand is rounded anyway.
-  const KernelGraph product = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor w) {
-    t.store(matmul(exp(t.load(x, {.x = 0})), t.load(w)), {.x = 0});
-  });
-  EXPECT_FALSE(added_rounding(product, *apart(product), *apart(product)));
+  EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32)))
+      << "float32 is not rounded";
+  const auto product = [](const std::function<Tile(Tile)>& of) {
+    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor w) {
+      t.store(matmul(of(t.load(x, {.x = 0})), t.load(w)), {.x = 0});
+    });
+  };
+  EXPECT_FALSE(added_alone(product([](Tile x) { return exp(x); })))
+      << "a product's operand is rounded anyway";
+  EXPECT_TRUE(added_alone(product([](Tile x) { return exp(exp(x)); })));
+  EXPECT_TRUE(added_alone(product([](Tile x) { return cast(exp(exp(x)), DType::f16); })));
+}
+
+/// Roundings inside of blocks, by name.
+std::set<std::string> casts(const KernelGraph& g) {
+  std::set<std::string> names;
+  for (const graph::KernelOp& op : g.ops)
+    if (op.block)
+      for (const graph::BlockOp& b : op.block->ops)
+        if (b.kind == OpKind::cast && b.attributes.dtype == DType::f16)
+          names.insert(op.block->tensors[b.outputs[0]].name);
+  return names;
+}
+
+// Few rows and many columns: blocks split the loop, and the sums of what they leave are rounded where plain operators' results are.
+TEST(Roundings, AreNotAddedWherePartsAreSummed) {
+  Builder b("split");
+  const Tensor q = b.input("Q", {2, 16, 64}), k = b.input("K", {2, 64, 4096}),
+               v = b.input("V", {2, 4096, 64});
+  b.output(b.custom({.grid = {2}, .block = {128}, .loop = 64},
+                    [&](BlockBuilder& t) {
+                      const Tile p = exp(matmul(t.load(q, {.x = 0}), t.load(k, {.x = 0, .loop = 2})));
+                      const Tile o = accum(matmul(p, t.load(v, {.x = 0, .loop = 1})));
+                      t.store(tanh(o / accum_red_sum(p)), {.x = 0});
+                    })
+               .at(0),
+           "Y");
+  const KernelGraph g = b.build(), plain = *apart(g);
+  KernelGraph fused = optimize(plain, target::find("sm_90a")).graph;
+  const std::set<std::string> before = casts(fused);
+  EXPECT_GE(before.size(), 2u) << "the test wants a split loop";
+  EXPECT_FALSE(added_rounding(g, plain, fused));
+  EXPECT_LE(casts(fused).size(), 1u) << "that of the output may be left";
+  EXPECT_NO_THROW(graph::validate(fused));
+  EXPECT_EQ(search::name(search::equal(g, fused).answer), "equal");
+
+  // What the graph itself casts stays rounded.
+  Builder c("stated");
+  const Tensor x = c.input("X", {16, 4096}), w = c.input("W", {4096, 64});
+  c.output(c.custom({.grid = {1}, .block = {128}, .loop = 64},
+                    [&](BlockBuilder& t) {
+                      const Tile y = accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.loop = 0})));
+                      t.store(tanh(cast(y, DType::f16)), {});
+                    })
+               .at(0),
+           "Y");
+  const KernelGraph stated = c.build(), taken = *apart(stated);
+  KernelGraph of = optimize(taken, target::find("sm_90a")).graph;
+  EXPECT_FALSE(added_rounding(stated, taken, of));
+  const std::string cast_name = taken.tensors[taken.ops[1].outputs[0]].name;
+  EXPECT_EQ(taken.ops[1].kind, OpKind::cast);
+  EXPECT_TRUE(casts(of).contains(cast_name)) << cast_name << graph::to_json(of);
 }
 
 }  // namespace
