@@ -206,7 +206,7 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
         checked; "reference" computes in float64 what the graph means, without kernels.
     tune: on a GPU, so many tilings are measured and the fastest is taken.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
-    tiling: "given", "chosen" or a manifest's text; None: the target's way.
+    tiling: "given", "chosen" (which may take custom operators apart) or a manifest's text; None: the target's way.
     fuse: False has a kernel for each operator that needs one; True fuses them where that costs less.
     workers: threads of the emulator; 0: one a core.
 

@@ -1,7 +1,7 @@
 #include "api/compile.hpp"
 
 #include "api/launcher.hpp"
-#include "fuse/fuse.hpp"
+#include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "plan/wishes.hpp"
@@ -34,9 +34,9 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
     fail("tune: only a GPU's time means anything; {}",
          o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
-  if (!o.as_given) graph = fuse::optimize(graph, target).graph;
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
-  if (asked.tiles == plan::Tiles::stated) asked.tiling = retile::parse_tiling(o.tiling, "tiling");
+  if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
+  graph = fuse::as_wished(graph, target, !o.as_given, asked).graph;
   if (o.tune > 0) {
     const KeptContext kept;
     const run::Options measured{

@@ -8,7 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
-#include "fuse/fuse.hpp"
+#include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/json.hpp"
 #include "run/outputs.hpp"
@@ -39,7 +39,9 @@ int optimize(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  const fuse::Optimized o = fuse::optimize(chosen.graph, target);
+  // As `transpile` does: prices say what to do with custom operators where they have been measured.
+  const fuse::Custom custom = target.costs.measured ? fuse::Custom::cheaper : fuse::Custom::kept;
+  const fuse::Optimized o = fuse::optimize(chosen.graph, target, custom);
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();
@@ -52,8 +54,10 @@ int optimize(const Arguments& a) {
 
 Entry add_optimize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("optimize", "Fuse a graph's plain operators into few kernels, and say why");
+  CLI::App* command = app.add_subcommand(
+      "optimize",
+      "Fuse a graph's plain operators into few kernels, and say why; for sm_90a custom operators "
+      "are taken apart first where that is cheaper");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Which graph of the file")
       ->check(integer(0, most_index))

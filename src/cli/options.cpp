@@ -59,7 +59,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 void add_as_given(CLI::App* command, bool& as_given) {
   command->add_flag(
       "--as-given", as_given,
-      "Leave plain operators as they are, each a kernel; else they are fused as `optimize` does");
+      "Leave operators as they are, each plain one a kernel; else they are fused as `optimize` does");
 }
 
 void add_constants(CLI::App* command, std::vector<std::string>& names) {

@@ -12,7 +12,7 @@
 #include "cli/tiling.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"
-#include "fuse/fuse.hpp"
+#include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
@@ -59,12 +59,9 @@ int transpile(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  fuse::Optimized fused;
-  if (a.as_given)
-    fused.graph = std::move(chosen.graph);
-  else
-    fused = fuse::optimize(chosen.graph, target);
-  emit::Program program = emit::transpile(fused.graph, target, wishes(a.tiling, target));
+  plan::Wishes wished = wishes(a.tiling, target);
+  const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished);
+  emit::Program program = emit::transpile(fused.graph, target, wished);
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);

@@ -86,6 +86,7 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan, program.price);
   program.manifest.tiling = tiling;
+  program.manifest.apart = wishes.apart;
   Names names;
   Text out;
   out.line(

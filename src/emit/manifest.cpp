@@ -41,6 +41,7 @@ std::string to_json(const Manifest& m) {
   root["name"] = m.name;
   root["target"] = m.target;
   root["buffer_size"] = m.buffer_size;
+  if (m.apart) root["apart"] = true;
   root["tiling"] = Json::parse(retile::to_json(m.tiling));
   root["tensors"] = Json::array();
   for (const TensorPlace& t : m.tensors) {

@@ -52,6 +52,7 @@ struct Manifest {
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
   retile::Tiling tiling;         // of the graph's custom operators
+  bool apart = false;            // which were taken apart before (fuse/custom.hpp)
 };
 
 std::string to_json(const Manifest&);  // documented in docs/manifest.md

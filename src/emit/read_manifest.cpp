@@ -191,6 +191,7 @@ Manifest parse_manifest(const std::string& text, const std::string& source) {
   check_positions(m, Role::input, f["tensors"]);
   check_positions(m, Role::output, f["tensors"]);
   for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors));
+  m.apart = f.has("apart") && f["apart"].truth();
   if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
   return m;
 }

@@ -6,7 +6,7 @@
 //   o.notes      // what was fused and what not, and why
 //
 // Operators meet in one kernel by rules whose conditions are decided on how they run through their dimensions (axes.hpp, body.hpp), and
-// groups are chosen by price (choose.hpp). Custom operators stay as they are. The graph that comes out is valid, and the planner
+// groups are chosen by price (choose.hpp). Custom operators stay as they are, or are taken apart before (custom.hpp). The graph that comes out is valid, and the planner
 // takes it. docs/fusion.md says what is fused and what is not.
 #pragma once
 #include <string>
@@ -30,6 +30,7 @@ struct Optimized {
   graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;
+  bool apart = false;  // of its custom operators, taken apart (custom.hpp)
 };
 
 /// Of a validated graph. Throws Error where the planner takes not even the graph as given.

@@ -16,15 +16,18 @@ Rewrite::Rewrite(const graph::KernelGraph& g) : graph_(g) {
   graph_.ops.clear();
 }
 
+int Rewrite::make(KernelTensor t) {
+  while (!names_.insert(t.name).second) t.name += '_';
+  graph_.tensors.push_back(std::move(t));
+  return static_cast<int>(graph_.tensors.size()) - 1;
+}
+
 int Rewrite::add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
                  int to) {
   if (to < 0) {
     std::vector<graph::Shape> shapes;
     for (int t : in) shapes.push_back(shape(t));
-    KernelTensor made{tensor(in[0]).dtype, graph::infer_shapes({graph_.name}, kind, a, shapes)[0], {}, name};
-    while (!names_.insert(made.name).second) made.name += '_';
-    graph_.tensors.push_back(std::move(made));
-    to = static_cast<int>(graph_.tensors.size()) - 1;
+    to = make({tensor(in[0]).dtype, graph::infer_shapes({graph_.name}, kind, a, shapes)[0], {}, name});
   }
   graph_.ops.push_back({kind, std::move(in), {to}, a, nullptr});
   return to;

@@ -19,6 +19,8 @@ class Rewrite {
   void set_dtype(int t, graph::DType dtype) { graph_.tensors[t].dtype = dtype; }
 
   void keep(const graph::KernelOp& op) { graph_.ops.push_back(op); }
+  /// A new tensor, whose name begins as it says.
+  int make(graph::KernelTensor);
   /// Appends an operator; its result is `to`, or a new tensor whose name begins so.
   int add(graph::OpKind, std::vector<int> in, const graph::Attributes&, const std::string& name, int to = -1);
 

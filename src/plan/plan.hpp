@@ -23,6 +23,7 @@ struct Wishes {
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // where it is stated
+  bool apart = false;       // the graph is one whose custom operators were taken apart (fuse/custom.hpp)
   // Who asks for a price alone, and takes no plan before it has been proved, may leave out the proof of registers, which costs most.
   bool registers_proved = true;
 };

@@ -82,6 +82,14 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
   return all;
 }
 
+bool is_apart(std::string_view text, std::string_view source) {
+  const Json root = Json::parse(text, nullptr, false);
+  if (!root.is_object() || !root.contains("apart")) return false;
+  if (!root["apart"].is_boolean())
+    fail("{}: apart: expected true or false, found {}", source, root["apart"].dump());
+  return root["apart"].get<bool>();
+}
+
 std::string print(const Tiling& tiling) {
   std::string text;
   for (const OpTiling& t : tiling) {

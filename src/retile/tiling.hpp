@@ -44,6 +44,8 @@ Tiling tiling_of(const graph::KernelGraph&);
 std::string to_json(const Tiling&);
 /// From such a list, or from a manifest that records one; `source` names it in messages.
 Tiling parse_tiling(std::string_view json, std::string_view source);
+/// Does a manifest say that its tiling is of the graph with its custom operators taken apart (fuse/custom.hpp)? A list says nothing.
+bool is_apart(std::string_view json, std::string_view source);
 
 /// "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ..."
 std::string print(const Tiling&);

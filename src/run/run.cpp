@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "emit/emit.hpp"
-#include "fuse/fuse.hpp"
+#include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
@@ -117,7 +117,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     plan::Wishes wishes = o.wishes;
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    const graph::KernelGraph fused = o.fuse ? fuse::optimize(g, target).graph : g;
+    const graph::KernelGraph fused = fuse::as_wished(g, target, o.fuse, wishes).graph;
     const double fuse_ms = ms_since(start);
     if (o.tune > 0) {
       Tuned found = tuned(fused, o, cache);

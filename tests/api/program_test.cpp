@@ -174,6 +174,25 @@ TEST(Api, WhatCannotBeMadeIsOneSentence) {
   EXPECT_EQ(none, nullptr);
 }
 
+// Of a custom operator that was taken apart, too, its manifest makes the same program again.
+TEST(Api, ReplaysAManifest) {
+  const char* const scores = R"({"zellige_graph": 1, "name": "scores",
+    "inputs": [{"name": "Q", "dtype": "f16", "shape": [32, 16, 64]}, {"name": "K", "dtype": "f16", "shape": [32, 64, 4096]}],
+    "operators": [{"op": "matmul", "inputs": ["Q", "K"], "outputs": ["S"]}, {"op": "exp", "inputs": ["S"], "outputs": ["P"]},
+      {"op": "custom", "inputs": ["P"], "outputs": ["Y"], "grid": [32, 2, 1], "block": [128, 1, 1], "body": [
+        {"op": "input", "from": "P", "map": {"x": 0, "y": 1}, "outputs": ["p"]},
+        {"op": "accum_red_sum", "inputs": ["p"], "outputs": ["s"]},
+        {"op": "output", "inputs": ["s"], "map": {"x": 0, "y": 1}, "to": "Y"}]}],
+    "outputs": ["Y"]})";
+  const Graph g = Graph::from_json(scores);
+  const Program first(g, {ZELLIGE_ON_EMULATOR, "sm_90a"});
+  const std::string manifest = first.text(ZELLIGE_MANIFEST);
+  EXPECT_NE(manifest.find("\"apart\": true"), std::string::npos);
+  const Program again(g, {ZELLIGE_ON_EMULATOR, "sm_90a", manifest});
+  EXPECT_EQ(std::string(first.text(ZELLIGE_SOURCE)), again.text(ZELLIGE_SOURCE));
+  EXPECT_EQ(manifest, again.text(ZELLIGE_MANIFEST));
+}
+
 TEST(Api, TellsOfItself) {
   const Program p(Graph::from_json(scaled), {ZELLIGE_ON_EMULATOR, "sm_90a", "", {"X"}});
   const zellige_tensor_info x = p.inputs()[0], y = p.outputs()[0];

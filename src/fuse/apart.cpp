@@ -1,0 +1,222 @@
+#include "fuse/apart.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "fuse/rewrite.hpp"
+#include "graph/ops.hpp"
+#include "retile/retile.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Attributes;
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::DType;
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpKind;
+
+/// Is there a plain operator for each of a custom one's?
+bool has_plain(const KernelGraph& g, const KernelOp& op) {
+  if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
+  for (const BlockOp& b : op.block->ops) {
+    const bool boundary = b.kind == OpKind::input || b.kind == OpKind::output;
+    if (boundary && (!b.attributes.sizes.empty() || b.attributes.end > 0)) return false;
+    if (graph::is_accumulator(b.kind) && graph::is_integer(op.block->tensors[b.inputs[0]].dtype))
+      return false;  // sums of int8 are int32
+    if (!boundary && !graph::is_accumulator(b.kind) && !graph::info(b.kind).kernel) return false;
+  }
+  return true;
+}
+
+/// One custom operator in one block of one iteration; none where it would not mean the same.
+std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
+  retile::Tiling tiling = retile::tiling_of(g);
+  const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
+  mine->grid = {1, 1, 1}, mine->loop = 1;
+  try {
+    return retile::retile(g, tiling);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+class Apart {
+ public:
+  Apart(const KernelGraph& g, const std::set<int>& taken) : g_(g), taken_(taken), out_(g) {
+    for (std::size_t t = 0; t < g.tensors.size(); ++t) same_.push_back(static_cast<int>(t));
+  }
+
+  KernelGraph run() {
+    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
+      KernelOp op = g_.ops[i];
+      for (int& t : op.inputs) t = same_[t];
+      if (taken_.contains(static_cast<int>(i)))
+        write_out(op);
+      else
+        out_.keep(op);
+    }
+    return out_.finished();
+  }
+
+ private:
+  /// Where its tiles are: tensors of the kernel level.
+  void write_out(const KernelOp& op) {
+    const BlockGraph& block = *op.block;
+    tile_.assign(block.tensors.size(), -1);
+    called_ = out_.name(op.outputs[0]) + "_";
+    // What is stored and not read besides, or rounded nowhere, is the tensor that it is stored in.
+    std::vector<int> source(block.tensors.size());
+    for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
+    std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
+    for (const BlockOp& b : block.ops) {
+      if (passes(block, b)) {
+        source[b.outputs[0]] = source[b.inputs[0]];
+        continue;
+      }
+      for (int t : b.inputs) ++uses[source[t]];
+      if (b.kind == OpKind::output) stored_in[source[b.inputs[0]]] = op.outputs[b.kernel_tensor];
+    }
+    for (const BlockOp& b : block.ops) {
+      if (b.kind == OpKind::input)
+        tile_[b.outputs[0]] = op.inputs[b.kernel_tensor];
+      else if (b.kind == OpKind::output)
+        store(tile_[b.inputs[0]], op.outputs[b.kernel_tensor]);
+      else if (passes(block, b))
+        tile_[b.outputs[0]] = tile_[b.inputs[0]];
+      else
+        compute(block, b, [&](int t) {
+          return uses[t] == 1 || block.tensors[t].dtype == DType::f32 ? stored_in[t] : -1;
+        });
+    }
+  }
+
+  /// A sum of one: an accumulator of one iteration that reduces nothing, for instance.
+  static bool passes(const BlockGraph& block, const BlockOp& b) {
+    if (b.inputs.empty() || b.outputs.empty()) return false;
+    if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
+    const graph::Shape& x = block.tensors[b.inputs[0]].shape;
+    switch (b.kind) {
+      case OpKind::accum:
+      case OpKind::accum_rescale:
+        return true;
+      case OpKind::accum_red_sum:
+      case OpKind::accum_red_sum_rescale:
+        return x.back() == 1;
+      case OpKind::accum_redtox_sum:
+        return x.back() == b.attributes.to;
+      case OpKind::reduction:
+        return x[b.attributes.dim] == b.attributes.to;
+      default:
+        return false;
+    }
+  }
+
+  /// `becomes`: which tensor of the kernel level a tile is stored in, if that is all that becomes of it; else -1.
+  template <class Becomes>
+  void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
+    std::vector<int> in;
+    for (int t : b.inputs) in.push_back(tile_[t]);
+    const auto result = [&](std::size_t i) {
+      const graph::BlockTensor& t = block.tensors[b.outputs[i]];
+      const int to = becomes(b.outputs[i]);
+      return to >= 0 ? to : out_.make({t.dtype, t.shape, {}, called_ + t.name});
+    };
+    const int last = static_cast<int>(block.tensors[b.inputs[0]].shape.size()) - 1;
+    OpKind kind = b.kind;
+    Attributes a = b.attributes;
+    switch (kind) {
+      case OpKind::accum_max:  // it starts at the lowest finite float32
+        kind = OpKind::maximum, a = {.scalar = -FLT_MAX};
+        break;
+      case OpKind::accum_red_sum:
+      case OpKind::accum_red_sum_rescale:
+        kind = OpKind::reduction, a = {.dim = last, .to = 1};
+        break;
+      case OpKind::accum_redtox_sum:
+        kind = OpKind::reduction, a = {.dim = last, .to = a.to};
+        break;
+      case OpKind::accum_red_mean:
+        kind = OpKind::mean, a = {.dim = last, .keepdim = true};
+        break;
+      case OpKind::accum_red_rms: {
+        const std::string name = called_ + block.tensors[b.outputs[0]].name;
+        const int square = out_.add(OpKind::square, {in[0]}, {}, name + "_square");
+        in = {out_.add(OpKind::mean, {square}, {.dim = last, .keepdim = true}, name + "_mean")};
+        kind = OpKind::sqrt, a = {};
+        break;
+      }
+      default:
+        break;
+    }
+    if (kind != b.kind) in.resize(1);
+    if (kind == OpKind::reduction) in[0] = summed_at_once(in[0], a);
+    KernelOp plain{kind, in, {}, a, nullptr};
+    for (std::size_t i = 0; i < b.outputs.size(); ++i) {
+      plain.outputs.push_back(result(i));
+      tile_[b.outputs[i]] = plain.outputs.back();
+    }
+    out_.keep(plain);
+    if (plain.outputs.size() == 1) maker_[plain.outputs[0]] = plain;
+  }
+
+  /// Partial sums are no use where one kernel may have them all: what is to be summed instead of sums of it. A cast to f32 of these
+  /// only said that a kernel left them unrounded.
+  int summed_at_once(int sums, const Attributes& a) {
+    const KernelOp* op = made_by(sums, OpKind::cast);
+    const bool wider = op && op->attributes.dtype == DType::f32;
+    const KernelOp* inner = made_by(wider ? op->inputs[0] : sums, OpKind::reduction);
+    if (!inner || inner->attributes.dim != a.dim || inner->attributes.to % a.to != 0) return sums;
+    const int x = inner->inputs[0];
+    if (!wider) return x;
+    return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
+  }
+  const KernelOp* made_by(int t, OpKind kind) const {
+    const auto op = maker_.find(t);
+    return op != maker_.end() && op->second.kind == kind ? &op->second : nullptr;
+  }
+
+  /// What others read unrounded is copied where it is stored. A copy of a tensor is that tensor, but for one that the caller gets.
+  void store(int tile, int to) {
+    if (tile == to) return;
+    const bool was_tile = tile >= static_cast<int>(g_.tensors.size());
+    if (was_tile || is_output(g_, to) || !out_.tensor(to).strides.empty())
+      out_.add(OpKind::mul_scalar, {tile}, {.scalar = 1}, {}, to);
+    else
+      same_[to] = tile;
+  }
+
+  const KernelGraph& g_;
+  const std::set<int>& taken_;
+  Rewrite out_;
+  std::vector<int> same_;  // by tensor of the given graph: which one it is now
+  std::vector<int> tile_;  // of the operator that is written out
+  std::string called_;     // what names of its tiles begin with: s3 is that of another operator, too
+  std::map<int, KernelOp> maker_;
+};
+
+}  // namespace
+
+std::optional<KernelGraph> apart(const KernelGraph& given) {
+  KernelGraph g = given;
+  std::set<int> taken;
+  // Partial sums that a reader's loop cuts up can be whole only behind that loop: what does not go yet is tried again.
+  for (bool more = true; std::exchange(more, false);)
+    for (std::size_t i = 0; i < g.ops.size(); ++i) {
+      const int op = static_cast<int>(i);
+      if (!g.ops[i].block || taken.contains(op) || !has_plain(g, g.ops[i])) continue;
+      if (std::optional<KernelGraph> whole = in_one_block(g, op))
+        g = std::move(*whole), taken.insert(op), more = true;
+    }
+  if (taken.empty()) return std::nullopt;
+  return Apart(g, taken).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,102 @@
+#include "fuse/custom.hpp"
+
+#include <optional>
+
+#include "fuse/apart.hpp"
+#include "fuse/choose.hpp"
+#include "fuse/roundings.hpp"
+#include "plan/tile.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+
+/// Or why it cannot be had.
+struct Way {
+  std::optional<Optimized> taken;
+  std::string why_not;
+};
+
+Way taken_apart(const KernelGraph& g, const target::Target& target) {
+  try {
+    const std::optional<KernelGraph> plain = apart(g);
+    if (!plain) return {{}, "they are not proved to be plain operators in blocks"};
+    Optimized o = optimize(*plain, target);
+    if (const auto name = added_rounding(g, *plain, o.graph))
+      return {{}, fmt::format("{} would be rounded", *name)};
+    o.apart = true;
+    return {std::move(o), ""};
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    return {{}, e.what()};
+  }
+}
+
+struct Cost {
+  double us = 0;
+  std::size_t kernels = 0;
+};
+
+/// Of a graph as it will be tiled.
+Cost cost(const KernelGraph& g, const target::Target& target) {
+  const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::chosen, .registers_proved = false});
+  return {t.price.us, t.plan.kernels.size()};
+}
+
+/// A price says little of what lies between kernels: each one more must save a whole launch besides.
+bool clearly_less(const Cost& apart, const Cost& kept, const target::Target& target) {
+  const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
+  return apart.us + more * target.costs.launch < (1 - tie) * kept.us;
+}
+
+bool has_custom(const KernelGraph& g) {
+  for (const graph::KernelOp& op : g.ops)
+    if (op.block) return true;
+  return false;
+}
+
+}  // namespace
+
+Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
+  if (custom == Custom::kept || (custom == Custom::cheaper && !has_custom(g))) return optimize(g, target);
+  Way apart = taken_apart(g, target);
+  if (custom == Custom::apart) {
+    if (!apart.taken)
+      fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.why_not);
+    return std::move(*apart.taken);
+  }
+  Optimized kept = optimize(g, target);
+  if (!apart.taken) {
+    kept.notes.push_back(fmt::format("custom operators are kept: {}", apart.why_not));
+    return kept;
+  }
+  const auto words = [](const Cost& c) {
+    return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
+  };
+  const Cost whole = cost(kept.graph, target), parts = cost(apart.taken->graph, target);
+  if (!clearly_less(parts, whole, target)) {
+    kept.notes.push_back(
+        fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
+    return kept;
+  }
+  apart.taken->notes.push_back(
+      fmt::format("custom operators are taken apart: {}, and {} kept", words(parts), words(whole)));
+  return std::move(*apart.taken);
+}
+
+Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes) {
+  if (!fuse && wishes.apart)
+    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators taken apart",
+         g.name);
+  if (!fuse) return {.graph = g};
+  const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper
+                        : wishes.apart                      ? Custom::apart
+                                                            : Custom::kept;
+  Optimized o = optimize(g, target, custom);
+  wishes.apart = o.apart;
+  return o;
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,24 @@
+// What becomes of custom operators when a graph is fused: their grids, blocks and loops are where another search left off.
+//
+//   Optimized o = optimize(graph, target, Custom::cheaper);
+//   o.apart      // were they taken apart (apart.hpp), and the whole graph fused anew?
+//   o.notes      // both prices, or why they were kept
+//
+// Cheaper: both ways are fused, and tiled as `plan::tile` chooses, and apart is taken where its price is clearly less. A graph without
+// custom operators has one way.
+#pragma once
+#include "fuse/fuse.hpp"
+#include "plan/plan.hpp"
+
+namespace zellige::fuse {
+
+enum class Custom : std::uint8_t { kept, cheaper, apart };
+
+/// Throws Error where they are to be taken apart and cannot be.
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
+
+/// What a user asks for: fused or as it is given; with tiles that are chosen, whatever is cheaper; with stated ones, the graph that they
+/// are of. The wishes then say whether it was taken apart.
+Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&);
+
+}  // namespace zellige::fuse

@@ -1,0 +1,124 @@
+#include "fuse/roundings.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "fuse/rewrite.hpp"
+#include "graph/infer.hpp"
+#include "graph/view.hpp"
+#include "retile/widen.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::DType;
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::KernelTensor;
+using graph::OpKind;
+
+bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
+bool is_rounding(OpKind kind, const graph::Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
+/// Is an operand rounded by its reader?
+bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }
+
+class Roundings {
+ public:
+  Roundings(const KernelGraph& given, const KernelGraph& plain, KernelGraph& fused) : fused_(fused) {
+    for (const KernelTensor& t : given.tensors) stated_[t.name] = &t;
+    for (std::size_t t = 0; t < plain.tensors.size(); ++t)
+      if (read_rounded(plain, static_cast<int>(t), [&](int seen) { return is_output(plain, seen); }))
+        stated_[plain.tensors[t].name] = &plain.tensors[t];
+    for (const KernelOp& op : plain.ops) {
+      const KernelTensor& made = plain.tensors[op.outputs[0]];
+      if (is_rounding(op.kind, op.attributes)) stated_[made.name] = &made, casts_ = true;
+      if (op.block) kept_.insert(made.name);
+    }
+    for (const KernelTensor& t : plain.tensors) named_.insert(t.name);
+  }
+
+  std::optional<std::string> run() {
+    for (std::size_t i = 0; i < fused_.ops.size(); ++i)
+      if (const auto name = inside(static_cast<int>(i))) return name;
+    fused_ = graph::infer(std::move(fused_));
+    const auto stated = [&](int t) { return is_output(fused_, t) || is_stated(fused_.tensors[t]); };
+    for (const KernelOp& op : fused_.ops) {
+      if (graph::is_view(op.kind)) continue;
+      for (int t : op.outputs)
+        if (!stated(t) && !read_rounded(fused_, t, stated)) return fused_.tensors[t].name;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Do all who read a tensor read it as rounded, through views or not? Of a view `stated` says it.
+  template <class Stated>
+  static bool read_rounded(const KernelGraph& g, int tensor, Stated stated) {
+    for (const KernelOp& op : g.ops)
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (op.inputs[i] != tensor || is_factor(op.kind, i)) continue;
+        if (!graph::is_view(op.kind)) return false;
+        if (!stated(op.outputs[0]) && !read_rounded(g, op.outputs[0], stated)) return false;
+      }
+    return true;
+  }
+
+  bool is_stated(const KernelTensor& made) const {
+    if (!rounds(made.dtype)) return true;
+    const auto known = stated_.find(made.name);
+    return known != stated_.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
+  }
+
+  /// Makes casts of a kernel that was fused, and that nobody stated, casts to float32: these change nothing.
+  std::optional<std::string> inside(int at) {
+    const KernelOp& op = fused_.ops[at];
+    if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;
+    auto block = std::make_shared<BlockGraph>(*op.block);
+    bool any = false;
+    for (BlockOp& cast : block->ops) {
+      if (!is_rounding(cast.kind, cast.attributes) || read_rounded(*block, cast)) continue;
+      const std::string& name = block->tensors[cast.outputs[0]].name;
+      const auto known = stated_.find(name);
+      if (known != stated_.end() && known->second->dtype == cast.attributes.dtype) continue;
+      // A tile that is told twice has its tensor's name once.
+      if (casts_ && !named_.contains(name))
+        return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
+      cast.attributes.dtype = DType::f32;
+      any = true;
+    }
+    if (!any) return std::nullopt;
+    fused_.ops[at].block = std::move(block);
+    retile::widen(fused_, at);
+    return std::nullopt;
+  }
+
+  /// Of a block's cast: is its result, or what is cast, stored as it is, or read by products alone?
+  static bool read_rounded(const BlockGraph& block, const BlockOp& cast) {
+    bool products = true;
+    for (const BlockOp& reader : block.ops)
+      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+        if (reader.kind == OpKind::output && reader.inputs[i] == cast.inputs[0]) return true;
+        if (reader.inputs[i] != cast.outputs[0]) continue;
+        products = products && (reader.kind == OpKind::output || is_factor(reader.kind, i));
+      }
+    return products;
+  }
+
+  KernelGraph& fused_;
+  std::map<std::string, const KernelTensor*> stated_;  // what is rounded anyway
+  std::set<std::string> named_;                        // all plain operators' results
+  std::set<std::string> kept_;  // results of custom operators that were not taken apart
+  bool casts_ = false;          // does the graph state any?
+};
+
+}  // namespace
+
+std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& plain,
+                                          KernelGraph& fused) {
+  return Roundings(given, plain, fused).run();
+}
+
+}  // namespace zellige::fuse

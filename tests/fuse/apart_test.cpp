@@ -1,0 +1,370 @@
+// Custom operators taken apart compute the same, and round nowhere else.
+#include "fuse/apart.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <set>
+
+#include "fuse/fuse.hpp"
+#include "fuse/roundings.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "graph/validate.hpp"
+#include "random/generate.hpp"
+#include "retile/random_block.hpp"
+#include "search/describe.hpp"
+#include "search/equal.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockBuilder;
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::OpKind;
+using graph::Tensor;
+using graph::Tile;
+
+int number(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+int customs(const KernelGraph& g) {
+  return static_cast<int>(std::ranges::count(g.ops, OpKind::custom, &graph::KernelOp::kind));
+}
+
+std::string kinds(const KernelGraph& g) {
+  std::string text;
+  for (const graph::KernelOp& op : g.ops)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", graph::name(op.kind));
+  return text;
+}
+
+/// Of a custom operator that reads X and W.
+KernelGraph graph_of(const graph::Launch& launch,
+                     const std::function<void(BlockBuilder&, Tensor, Tensor)>& body,
+                     DType dtype = DType::f16) {
+  Builder b("g");
+  const Tensor x = b.input("X", {16, 64}, dtype), w = b.input("W", {64, 32}, dtype);
+  for (const Tensor& y : b.custom(launch, [&](BlockBuilder& t) { body(t, x, w); })) b.output(y);
+  return b.build();
+}
+
+/// Its operators, taken apart; checks that they compute the same.
+std::string apart_kinds(const KernelGraph& g) {
+  const std::optional<KernelGraph> plain = apart(g);
+  if (!plain) return "none";
+  EXPECT_NO_THROW(graph::validate(*plain));
+  const search::Equality e = search::equal(g, *plain);
+  EXPECT_EQ(search::name(e.answer), "equal")
+      << search::describe(e, "given", "apart") << graph::to_json(*plain);
+  return kinds(*plain);
+}
+
+TEST(Apart, EveryAccumulator) {
+  const auto looped = [](const std::function<Tile(Tile)>& accumulate) {
+    return apart_kinds(
+        graph_of({.grid = {4}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor) {
+          t.store(accumulate(square(t.load(x, {.x = 0, .loop = 1}))), {.x = 0});
+        }));
+  };
+  EXPECT_EQ(looped([](Tile x) { return accum_red_sum(x); }), "square reduction");
+  EXPECT_EQ(looped([](Tile x) { return accum_redtox_sum(x, 4); }), "square reduction");
+  EXPECT_EQ(looped([](Tile x) { return accum_red_mean(x); }), "square mean");
+  EXPECT_EQ(looped([](Tile x) { return accum_red_rms(x); }), "square square mean sqrt");
+  EXPECT_EQ(apart_kinds(graph_of({.grid = {2}, .block = {32}, .loop = 4},
+                                 [](BlockBuilder& t, Tensor x, Tensor w) {
+                                   const Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0});
+                                   t.store(silu(accum(matmul(a, b))), {.x = 1});
+                                 })),
+            "matmul silu");
+  // Those that are told something in every iteration, where there is but one.
+  const auto once = [](const std::function<Tile(Tile, Tile)>& accumulate) {
+    return apart_kinds(graph_of({.grid = {4}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+      const Tile y = t.load(x, {.x = 0});
+      t.store(accumulate(square(y), exp(y)), {.x = 0});
+    }));
+  };
+  EXPECT_EQ(once([](Tile x, Tile) { return accum_max(x); }), "square maximum");
+  EXPECT_EQ(once([](Tile x, Tile r) { return accum_rescale(x, r); }), "square");
+  EXPECT_EQ(once([](Tile x, Tile r) { return accum_red_sum_rescale(x, r); }), "square reduction");
+}
+
+TEST(Apart, MasksForgetWhereTheyLie) {
+  EXPECT_EQ(apart_kinds(graph_of({.grid = {4, 2}, .block = {32}},
+                                 [](BlockBuilder& t, Tensor x, Tensor) {
+                                   const graph::Split s{.x = 0, .y = 1};
+                                   t.store(t.mask(t.load(x, s) * 2.0, {.tril = 3}, s, 0.25), s);
+                                 })),
+            "mul_scalar mask");
+}
+
+TEST(Apart, WhatIsStoredTwiceOrReadBesideIsCopied) {
+  const auto stored = [](DType dtype, const std::function<void(BlockBuilder&, Tile)>& store) {
+    return apart_kinds(graph_of(
+        {.grid = {4}, .block = {32}},
+        [&](BlockBuilder& t, Tensor x, Tensor) { store(t, t.load(x, {.x = 0})); }, dtype));
+  };
+  const graph::Split s{.x = 0};
+  EXPECT_EQ(stored(DType::f16, [&](BlockBuilder& t, Tile x) { t.store(x, s); }), "mul_scalar");
+  const auto twice = [&](BlockBuilder& t, Tile x) {
+    const Tile y = exp(x);
+    t.store(y, s), t.store(y, s);
+  };
+  EXPECT_EQ(stored(DType::f16, twice), "exp mul_scalar mul_scalar");
+  // What the others read of f16 is not what is stored.
+  const auto read = [&](BlockBuilder& t, Tile x) {
+    const Tile y = exp(x);
+    t.store(y, s), t.store(y + 1.0, s);
+  };
+  EXPECT_EQ(stored(DType::f16, read), "exp mul_scalar add");
+  EXPECT_EQ(stored(DType::f32, read), "exp add");
+}
+
+// A kernel that only copies what the next one reads is none.
+TEST(Apart, CopiesBetweenKernelsAreLeftOut) {
+  Builder b("g");
+  const Tensor x = b.input("X", {16, 64});
+  const auto copied = [&](Tensor from, bool square_it) {
+    return b
+        .custom({.grid = {4}, .block = {32}},
+                [&](BlockBuilder& t) {
+                  const Tile y = t.load(from, {.x = 0});
+                  t.store(square_it ? square(y) : accum(y), {.x = 0});
+                })
+        .at(0);
+  };
+  b.output(copied(copied(x, false), true), "Y");
+  EXPECT_EQ(apart_kinds(b.build()), "square");
+}
+
+// A second kernel sums what the first one's blocks and iterations leave: one product, and one sum.
+TEST(Apart, PartialSumsAreOne) {
+  for (const std::int64_t loop : {1, 2}) {
+    Builder b("split");
+    const Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
+    const std::vector<Tensor> parts = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
+      const Tile a = t.load(x, {.x = 1, .loop = 1}), c = t.load(w, {.x = 0, .loop = 0});
+      t.store(accum(matmul(a, c)), {.x = 1}), t.store(accum_redtox_sum(exp(a), 4), {.x = 1});
+    });
+    b.output(b.custom({.grid = {2}, .block = {32}, .loop = loop},
+                      [&](BlockBuilder& t) {
+                        const graph::Split s{.x = 0, .loop = loop > 1 ? 1 : -1};
+                        const Tile p = t.load(parts[0], s), e = t.load(parts[1], s);
+                        t.store(accum_redtox_sum(p, 32) / accum_red_sum(e), {.x = 0});
+                      })
+                 .at(0),
+             "Y");
+    const KernelGraph g = b.build();
+    const std::optional<KernelGraph> plain = apart(g);
+    ASSERT_TRUE(plain);
+    EXPECT_EQ(search::name(search::equal(g, *plain).answer), "equal");
+    EXPECT_EQ(customs(*plain), 0);
+    EXPECT_EQ(std::ranges::count(plain->ops, OpKind::reduction, &graph::KernelOp::kind), 1) << kinds(*plain);
+  }
+}
+
+TEST(Apart, Refused) {
+  const auto refused = [](const graph::Launch& launch,
+                          const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
+    return !apart(graph_of(launch, body));
+  };
+  const graph::Launch one{.grid = {4}, .block = {32}};
+  const auto plain = [](BlockBuilder& t, Tensor x, Tensor) { t.store(exp(t.load(x, {.x = 0})), {.x = 0}); };
+  EXPECT_FALSE(refused(one, plain));
+  EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
+    t.store(reduction_max(t.load(x, {.x = 0}), 1).first, {.x = 0});
+  })) << "a running maximum";
+  EXPECT_TRUE(refused({.grid = {4}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor) {
+    const Tile y = t.load(x, {.x = 0, .loop = 1});
+    t.store(accum_rescale(y, exp(y)), {.x = 0});
+  })) << "rescaled after every iteration";
+  EXPECT_TRUE(refused({.grid = {4}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor w) {
+    t.store(accum(tanh(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0})))), {.x = 1});
+  })) << "a function of partial sums";
+  EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
+    t.store(exp(t.load(x, {.x = 0})), {.x = 0}, "Y", {}, {0, 0, 8});
+  })) << "a slice is stored";
+  EXPECT_FALSE(apart(graph_of(
+      {.grid = {4}, .block = {32}, .loop = 4},
+      [](BlockBuilder& t, Tensor x, Tensor) {
+        t.store(accum_red_sum(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
+      },
+      DType::int8)))
+      << "sums of int8";
+
+  const auto changed = [&](const std::function<void(KernelGraph&, graph::BlockGraph&)>& change) {
+    KernelGraph g = graph_of(one, plain);
+    auto block = std::make_shared<graph::BlockGraph>(*g.ops[0].block);
+    change(g, *block);
+    g.ops[0].block = std::move(block);
+    return g;
+  };
+  EXPECT_FALSE(apart(changed([](KernelGraph&, graph::BlockGraph& b) {
+    b.ops.front().attributes.sizes = {16, 64};
+  }))) << "tiles that may pass the end";
+  EXPECT_FALSE(apart(changed([](KernelGraph& g, graph::BlockGraph&) {
+    g.tensors[g.ops[0].outputs[0]].memory = 0;
+  }))) << "the memory of an input is written";
+}
+
+// What can be is taken apart, what cannot stays.
+TEST(Apart, OneOfTwo) {
+  Builder b("g");
+  const Tensor x = b.input("X", {16, 64});
+  const Tensor m = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
+                      t.store(accum_max(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
+                    }).at(0);
+  b.output(b.custom({.grid = {2}, .block = {32}},
+                    [&](BlockBuilder& t) { t.store(exp(t.load(m, {.x = 0})), {.x = 0}); })
+               .at(0),
+           "Y");
+  EXPECT_EQ(apart_kinds(b.build()), "custom exp");
+}
+
+TEST(Apart, RandomGraphs) {
+  const int count = number("ZELLIGE_RANDOM_APART", 150);
+  int taken = 0, undecided = 0;
+  for (int seed = 1; seed <= 2 * count; ++seed) {
+    const auto n = static_cast<std::uint64_t>(seed);
+    const KernelGraph g = seed <= count ? retile::test::random_blocks(n) : random_graphs::random_graph(n);
+    const std::optional<KernelGraph> plain = apart(g);
+    if (!plain) continue;
+    ++taken;
+    EXPECT_NO_THROW(graph::validate(*plain)) << g.name;
+    EXPECT_LT(customs(*plain), customs(g)) << g.name;
+    const search::Equality e = search::equal(g, *plain, {.given_sizes = false});
+    EXPECT_NE(search::name(e.answer), "different")
+        << search::describe(e, g.name, "apart") << graph::to_json(g) << graph::to_json(*plain);
+    undecided += e.answer == search::Answer::undecided;
+  }
+  std::printf("%d of %d random graphs taken apart, %d undecided\n", taken, 2 * count, undecided);
+  EXPECT_GT(taken, count / 4);
+  EXPECT_LE(undecided, taken / 10);
+}
+
+class SavedApart : public testing::TestWithParam<const char*> {};
+
+TEST_P(SavedApart, TheyAreEqual) {
+  const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
+  if (path.empty())
+    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  const bool all = std::getenv("ZELLIGE_APART_ALL") != nullptr;
+  const std::vector<KernelGraph> graphs = graph::load(path);
+  int taken = 0, whole = 0, count = 0;
+  for (const KernelGraph& g : graphs) {
+    if (!all && graphs.size() > 4 && count++ % (graphs.size() > 40 ? 16 : 4) != 0) continue;
+    const std::optional<KernelGraph> plain = apart(g);
+    if (!plain) continue;
+    ++taken, whole += customs(*plain) == 0;
+    const search::Equality e = search::equal(g, *plain, {.given_sizes = false});
+    EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "apart");
+  }
+  std::printf("%-15s %d taken apart, %d of them all\n", GetParam(), taken, whole);
+  EXPECT_GT(taken, 0);
+  // Blocks of qknorm meet rows of one tensor with rows of another that no tensor has side by side.
+  if (std::string(GetParam()) != "qknorm_gqa_bs1") EXPECT_EQ(taken, whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, SavedApart,
+                         testing::Values("rmsnorm_bs1", "gated_mlp", "lora", "gqa_bs1", "mqa_bs1", "mha_bs1",
+                                         "qknorm_gqa_bs1", "ntrans_bs1"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// A custom operator of exp(X W), its sums, and what `then` makes of both.
+KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DType::f16) {
+  return graph_of(
+      {.grid = {2}, .block = {32}},
+      [&](BlockBuilder& t, Tensor x, Tensor w) {
+        const Tile p = exp(matmul(t.load(x, {.x = 0}), t.load(w)));
+        t.store(then(p, accum_red_sum(p)), {.x = 0});
+      },
+      dtype);
+}
+
+/// What would be rounded, were each plain operator a kernel of its own.
+std::optional<std::string> added_alone(const KernelGraph& g) {
+  const KernelGraph plain = *apart(g);
+  KernelGraph unfused = plain;
+  return added_rounding(g, plain, unfused);
+}
+
+// It would store, and round, what a block has in float32.
+TEST(Roundings, AreNotAddedBetweenKernels) {
+  const KernelGraph g = scores([](Tile p, Tile sum) { return p / sum; });
+  EXPECT_EQ(added_alone(g), "t2_s2");
+  KernelGraph plain = *apart(g), fused = optimize(plain, target::find("sm_90a")).graph;
+  EXPECT_FALSE(added_rounding(g, plain, fused));
+
+  EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32)))
+      << "float32 is not rounded";
+  const auto product = [](const std::function<Tile(Tile)>& of) {
+    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor w) {
+      t.store(matmul(of(t.load(x, {.x = 0})), t.load(w)), {.x = 0});
+    });
+  };
+  EXPECT_FALSE(added_alone(product([](Tile x) { return exp(x); })))
+      << "a product's operand is rounded anyway";
+  EXPECT_TRUE(added_alone(product([](Tile x) { return exp(exp(x)); })));
+  EXPECT_TRUE(added_alone(product([](Tile x) { return cast(exp(exp(x)), DType::f16); })));
+}
+
+/// Roundings inside of blocks, by name.
+std::set<std::string> casts(const KernelGraph& g) {
+  std::set<std::string> names;
+  for (const graph::KernelOp& op : g.ops)
+    if (op.block)
+      for (const graph::BlockOp& b : op.block->ops)
+        if (b.kind == OpKind::cast && b.attributes.dtype == DType::f16)
+          names.insert(op.block->tensors[b.outputs[0]].name);
+  return names;
+}
+
+// Few rows and many columns: blocks split the loop, and the sums of what they leave are rounded where plain operators' results are.
+TEST(Roundings, AreNotAddedWherePartsAreSummed) {
+  Builder b("split");
+  const Tensor q = b.input("Q", {2, 16, 64}), k = b.input("K", {2, 64, 4096}),
+               v = b.input("V", {2, 4096, 64});
+  b.output(b.custom({.grid = {2}, .block = {128}, .loop = 64},
+                    [&](BlockBuilder& t) {
+                      const Tile p = exp(matmul(t.load(q, {.x = 0}), t.load(k, {.x = 0, .loop = 2})));
+                      const Tile o = accum(matmul(p, t.load(v, {.x = 0, .loop = 1})));
+                      t.store(tanh(o / accum_red_sum(p)), {.x = 0});
+                    })
+               .at(0),
+           "Y");
+  const KernelGraph g = b.build(), plain = *apart(g);
+  KernelGraph fused = optimize(plain, target::find("sm_90a")).graph;
+  const std::set<std::string> before = casts(fused);
+  EXPECT_GE(before.size(), 2u) << "the test wants a split loop";
+  EXPECT_FALSE(added_rounding(g, plain, fused));
+  EXPECT_LE(casts(fused).size(), 1u) << "that of the output may be left";
+  EXPECT_NO_THROW(graph::validate(fused));
+  EXPECT_EQ(search::name(search::equal(g, fused).answer), "equal");
+
+  // What the graph itself casts stays rounded.
+  Builder c("stated");
+  const Tensor x = c.input("X", {16, 4096}), w = c.input("W", {4096, 64});
+  c.output(c.custom({.grid = {1}, .block = {128}, .loop = 64},
+                    [&](BlockBuilder& t) {
+                      const Tile y = accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.loop = 0})));
+                      t.store(tanh(cast(y, DType::f16)), {});
+                    })
+               .at(0),
+           "Y");
+  const KernelGraph stated = c.build(), taken = *apart(stated);
+  KernelGraph of = optimize(taken, target::find("sm_90a")).graph;
+  EXPECT_FALSE(added_rounding(stated, taken, of));
+  const std::string cast_name = taken.tensors[taken.ops[1].outputs[0]].name;
+  EXPECT_EQ(taken.ops[1].kind, OpKind::cast);
+  EXPECT_TRUE(casts(of).contains(cast_name)) << cast_name << graph::to_json(of);
+}
+
+}  // namespace
+}  // namespace zellige::fuse

@@ -1,0 +1,185 @@
+// Custom operators are taken apart where that is clearly cheaper, and a manifest says so.
+#include "fuse/custom.hpp"
+
+#include <gtest/gtest.h>
+
+#include "emit/emit.hpp"
+#include "emit/read_manifest.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "plan/wishes.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockBuilder;
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::Tensor;
+using graph::Tile;
+
+const target::Target& sm_90a() { return target::find("sm_90a"); }
+
+/// Scores that one kernel stores, a product, and a custom operator that divides by the scores' sums.
+KernelGraph attention() {
+  Builder b("attention");
+  const Tensor q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}),
+               v = b.input("V", {32, 4096, 64});
+  const Tensor p = exp(matmul(q, k)), o = matmul(p, v);
+  b.output(b.custom({.grid = {32, 2}, .block = {128}},
+                    [&](BlockBuilder& t) {
+                      const Tile s = t.load(p, {.x = 0, .y = 1}), x = t.load(o, {.x = 0, .y = 1});
+                      t.store(accum(x) / accum_red_sum(s), {.x = 0, .y = 1});
+                    })
+               .at(0),
+           "Y");
+  return b.build();
+}
+
+std::string last_note(const Optimized& o) { return o.notes.empty() ? "" : o.notes.back(); }
+
+TEST(Custom, IsTakenApartWhereThatIsCheaper) {
+  const KernelGraph g = attention();
+  const Optimized o = optimize(g, sm_90a(), Custom::cheaper), kept = optimize(g, sm_90a(), Custom::kept);
+  EXPECT_TRUE(o.apart);
+  EXPECT_LT(o.kernels.size(), kept.kernels.size());
+  EXPECT_NE(last_note(o).find("custom operators are taken apart: "), std::string::npos) << last_note(o);
+  EXPECT_FALSE(kept.apart);
+  EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
+}
+
+TEST(Custom, IsKeptWhereItIsNotCheaper) {
+  Builder b("square");
+  const Tensor x = b.input("X", {4096, 256});
+  b.output(b.custom({.grid = {256}, .block = {128}},
+                    [&](BlockBuilder& t) { t.store(square(t.load(x, {.x = 0})), {.x = 0}); })
+               .at(0),
+           "Y");
+  const Optimized o = optimize(b.build(), sm_90a(), Custom::cheaper);
+  EXPECT_FALSE(o.apart);
+  EXPECT_NE(last_note(o).find("custom operators are kept: "), std::string::npos) << last_note(o);
+  EXPECT_NE(last_note(o).find(" taken apart"), std::string::npos) << last_note(o);
+}
+
+TEST(Custom, ThatCannotBeTakenApartIsKept) {
+  Builder b("greatest");
+  const Tensor x = b.input("X", {64, 256});
+  b.output(b.custom({.grid = {16}, .block = {128}, .loop = 4},
+                    [&](BlockBuilder& t) { t.store(accum_max(t.load(x, {.x = 0, .loop = 1})), {.x = 0}); })
+               .at(0),
+           "Y");
+  const KernelGraph g = b.build();
+  EXPECT_EQ(last_note(optimize(g, sm_90a(), Custom::cheaper)),
+            "custom operators are kept: they are not proved to be plain operators in blocks");
+  try {
+    optimize(g, sm_90a(), Custom::apart);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "greatest: expected custom operators that can be taken apart; they are not proved to be plain "
+        "operators in blocks");
+  }
+}
+
+// Without custom operators there is nothing to say.
+TEST(Custom, IsNotThere) {
+  Builder b("plain");
+  b.output(exp(square(b.input("X", {64, 256}))), "Y");
+  const Optimized o = optimize(b.build(), sm_90a(), Custom::cheaper);
+  EXPECT_FALSE(o.apart);
+  for (const std::string& n : o.notes) EXPECT_EQ(n.find("custom operators"), std::string::npos) << n;
+}
+
+// Sums of rows, and then of columns: a block has all of it, and two kernels, which would be faster, would round the first sums.
+TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
+  const auto given = [](DType dtype) {
+    Builder b("columns");
+    const Tensor x = b.input("X", {256, 4096}, dtype);
+    b.output(b.custom({.grid = {1}, .block = {256}, .loop = 64},
+                      [&](BlockBuilder& t) {
+                        const Tile e = exp(t.load(x, {.loop = 0}));
+                        t.store(accum(reduction(e / reduction(e, 1), 0)), {});
+                      })
+                 .at(0),
+             "Y");
+    return b.build();
+  };
+  for (const DType dtype : {DType::f16, DType::f32}) {
+    const Optimized o = optimize(given(dtype), sm_90a(), Custom::cheaper);
+    EXPECT_EQ(o.apart, dtype == DType::f32);
+    if (!o.apart) EXPECT_EQ(last_note(o), "custom operators are kept: Y_s3 would be rounded");
+  }
+}
+
+/// As `transpile` does it; the wishes are those of --tiling.
+emit::Program transpiled(const KernelGraph& g, plan::Wishes w) {
+  const Optimized o = as_wished(g, sm_90a(), true, w);
+  return emit::transpile(o.graph, sm_90a(), w);
+}
+
+void expect_replayed(const KernelGraph& g, bool apart) {
+  const emit::Program p = transpiled(g, plan::tiling_wish("chosen", sm_90a()));
+  const std::string manifest = emit::to_json(p.manifest);
+  EXPECT_EQ(p.manifest.apart, apart) << g.name;
+  EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, apart) << "it is said where it is so";
+  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos, apart);
+  plan::Wishes w;
+  plan::state(w, manifest, "m");
+  EXPECT_EQ(w.apart, apart);
+  const emit::Program again = transpiled(g, w);
+  EXPECT_EQ(p.source, again.source) << g.name;
+  EXPECT_EQ(manifest, emit::to_json(again.manifest)) << g.name;
+}
+
+TEST(Replay, OfWhatWasTakenApart) { expect_replayed(attention(), true); }
+
+TEST(Replay, OfAPlainGraph) {
+  Builder b("mlp");
+  const Tensor x = b.input("X", {16, 512}), w = b.input("W", {512, 512});
+  b.output(silu(matmul(x, w)), "Y");
+  expect_replayed(b.build(), false);
+}
+
+TEST(Replay, OfASavedGraph) {
+  const std::string path = graph::test::mugraph_file("mha_bs1.json");
+  if (path.empty())
+    GTEST_SKIP() << "mha_bs1.json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  expect_replayed(graph::load(path).at(0), true);
+}
+
+// A list alone, or a manifest without the mark, is of the graph with its custom operators.
+TEST(Replay, OfAList) {
+  const KernelGraph g = attention();
+  plan::Wishes w = plan::tiling_wish("given", sm_90a());
+  const emit::Program p = transpiled(g, w);
+  plan::state(w, retile::to_json(p.manifest.tiling), "list");
+  EXPECT_FALSE(w.apart);
+  EXPECT_EQ(p.source, transpiled(g, w).source);
+}
+
+TEST(Replay, RefusesTheGraphAsGiven) {
+  plan::Wishes w;
+  plan::state(w, R"({"apart": true, "tiling": []})", "m");
+  try {
+    as_wished(attention(), sm_90a(), false, w);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "attention: expected a tiling of the graph as it is given, found one of its custom operators taken "
+        "apart");
+  }
+  try {
+    plan::state(w, R"({"apart": 1, "tiling": []})", "m");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "m: apart: expected true or false, found 1");
+  }
+}
+
+}  // namespace
+}  // namespace zellige::fuse
