@@ -81,8 +81,10 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
-  const double turns = k.chained ? k.waves * k.trips * costs.turn * cycle : 0;
-  k.us = k.launch + k.first + slowest + apart * (total - slowest) + turns;
+  const double turns =
+      k.chained ? k.waves * k.trips * costs.turn * cycle : k.waves * k.tiles * costs.tile * cycle;
+  const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
+  k.us = k.launch + k.first + slowest + apart * (total - slowest) + power + turns;
 }
 namespace {
 
@@ -237,6 +239,7 @@ class Pricing {
                                            static_cast<double>(graph::size(n.shape)));
       chained += (k.slots - before) * target_.costs.step_apart / target_.costs.step;
     }
+    if (k.stalls) k.tiles = tiles;
     k.barriers = each(Counter::barrier);
     k.warps = std::max(1.0, threads_ / 32.0);
     k.chain = chained / k.warps;
@@ -265,7 +268,8 @@ class Pricing {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
                  uneven = std::ceil(tiles) / tiles;
-    for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers})
+    for (double* each :
+         {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 

@@ -29,6 +29,7 @@ struct KernelPrice {
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // of a block
   double trips = 0, in_flight = 0, chain = 0;           // iterations; how many are under way; a warp's steps
   double warps = 4, barriers = 0, rounds = 0;           // of a block; of loads that its threads wait for
+  double tiles = 0;                                     // of warpgroups' products, one after another
   // Microseconds.
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };

@@ -14,9 +14,9 @@ struct Costs {
   double clock = 1.755;           // GHz, as it stays under load
   double dram = 4100, l2 = 6300;  // GB/s
   std::int64_t l2_bytes = 50 << 20;
-  double l2_bulk = 11000;                 // GB/s, by copies that the tensor memory accelerator makes
+  double l2_bulk = 12000;                 // GB/s, by copies that the tensor memory accelerator makes
   double l2_cycle = 90, bulk_cycle = 50;  // bytes a cycle into one multiprocessor; by such copies
-  double sustained = 0.75;  // of the tensor cores' rate at that clock, that warpgroups' products reach
+  double sustained = 0.82;  // of the tensor cores' rate at that clock, that warpgroups' products reach
   double sustained_fma =
       0.85;  // of the slots in which warps issue, that ordinary products fill with multiply-adds
   double launch = 2.8, next = 0.54;  // us of a program's first kernel, and of each further one
@@ -28,6 +28,9 @@ struct Costs {
       110;  // cycles of each iteration of a chain on warpgroups, in which products wait for what lies between
   double rest = 0.1;          // the share of everything but the slowest that does not overlap with it
   double rest_parted = 0.05;  // likewise, where copies have warps of their own
+  double tile =
+      900;  // cycles of a tile's end on warpgroups and of the next one's beginning, in which nothing is multiplied
+  double power = 0.1;  // of what warpgroups' products take to read from the L2: the clock gives way for it
   double few_stages = 5, stalled = 1.06;  // rings of fewer stages keep warpgroups waiting: so much longer
   bool measured = false;                  // on a GPU of the target; else what it is taken for
 };

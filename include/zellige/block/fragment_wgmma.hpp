@@ -1,12 +1,9 @@
-// A Fragment's product by warpgroups: each four warps along M issue wgmma for their 64 rows, and for those below them all where the
-// Fragment has more.
+// A Fragment's product by warpgroups: each four warps along M issue wgmma for their 64 rows.
 //
 //   Fragment<1, 128, 256, 1, 8> d;                        // 8 warps, two warpgroups, one below the other
 //   d.clear();
 //   issue_wgmma<half_t, 4>(d, k_major<128>(rows_of(sA, warp)), mn_major<256, 64>(sB));
 //   wgmma_commit(), wgmma_wait<0>();                      // d may be read
-//
-//   Fragment<1, 128, 128, 1, 4> e;                        // one warpgroup, rows 0 to 63 and 64 to 127
 //
 // Warps' rows of 16 and the tiles of 8 columns lie in a Fragment's registers as wgmma leaves them; the planner proves it of
 // the row that it chose.
@@ -16,24 +13,13 @@
 
 namespace zellige {
 
-/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; a is the first of the warpgroup's own rows. Not yet a group.
+/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; a is the warpgroup's own 64 rows. Not yet a group.
 template <class T, int Steps, int M, int N, int WM, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const A& a, const B& b,
                               bool accumulate = true) {
-  static_assert(M % (16 * WM) == 0 && WM % 4 == 0 && (N % 16 == 0 || N == 8),
+  static_assert(M == 16 * WM && WM % 4 == 0 && (N % 16 == 0 || N == 8),
                 "issue_wgmma: each four warps take 64 rows, columns come in units of 16, or are 8");
-  constexpr int times = M / (16 * WM);
-  if constexpr (times == 1) {
-    issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, accumulate);
-  } else {
-    auto& rows = reinterpret_cast<float(&)[times][N / 2]>(d.d);
-    wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < Steps; ++i)
-#pragma unroll
-      for (int r = 0; r < times; ++r)
-        wgmma<T, A::major, B::major>(rows[r], a.below(r * WM / 4)(i), b(i), i > 0 || accumulate);
-  }
+  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[N / 2]>(d.d), a, b, accumulate);
 }
 
 /// The same of the accumulators of another product, rounded.

@@ -16,8 +16,6 @@ struct KMajor {
   ZELLIGE_CALL uint64_t operator()(int step) const {
     return advance(descriptor, step / 4 * (Rows * 128) + step % 4 * 32);
   }
-  /// So many times 64 rows further down.
-  ZELLIGE_CALL KMajor below(int n) const { return {advance(descriptor, n * 64 * 128)}; }
 };
 template <int Rows>
 ZELLIGE_CALL KMajor<Rows> k_major(any_pointer tile) {
@@ -31,9 +29,6 @@ struct MnMajor {
   static constexpr unsigned span = swizzle_span(Mode);
   uint64_t descriptor;
   ZELLIGE_CALL uint64_t operator()(int step) const { return advance(descriptor, step * 16 * span); }
-  ZELLIGE_CALL MnMajor below(int n) const {
-    return {advance(descriptor, n * 64 / (span / 2) * Depth * span)};
-  }
 };
 template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
 ZELLIGE_CALL MnMajor<Columns, Depth, Mode> mn_major(any_pointer tile) {

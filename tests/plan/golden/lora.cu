@@ -98,13 +98,24 @@ extern "C" __global__ void __launch_bounds__(128) lora_0_k0(gmem<const half_t> p
   // s6 =  x X3: 16x64x16 on mma.sync, warps 1x1x4
   multiply<half_t, 16, true, false>(acc7, view<Swizzled<1, 3, 3, Layout<Shape<Int<1>, Int<16>, Int<16>>, Stride<Int<0>, Int<16>, Int<1>>>>>(s_t6), view<Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<16>, Int<64>>, Stride<Int<0>, Int<64>, Int<1>>>>>(sX3), warp, lane);
   #pragma unroll
-  for (int i = 0; i < Fragment<1, 16, 64, 1, 1, 4, 1>::pairs; ++i) {
-    const FragmentAt at = Fragment<1, 16, 64, 1, 1, 4, 1>::at(i, warp, lane);
-    const Vec<float, 2> x3 = read_sum<2, 4>(s_s4, at.m, at.n);
-    Vec<float, 2> r4;
+  for (int first = 0; first < Fragment<1, 16, 64, 1, 1, 4, 1>::pairs; first += 4) {
+    Vec<float, 2> left9[4];
     #pragma unroll
-    for (int v = 0; v < 2; ++v) r4[v] = (acc7.pair(i)[v] + x3[v]);
-    write<2>(sY0_out(at.m, at.n), r4);
+    for (int k = 0; k < 4; ++k) {
+      const int i = first + k;
+      const FragmentAt at = Fragment<1, 16, 64, 1, 1, 4, 1>::at(i, warp, lane);
+      const Vec<float, 2> x3 = read_sum<2, 4>(s_s4, at.m, at.n);
+      Vec<float, 2> r4;
+      #pragma unroll
+      for (int v = 0; v < 2; ++v) r4[v] = (acc7.pair(i)[v] + x3[v]);
+      left9[k] = r4;
+    }
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int i = first + k;
+      const FragmentAt at = Fragment<1, 16, 64, 1, 1, 4, 1>::at(i, warp, lane);
+      write<2>(sY0_out(at.m, at.n), left9[k]);
+    }
   }
   __syncthreads();
   // Y0 leaves in 128 chunks of 16 bytes
