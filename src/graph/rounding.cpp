@@ -313,8 +313,14 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
 }
 
 void Noise::turn(double* x, const double* error, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    if (error[i] >= 1 && next() % 2) x[i] = 1 - x[i];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t one = mix(element_ += mix_step) % 2;
+    if (error[i] < 1) continue;
+    if (sample_ <= 2)
+      x[i] = (sample_ + one) % 2 == 0 ? 0 : 1;
+    else if (next() % 2)
+      x[i] = 1 - x[i];
+  }
 }
 
 void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {

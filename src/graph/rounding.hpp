@@ -54,7 +54,8 @@ class Noise {
   /// an order of summing would.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Of comparisons: turns every other result over that may be either, given how far its operands may lie.
+  /// Of comparisons: every other result that may be either, given how far its operands may lie, is turned over. In the first two
+  /// samples each is 0 in one and 1 in the other: of hundreds, chance alone leaves one as it is in all twelve.
   void turn(double* x, const double* error, std::int64_t count);
 
   /// Rounds x, now and then to the other side of a boundary that lies within its error: of any three samples in a row, an element goes

@@ -210,6 +210,23 @@ std::vector<double> used(const Drawn& d, const Reference& r) {
   return most;
 }
 
+/// Chance alone leaves one of hundreds as it is in all twelve samples, and what a GPU found the other way would be called wrong.
+TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
+  constexpr std::int64_t count = 1000;
+  std::vector<double> first(count, 1), second(count, 1);
+  std::vector<double> error(count, 1);
+  error[7] = 0;
+  Noise(1, 3, 0).turn(first.data(), error.data(), count);
+  Noise(2, 3, 0).turn(second.data(), error.data(), count);
+  std::int64_t ones = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    ones += first[i] == 1;
+    EXPECT_EQ(first[i] + second[i], i == 7 ? 2 : 1) << "element " << i;
+  }
+  EXPECT_GT(ones, count / 3);
+  EXPECT_LT(ones, count - count / 3);
+}
+
 TEST(Rounding, BugsAreNeverBorderline) {
   const char* names[] = {"none",         "missing summand",          "wrong index",     "factor",
                          "swapped rows", "half of the partial sums", "stage read again"};
