@@ -26,17 +26,6 @@ std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
 }
 
-/// None where the tiling would change what the graph means.
-std::optional<graph::KernelGraph> proved(const graph::KernelGraph& g, const Tiling& t) {
-  try {
-    return retile::retile(g, t);
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 /// One custom operator's other tilings.
 class Neighbours {
  public:
@@ -57,7 +46,7 @@ class Neighbours {
             mine.grid = {x, y, z};
             mine.loop = loop;
             if (!sensible(mine)) continue;
-            const std::optional<graph::KernelGraph> g = proved(graph_, t);
+            const std::optional<graph::KernelGraph> g = retile::proved(graph_, t);
             if (!g) continue;
             for (int threads : threads_of()) {
               mine.block =
@@ -100,7 +89,7 @@ class Neighbours {
         if (!more && now % factor != 0) continue;
         Tiling t = given_;
         extent(t[which_], at) = more ? now * factor : now / factor;
-        if (proved(graph_, t)) result.push_back(extent(t[which_], at));
+        if (retile::proved(graph_, t)) result.push_back(extent(t[which_], at));
       }
     return result;
   }
@@ -171,7 +160,8 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
   for (std::size_t which = 0; which < ops; ++which) {
     const graph::KernelGraph from = least()->graph;
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
-      if (const std::optional<graph::KernelGraph> g = proved(from, tiling)) try_with(*g, wishes.tiling);
+      if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
+        try_with(*g, wishes.tiling);
   }
   for (const OpTiling& product : products) {
     const graph::KernelGraph from = least()->graph;

@@ -141,4 +141,14 @@ KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
   return graph::infer(std::move(h));
 }
 
+std::optional<KernelGraph> proved(const KernelGraph& g, const Tiling& t) {
+  try {
+    return retile(g, t);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace zellige::retile

@@ -15,4 +15,7 @@ namespace zellige::retile {
 /// Of a validated graph; plain products stay as they are (plan/product_tiles.hpp). Without sizes that divide, and without sense, a tiling is refused as `infer` refuses a graph.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 
+/// None where it is refused.
+std::optional<graph::KernelGraph> proved(const graph::KernelGraph&, const Tiling&);
+
 }  // namespace zellige::retile
