@@ -45,10 +45,12 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
   return {t.price.us, t.plan.kernels.size()};
 }
 
-/// A price says little of what lies between kernels: each one more must save a whole launch besides.
-bool clearly_less(const Cost& apart, const Cost& kept, const target::Target& target) {
+/// A price says little of what lies between kernels: each one more must save a whole launch besides. What comes to one kernel is taken
+/// where prices are equal, too: on an H200 plain math was the faster there (docs/retiling.md).
+bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
-  return apart.us + more * target.costs.launch < (1 - tie) * kept.us;
+  const double least = apart.kernels == 1 ? 1 + tie : 1 - tie;
+  return apart.us + more * target.costs.launch < least * kept.us;
 }
 
 bool has_custom(const KernelGraph& g) {
@@ -76,7 +78,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
     return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
   };
   const Cost whole = cost(kept.graph, target), parts = cost(apart.taken->graph, target);
-  if (!clearly_less(parts, whole, target)) {
+  if (!less(parts, whole, target)) {
     kept.notes.push_back(
         fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
     return kept;

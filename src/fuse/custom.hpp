@@ -4,8 +4,8 @@
 //   o.apart      // were they taken apart (apart.hpp), and the whole graph fused anew?
 //   o.notes      // both prices, or why they were kept
 //
-// Cheaper: both ways are fused, and tiled as `plan::tile` chooses, and apart is taken where its price is clearly less. A graph without
-// custom operators has one way.
+// Cheaper: both ways are fused, and tiled as `plan::tile` chooses, and apart is taken where its price is clearly less, or where it is one
+// kernel and its price is not clearly more. A graph without custom operators has one way.
 #pragma once
 #include "fuse/fuse.hpp"
 #include "plan/plan.hpp"

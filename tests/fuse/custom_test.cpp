@@ -51,17 +51,29 @@ TEST(Custom, IsTakenApartWhereThatIsCheaper) {
   EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
 }
 
-TEST(Custom, IsKeptWhereItIsNotCheaper) {
+/// As many as there are shapes, and as well tiled as plain ones.
+KernelGraph squares(const std::vector<graph::Shape>& shapes) {
   Builder b("square");
-  const Tensor x = b.input("X", {4096, 256});
-  b.output(b.custom({.grid = {256}, .block = {128}},
-                    [&](BlockBuilder& t) { t.store(square(t.load(x, {.x = 0})), {.x = 0}); })
-               .at(0),
-           "Y");
-  const Optimized o = optimize(b.build(), sm_90a(), Custom::cheaper);
+  for (const graph::Shape& shape : shapes) {
+    const std::string number = std::to_string(&shape - shapes.data());
+    const Tensor x = b.input("X" + number, shape);
+    b.output(b.custom({.grid = {512}, .block = {256}},
+                      [&](BlockBuilder& t) { t.store(square(t.load(x, {.x = 0})), {.x = 0}); })
+                 .at(0),
+             "Y" + number);
+  }
+  return b.build();
+}
+
+TEST(Custom, IsKeptWhereItIsNotCheaper) {
+  const Optimized o = optimize(squares({{4096, 256}, {2048, 512}}), sm_90a(), Custom::cheaper);
   EXPECT_FALSE(o.apart);
   EXPECT_NE(last_note(o).find("custom operators are kept: "), std::string::npos) << last_note(o);
   EXPECT_NE(last_note(o).find(" taken apart"), std::string::npos) << last_note(o);
+}
+
+TEST(Custom, IsTakenApartAtTheSamePriceWhereOneKernelComesOfIt) {
+  EXPECT_TRUE(optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper).apart);
 }
 
 TEST(Custom, ThatCannotBeTakenApartIsKept) {
