@@ -11,6 +11,7 @@
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/json.hpp"
+#include "plan/wishes.hpp"
 #include "run/outputs.hpp"
 #include "target/target.hpp"
 
@@ -39,9 +40,8 @@ int optimize(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  // As `transpile` does: prices say what to do with custom operators where they have been measured.
-  const fuse::Custom custom = target.costs.measured ? fuse::Custom::cheaper : fuse::Custom::kept;
-  const fuse::Optimized o = fuse::optimize(chosen.graph, target, custom);
+  plan::Wishes wished = plan::tiling_wish("", target);  // as of `transpile` without --tiling
+  const fuse::Optimized o = fuse::as_wished(chosen.graph, target, true, wished);
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();

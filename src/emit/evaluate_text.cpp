@@ -27,6 +27,9 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
+/// The name of what a task would write, as long as it is held back.
+std::string held(const Item& leave) { return fmt::format("left{}", leave.node); }
+
 }  // namespace
 
 std::string KernelText::fragment_type(const Context& c) const {
@@ -219,10 +222,9 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
 /// what was written, and each item would wait for the one before it from end to end. `each` opens a loop over so many, and `close` closes it.
 void KernelText::held_back(const std::vector<Item>& items, const Context& c, const char* counter, int many,
                            const std::function<NestAt()>& each, const std::function<void()>& close) {
-  const auto of = [&](const Item& leave) { return fmt::format("left{}", leave.node); };
   for (const Item& item : items)
     if (item.kind == Item::Kind::leave)
-      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), of(item),
+      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), held(item),
                 many);
   keeps_ = counter;
   evaluate(items, each());
@@ -232,7 +234,7 @@ void KernelText::held_back(const std::vector<Item>& items, const Context& c, con
   for (const Item& item : items) {
     if (item.kind != Item::Kind::leave) continue;
     values_[item.in[0]] =
-        held_by(fmt::format("{}[{}]", of(item), counter), c.vector(), values_[item.in[0]].type);
+        held_by(fmt::format("{}[{}]", held(item), counter), c.vector(), values_[item.in[0]].type);
     leave(item, nest);
   }
   close();
@@ -241,7 +243,7 @@ void KernelText::held_back(const std::vector<Item>& items, const Context& c, con
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
-    return out_.line("left{}[{}] = {};", item.node, keeps_, r);
+    return out_.line("{}[{}] = {};", held(item), keeps_, r);
   }
   switch (plan_.tasks[item.task].kind) {
     case TaskKind::to_shared:

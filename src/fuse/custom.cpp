@@ -53,16 +53,11 @@ bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   return apart.us + more * target.costs.launch < least * kept.us;
 }
 
-bool has_custom(const KernelGraph& g) {
-  for (const graph::KernelOp& op : g.ops)
-    if (op.block) return true;
-  return false;
-}
-
 }  // namespace
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
-  if (custom == Custom::kept || (custom == Custom::cheaper && !has_custom(g))) return optimize(g, target);
+  const bool none = retile::tiling_of(g).empty();
+  if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target);
   Way apart = taken_apart(g, target);
   if (custom == Custom::apart) {
     if (!apart.taken)
