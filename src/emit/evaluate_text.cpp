@@ -104,10 +104,13 @@ void KernelText::mma(const Task& task) {
             d += fmt::format("Int<{}>{}", step(k), k ? ", " : "");
       shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
     }
-    const std::string layout =
-        fmt::format("Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>", shape,
-                    b.padded[rank - 2], b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
-    return fmt::format("view<{}>({})", swizzled(b, layout), tile_at_stage(plan_.buffer_of.at(node)));
+    const std::string layout = fmt::format(
+        "Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>", shape, b.padded[rank - 2],
+        n.window && side == 0 ? m.k : b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
+    const std::string at = n.window && side == 0 ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)),
+                                                               iteration_ * (m.k * b.strides[rank - 1]))
+                                                 : tile_at_stage(plan_.buffer_of.at(node));
+    return fmt::format("view<{}>({})", swizzled(b, layout), at);
   };
   const auto along_k = [&](int side) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];

@@ -1,5 +1,6 @@
 #include "plan/plan.hpp"
 
+#include "plan/ahead.hpp"
 #include "plan/bounds.hpp"
 #include "plan/dependence.hpp"
 #include "plan/hoist.hpp"
@@ -53,6 +54,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     check_limits(kernel, target);
     simplify(kernel);
     hoist(kernel);
+    ahead(kernel, target);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back(), target);

@@ -49,7 +49,7 @@ constexpr double tile_end = 0.55,
                  no_tensor_map = 1.2;   // us of 128 x 128: its last stores, and if these are no TMA's
 constexpr double lone_warpgroup = 0.8;  // us more, of one that multiplies and stores alone
 constexpr double starting = 1.5;        // us more than blocks of warps take until the ring is full
-constexpr double exchange = 8;          // us between two ranks that split K
+constexpr double exchange = 5;          // us between two ranks that split K
 constexpr double hidden = 0.5;          // the share of what memory hides that is seen all the same
 
 class Choice {

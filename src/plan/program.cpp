@@ -69,6 +69,7 @@ std::string print(const BlockProgram& program, const Program& whole) {
       what = fmt::format("{} {} of dimension {} to {}", n.carried ? "carried reduce" : "reduce",
                          n.op == OpKind::reduction_max ? "max" : "sum", n.dim, n.to);
     if (n.kind == NodeKind::matmul && n.carried) what = "carried matmul";
+    if (n.window) what += " of a part of";
     std::string in;
     for (int k : n.in) in += fmt::format(" %{}", k);
     if (n.kind == NodeKind::load || n.kind == NodeKind::store) in += " " + whole.tensors[n.tensor].name;

@@ -80,8 +80,9 @@ struct Node {
   std::vector<int> order;  // permute
   graph::Kept kept;        // map mask: `dim` is i's, `key` j's; `scalar` stands elsewhere
   int key = 0;
-  bool carried = false;       // reduce and matmul: summed over the loop's iterations too
-  int tensor = -1;            // load, store: index into KernelGraph::tensors
+  bool carried = false;  // reduce and matmul: summed over the loop's iterations too
+  bool window = false;  // matmul: in[0] has the K of all iterations, of which each reads its part (ahead.hpp)
+  int tensor = -1;      // load, store: index into KernelGraph::tensors
   std::vector<Split> splits;  // load, store and map mask: one a dimension
   std::string name;           // for the reader of plan and kernel
 };

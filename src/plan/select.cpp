@@ -104,7 +104,8 @@ class Selection {
     const Shape& a = program_.nodes[n.in[0]].shape;
     const std::size_t rank = n.shape.size();
     for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
-    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1], c.k = a[rank - 1];
+    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
+    c.k = n.window ? a[rank - 1] / program_.loop : a[rank - 1];
     const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
     c.load = target::find_matrix_load(target_);
     if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));

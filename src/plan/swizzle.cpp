@@ -37,7 +37,7 @@ class Arrangement {
       tile.element_bytes = size;
       tile.chunk = chunk;
       SwizzleLimits limits;
-      limits.may_xor = buffer_.partials == 1;
+      limits.may_xor = buffer_.partials == 1 && !in_parts();
       const SwizzleChoice choice = choose_swizzle(tile, patterns(), limits);
       buffer_.swizzle = {choice.B, choice.M, choice.S};
       buffer_.swizzle_reason = choice.reason;
@@ -70,6 +70,12 @@ class Arrangement {
   }
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
+
+  /// Read from where an iteration's part of it begins: what an xor makes of a place may not depend on that.
+  bool in_parts() const {
+    return std::ranges::any_of(plan_.program.nodes,
+                               [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
+  }
 
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];

@@ -1,0 +1,114 @@
+#include "plan/ahead.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t most_bytes = 48 * 1024;  // of shared memory: two blocks have room beside their stages
+constexpr std::int64_t most_rows = 8;           // as many as mma.sync has columns
+constexpr std::int64_t blocks_together = 2;     // on a multiprocessor
+
+/// What is made of the same tiles as one product's first operand.
+struct Made {
+  std::set<int> nodes;          // loads, maps and what is stored of them
+  std::set<int> sums, readers;  // carried sums along K; products
+};
+
+class Ahead {
+ public:
+  explicit Ahead(BlockProgram& p) : p_(p) {}
+
+  void run() {
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const Node& n = p_.nodes[i];
+      if (n.kind != NodeKind::matmul || !reads_a_part(n)) continue;
+      if (const auto made = made_with(n.in[0])) move(*made);
+    }
+  }
+
+ private:
+  Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
+  const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
+  bool inside(int i) const { return node(i).section == Section::inside; }
+
+  /// A product on tensor cores whose first operand the loop evaluates anew for each part of K.
+  bool reads_a_part(const Node& n) const {
+    const Node& a = node(n.in[0]);
+    const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
+    return n.section == Section::inside && n.carried && n.in.size() == 2 && !n.window &&
+           a.kind == NodeKind::round && inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
+           graph::size(a.shape) / a.shape.back() <= most_rows;
+  }
+
+  /// None where something else of an iteration reads it, or it is too much.
+  std::optional<Made> made_with(int operand) const {
+    const std::int64_t k = node(operand).shape.back();
+    Made made;
+    std::vector<int> open{operand};
+    while (!open.empty()) {
+      const int i = open.back();
+      open.pop_back();
+      if (!made.nodes.insert(i).second) continue;
+      if (!may_widen(i, k, node(operand).shape.size())) return std::nullopt;
+      for (int in : node(i).in) {
+        if (inside(in))
+          open.push_back(in);
+        else if (node(in).shape.back() != 1)
+          return std::nullopt;
+      }
+      for (int reader : p_.consumers(i)) {
+        const Node& r = node(reader);
+        if (r.kind == NodeKind::matmul && reads_a_part(r) && r.in[0] == i && r.in[1] != i)
+          made.readers.insert(reader);
+        else if (r.kind == NodeKind::reduce && r.carried && r.to == 1 &&
+                 r.dim + 1 == static_cast<int>(node(i).shape.size()))
+          made.sums.insert(reader);
+        else
+          open.push_back(reader);
+      }
+    }
+    std::int64_t bytes = 0;
+    for (int i : made.nodes)
+      if (!inlined(node(i).kind)) bytes += graph::size(node(i).shape) * p_.loop * graph::bytes(node(i).dtype);
+    if (bytes > most_bytes) return std::nullopt;
+    for (int product : made.readers)
+      if (made.nodes.contains(node(product).in[1])) return std::nullopt;
+    return made;
+  }
+
+  /// Whether a node of one iteration's K is, with that of all, the same for all of them side by side.
+  bool may_widen(int i, std::int64_t k, std::size_t rank) const {
+    const Node& n = node(i);
+    if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
+    if (n.kind == NodeKind::round) return true;
+    if (n.kind == NodeKind::map) return n.splits.empty();
+    return n.kind == NodeKind::load && number_of(n) < 0 && n.splits.back().loop &&
+           std::ranges::count_if(n.splits, &Split::loop) == 1;
+  }
+
+  void move(const Made& made) {
+    for (int i : made.nodes) {
+      Node& n = node(i);
+      n.section = Section::before;
+      n.shape.back() *= p_.loop;
+      if (n.kind != NodeKind::load) continue;
+      n.splits.back().loop = false;
+      n.splits.back().tile *= p_.loop;
+    }
+    for (int i : made.sums) node(i).section = Section::before, node(i).carried = false;
+    for (int i : made.readers) node(i).window = true;
+  }
+
+  BlockProgram& p_;
+};
+
+}  // namespace
+
+void ahead(BlockProgram& p, const target::Target& target) {
+  if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors) Ahead(p).run();
+}
+
+}  // namespace zellige::plan
