@@ -398,7 +398,11 @@ class Nest {
     const Node& n = p_.nodes[node];
     if (direct(node)) {
       Item item{.kind = Kind::read_global, .node = node};
-      item.zeros_past = !within_end_ && std::ranges::any_of(n.splits, &Split::overhang);
+      // A guard keeps from neighbours of which the first passes the end: others it lets through.
+      const Split& last = n.splits[p.inner];
+      const bool some = p.vector > 1 && n.shape[p.inner] > 1 && last.overhang &&
+                        (last.offset + last.extent) % p.vector != 0;
+      item.zeros_past = (!within_end_ || some) && std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
       if (p.vector > 1 && n.shape[p.inner] > 1 && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);

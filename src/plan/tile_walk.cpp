@@ -36,10 +36,11 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
-    // Blocks in flight cover about a square of the output. Those that split K are pairs, which the hardware deals out over the chip: a row
-    // after another was measured faster (docs/performance.md).
+    // Blocks in flight cover about a square of the output, in eights where there are so many rows (block/tile_scheduler.hpp). Those that
+    // split K are pairs, which the hardware deals out over the chip: a row after another was measured faster (docs/performance.md).
     const double square = std::sqrt(static_cast<double>(plan.blocks * m.n) / static_cast<double>(m.m));
-    walk.group = plan.split_k > 1 ? 1 : std::clamp<std::int64_t>(std::llround(square), 1, walk.rows);
+    const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
+    walk.group = plan.split_k > 1 ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
     return walk;
   }
   return {};

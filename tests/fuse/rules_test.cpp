@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fuse/assemble.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/json.hpp"
 #include "graph/validate.hpp"
@@ -262,6 +263,17 @@ TEST(FuseRules, RunOnTheEmulator) {
       break;
     }
   }
+}
+
+// Lines of 45 are read in place, eight neighbours at a time, of which the last pass the end: padding, which is no number.
+TEST(FuseRules, ReadNoNeighboursPastAnEnd) {
+  Builder b("lines");
+  const Tensor x = b.input("X", {40, 45}, DType::f16, {48, 1});
+  b.output(matmul(sum(x, 1, true), b.input("W", {1, 11})), "Y");
+  const KernelGraph g = optimize(b.build(), target::find("sm_90a")).graph;
+  const run::RunResult r =
+      run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
 
 }  // namespace

@@ -72,6 +72,31 @@ TEST(Accumulator, RowsAreSharedByNeighbours) {
           << t << " " << u;
 }
 
+TEST(TileOrder, TakesEachTileOnce) {
+  for (int rows = 1; rows <= 13; ++rows)
+    for (int columns = 1; columns <= 5; ++columns)
+      for (int group = 1; group <= rows; ++group) {
+        const TileOrder order{rows, columns, group};
+        std::vector<bool> taken(static_cast<std::size_t>(order.tiles()), false);
+        for (int t = 0; t < order.tiles(); ++t) {
+          const auto [row, column] = order(t);
+          ASSERT_TRUE(0 <= row && row < rows && 0 <= column && column < columns);
+          ASSERT_EQ(row / group, t / (group * columns)) << "a group is whole before the next begins";
+          const auto at = static_cast<std::size_t>(row * columns + column);
+          ASSERT_FALSE(taken[at]) << rows << " x " << columns << " in groups of " << group << ", tile " << t;
+          taken[at] = true;
+        }
+      }
+}
+TEST(TileOrder, PutsFourRowsOfTwoColumnsSideBySide) {
+  const TileOrder order{12, 6, 8};
+  for (int t = 0; t < order.tiles(); ++t) {
+    const auto [row, column] = order(t);
+    const auto [first, left] = order(t / 8 * 8);
+    EXPECT_TRUE(first % 4 == 0 && left % 2 == 0 && row / 4 == first / 4 && column / 2 == left / 2) << t;
+  }
+}
+
 template <bool Causal>
 void check_head_order(int tiles, int heads, int blocks) {
   const HeadOrder<Causal> order{tiles, heads};
