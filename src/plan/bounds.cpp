@@ -87,6 +87,15 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   });
 }
 
+/// Past the end of a tile's rows or columns a product reads zeros: who writes the tile must reach them.
+void check_padding(const KernelPlan& plan, const Task& t) {
+  const Buffer& b = plan.buffers[t.buffer];
+  const Context& c = plan.contexts[t.context];
+  if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
+  fail("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
+       b.name, to_string(b.padded), to_string(c.domain));
+}
+
 }  // namespace
 
 std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
@@ -109,6 +118,8 @@ void verify_bounds(const KernelPlan& plan, const Program& program) {
   for (const Buffer& b : plan.buffers) check_buffer(plan, b);
   for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
+  for (const Task& t : plan.tasks)
+    if (t.kind == TaskKind::to_shared && plan.buffers[t.buffer].matmul_operand) check_padding(plan, t);
 }
 
 }  // namespace zellige::plan

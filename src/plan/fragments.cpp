@@ -93,6 +93,10 @@ WarpLayout warps(const Context& c) {
   return {.b = of(1), .m = of(0) * threads / 32, .n = of(2), .k = of(3)};
 }
 
+bool covers(const Context& c, const Shape& padded) {
+  return c.items(along) >= padded.back() && c.items(down) >= padded[padded.size() - 2];
+}
+
 Context lines(const Context& c) {
   const values::View share = c.share, tile = c.tile;
   const int last = c.rank() - 1;

@@ -49,6 +49,8 @@ Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& wa
 
 /// Of accumulators, or of their lines.
 WarpLayout warps(const Context&);
+/// Whether accumulators' tiles reach as far as a tile with its padding: who writes zeros there holds them.
+bool covers(const Context& accumulators, const Shape& padded);
 
 /// The rows of accumulators: one value for each row that a thread has elements of, in all lanes that have some. Sums and maxima of
 /// rows are left so, and elementwise nodes over the accumulators read them from there.

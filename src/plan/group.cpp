@@ -307,7 +307,8 @@ class Grouping {
       return;
     }
     const Shape padded = operand_padding(plan_, i);
-    if (c < 0 || !plan_.contexts[c].row) c = sweep(padded, plan_.inner.at(i), most_together);
+    if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
+      c = sweep(padded, plan_.inner.at(i), most_together);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;

@@ -6,6 +6,7 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "plan/bounds.hpp"
 #include "plan/predict.hpp"
 #include "plan/product_tiles.hpp"
 #include "zellige/emulate/counter_names.hpp"
@@ -163,6 +164,43 @@ TEST_P(OuterProducts, InAttention) {
                       })[0],
              "Y");
     EXPECT_EQ(by_threads(expect_right(b.build(), GetParam())), 2);
+  }
+}
+
+/// X sigmoid(A B), in whose second product A B's two rows are K: it reads four, of which whoever writes them leaves two as zeros.
+graph::KernelGraph narrow_chain() {
+  graph::Builder b("narrow_chain");
+  const Tensor x = b.input("X", {20, 8}, DType::f32), a = b.input("A", {8, 14}, DType::f32),
+               w = b.input("B", {14, 80}, DType::f32);
+  b.output(b.custom({.grid = {1}, .block = {128}, .loop = 4},
+                    [&](BlockBuilder& t) {
+                      const Tile p = sigmoid(matmul(t.load(a, {.loop = 0}), t.load(w, {})));
+                      t.store(accum(matmul(t.load(x, {.loop = 1}), p)), {});
+                    })
+               .at(0),
+           "Y");
+  return b.build();
+}
+
+TEST_P(OuterProducts, ReadZerosPastAnOperandsRows) {
+  plan::Plan plan = expect_right(narrow_chain(), GetParam());
+  EXPECT_EQ(by_threads(plan), 2);
+  // Written from the first product's own sums, its two rows would be all.
+  plan::KernelPlan& k = plan.kernels.at(0);
+  for (plan::Task& t : k.tasks)
+    if (t.kind == plan::TaskKind::to_shared && k.buffers[static_cast<std::size_t>(t.buffer)].matmul_operand)
+      for (const auto& [node, c] : k.context_of)
+        if (k.program.nodes[static_cast<std::size_t>(node)].kind == plan::NodeKind::matmul &&
+            k.program.nodes[static_cast<std::size_t>(node)].shape == Shape{2, 80})
+          t.context = c;
+  try {
+    plan::verify_bounds(k, plan.program);
+    ADD_FAILURE() << "an operand whose padding nobody writes";
+  } catch (const Error& e) {
+    EXPECT_NE(
+        std::string(e.what()).find("with its padding, (4, 80), and who writes it reaches (2, 80) alone"),
+        std::string::npos)
+        << e.what();
   }
 }
 
