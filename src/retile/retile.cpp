@@ -96,6 +96,13 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
 
 KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
   const Tiling given = tiling_of(g);
+  for (const OpTiling& t : stated)
+    if (t.product && std::ranges::count(given, t.op, &OpTiling::op) > 0)
+      fail(
+          "{}: expected a grid and a loop of operator {}, found a product's tile: it is a custom operator, "
+          "as products "
+          "are that were fused; --as-given leaves them plain",
+          to_string(graph::Where{g.name}), t.op);
   Tiling tiling;
   std::ranges::copy_if(stated, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });
   const auto ops = [](const Tiling& t) {
