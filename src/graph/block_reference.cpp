@@ -140,6 +140,11 @@ class Worker {
       return noise_.turn(y.data(), bound_.tiles[op.outputs[0]].values.data(),
                          static_cast<std::int64_t>(y.size()));
     }
+    if (cuts(op.kind, op.attributes)) {
+      std::vector<double>& y = tiles_[op.outputs[0]].values;
+      noise_.cut(op.attributes, operands_[0].values, bound_.tiles[op.inputs[0]].values.data(), y.data(),
+                 static_cast<std::int64_t>(y.size()));
+    }
     for (int t : op.outputs) {
       std::vector<double>& own = own_.tiles[t].values;
       noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));

@@ -304,6 +304,8 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
           add_rounding(stated, *out[o], r.errors[t], own[o]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());
+        if (sample && cuts(op.kind, op.attributes))
+          noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
         if (jump)
           noise.turn(y, r.errors[t].values.data(), count);
         else if (sample)

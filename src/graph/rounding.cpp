@@ -291,6 +291,7 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
 }
 
 bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
+bool cuts(OpKind kind, const Attributes& a) { return kind == OpKind::cast && is_integer(a.dtype); }
 
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
   element_ = static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
@@ -320,6 +321,17 @@ void Noise::turn(double* x, const double* error, std::int64_t count) {
       x[i] = (sample_ + one) % 2 == 0 ? 0 : 1;
     else if (next() % 2)
       x[i] = 1 - x[i];
+  }
+}
+
+void Noise::cut(const Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t one = mix(element_ += mix_step) % 2;
+    if (!(error[i] > 0 && error[i] < infinity)) continue;
+    const double low = cast_number(x[i] - error[i], a), high = cast_number(x[i] + error[i], a);
+    if (low == high || (sample_ > 2 && next() % 2)) continue;
+    const bool up = sample_ <= 2 ? (sample_ + one) % 2 == 1 : next() % 2 == 1;
+    y[i] = up ? high : low;
   }
 }
 

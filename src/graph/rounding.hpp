@@ -43,6 +43,8 @@ void storage_error(DType, const double* x, double* error, std::int64_t count);
 
 /// Is it a comparison, whose result jumps where its operands are equal? No small error of its own moves that.
 bool jumps(OpKind);
+/// Is it a cast to an integer, whose result jumps where its operand passes one?
+bool cuts(OpKind, const Attributes&);
 
 /// Errors drawn at random, no larger than a right kernel's may be. The same for the same sample, operator and block.
 class Noise {
@@ -57,6 +59,9 @@ class Noise {
   /// Of comparisons: every other result that may be either, given how far its operands may lie, is turned over. In the first two
   /// samples each is 0 in one and 1 in the other: of hundreds, chance alone leaves one as it is in all twelve.
   void turn(double* x, const double* error, std::int64_t count);
+
+  /// Of casts to an integer, y of x: where x, given how far it may lie, is on either side of one, y goes to a side as comparisons do.
+  void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
   /// Rounds x, now and then to the other side of a boundary that lies within its error: of any three samples in a row, an element goes
   /// down in one and up in another.

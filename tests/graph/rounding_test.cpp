@@ -227,6 +227,26 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   EXPECT_LT(ones, count - count / 3);
 }
 
+/// A sigmoid of 17, which float32 rounds to 1 or to the number before it, cut to an integer: 1 or 0.
+TEST(Rounding, ACutThatMayBeEitherIsBothInTheFirstTwoSamples) {
+  constexpr std::int64_t count = 1000;
+  const Attributes to_int{.dtype = DType::int32};
+  EXPECT_TRUE(cuts(OpKind::cast, to_int));
+  EXPECT_FALSE(cuts(OpKind::cast, {.dtype = DType::f16}) || cuts(OpKind::sigmoid, to_int));
+  const std::vector<double> x(count, 1 - 0x1p-25);
+  std::vector<double> first(count, 0), second(count, 0), error(count, 0x1p-23);
+  error[7] = 0, error[8] = 0x1p-26;
+  Noise(1, 3, 0).cut(to_int, x.data(), error.data(), first.data(), count);
+  Noise(2, 3, 0).cut(to_int, x.data(), error.data(), second.data(), count);
+  std::int64_t ones = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    ones += first[i] == 1;
+    EXPECT_EQ(first[i] + second[i], i == 7 || i == 8 ? 0 : 1) << "element " << i;
+  }
+  EXPECT_GT(ones, count / 3);
+  EXPECT_LT(ones, count - count / 3);
+}
+
 TEST(Rounding, BugsAreNeverBorderline) {
   const char* names[] = {"none",         "missing summand",          "wrong index",     "factor",
                          "swapped rows", "half of the partial sums", "stage read again"};
