@@ -7,9 +7,10 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t most_bytes = 48 * 1024;  // of shared memory: two blocks have room beside their stages
-constexpr std::int64_t most_rows = 8;           // as many as mma.sync has columns
-constexpr std::int64_t blocks_together = 2;     // on a multiprocessor
+constexpr std::int64_t most_bytes =
+    48 * 1024;  // of shared memory, and of what a block may have a quarter: two have room beside their stages
+constexpr std::int64_t most_rows = 8;        // as many as mma.sync has columns
+constexpr std::int64_t blocks_together = 2;  // on a multiprocessor
 
 /// What is made of the same tiles as one product's first operand.
 struct Made {
@@ -19,7 +20,7 @@ struct Made {
 
 class Ahead {
  public:
-  explicit Ahead(BlockProgram& p) : p_(p) {}
+  Ahead(BlockProgram& p, std::int64_t most) : p_(p), most_(most) {}
 
   void run() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -73,7 +74,7 @@ class Ahead {
     std::int64_t bytes = 0;
     for (int i : made.nodes)
       if (!inlined(node(i).kind)) bytes += graph::size(node(i).shape) * p_.loop * graph::bytes(node(i).dtype);
-    if (bytes > most_bytes) return std::nullopt;
+    if (bytes > most_) return std::nullopt;
     for (int product : made.readers)
       if (made.nodes.contains(node(product).in[1])) return std::nullopt;
     return made;
@@ -103,12 +104,14 @@ class Ahead {
   }
 
   BlockProgram& p_;
+  std::int64_t most_;
 };
 
 }  // namespace
 
 void ahead(BlockProgram& p, const target::Target& target) {
-  if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors) Ahead(p).run();
+  if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
+    Ahead(p, std::min<std::int64_t>(most_bytes, target.shared_per_block / 4)).run();
 }
 
 }  // namespace zellige::plan

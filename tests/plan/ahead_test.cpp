@@ -36,8 +36,8 @@ struct Body {
           {.loop = d == looped, .tile = shape[d], .extent = d == looped ? 4 * shape[d] : shape[d]});
     return i;
   }
-  bool made() {
-    ahead(p, target::find("sm_90a"));
+  bool made(const char* target = "sm_90a") {
+    ahead(p, target::find(target));
     return node(product).window;
   }
 };
@@ -62,6 +62,11 @@ TEST(Ahead, LeavesWhatIsMuch) {
   Body deep(8);
   deep.p.loop = 128;  // 8 x 4096 of x and of the operand, 1 x 4096 of g: 136 KB
   EXPECT_FALSE(deep.made());
+  for (const char* target : {"sm_86", "sm_90a"}) {  // 2 x 4096: 40 KB, of 99 that a block may have or of 227
+    Body two(2);
+    two.p.loop = 128;
+    EXPECT_EQ(two.made(target), std::string_view(target) == "sm_90a");
+  }
   Body many;
   many.p.grid.x = 265;  // blocks on 132 multiprocessors
   EXPECT_FALSE(many.made());
