@@ -87,6 +87,7 @@ void KernelText::mma(const Task& task) {
   const auto operand = [&](int side) {
     const int node = n.in[side];
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
+    const bool part = n.window && side == 0;
     std::string shape, stride;
     // One that all batches share is met again in each of them.
     const auto shared = [&](int d) { return b.padded[d] == 1 && n.shape[d] > 1; };
@@ -106,10 +107,10 @@ void KernelText::mma(const Task& task) {
     }
     const std::string layout = fmt::format(
         "Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>", shape, b.padded[rank - 2],
-        n.window && side == 0 ? m.k : b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
-    const std::string at = n.window && side == 0 ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)),
-                                                               iteration_ * (m.k * b.strides[rank - 1]))
-                                                 : tile_at_stage(plan_.buffer_of.at(node));
+        part ? m.k : b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
+    const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)),
+                                              iteration_ * (m.k * b.strides[rank - 1]))
+                                : tile_at_stage(plan_.buffer_of.at(node));
     return fmt::format("view<{}>({})", swizzled(b, layout), at);
   };
   const auto along_k = [&](int side) {

@@ -313,12 +313,18 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
   }
 }
 
+std::optional<bool> Noise::first_side() {
+  const std::uint64_t one = mix(element_ += mix_step) % 2;
+  if (sample_ > 2) return std::nullopt;
+  return (sample_ + one) % 2 == 1;
+}
+
 void Noise::turn(double* x, const double* error, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t one = mix(element_ += mix_step) % 2;
+    const std::optional<bool> up = first_side();
     if (error[i] < 1) continue;
-    if (sample_ <= 2)
-      x[i] = (sample_ + one) % 2 == 0 ? 0 : 1;
+    if (up)
+      x[i] = *up ? 1 : 0;
     else if (next() % 2)
       x[i] = 1 - x[i];
   }
@@ -326,12 +332,11 @@ void Noise::turn(double* x, const double* error, std::int64_t count) {
 
 void Noise::cut(const Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t one = mix(element_ += mix_step) % 2;
+    const std::optional<bool> up = first_side();
     if (!(error[i] > 0 && error[i] < infinity)) continue;
     const double low = cast_number(x[i] - error[i], a), high = cast_number(x[i] + error[i], a);
-    if (low == high || (sample_ > 2 && next() % 2)) continue;
-    const bool up = sample_ <= 2 ? (sample_ + one) % 2 == 1 : next() % 2 == 1;
-    y[i] = up ? high : low;
+    if (low == high || (!up && next() % 2)) continue;
+    y[i] = (up ? *up : next() % 2 == 1) ? high : low;
   }
 }
 

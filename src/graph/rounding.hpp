@@ -10,6 +10,8 @@
 //   storage           the distance between the roundings of x - e, x and x + e: 0 where all three are one number. That is
 //                     what keeps the bound tight: next to no f16 lies so near a boundary that float32 decides its side.
 #pragma once
+#include <optional>
+
 #include "graph/evaluate.hpp"
 
 namespace zellige::graph {
@@ -69,6 +71,8 @@ class Noise {
 
  private:
   std::uint64_t next();
+  /// Of the next element that may be either: in the first two samples whether it is the greater, true in one and false in the other.
+  std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // stored: the same for all samples
 };

@@ -25,7 +25,7 @@ class Ahead {
   void run() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const Node& n = p_.nodes[i];
-      if (n.kind != NodeKind::matmul || !reads_a_part(n)) continue;
+      if (!reads_a_part(n)) continue;
       if (const auto made = made_with(n.in[0])) move(*made);
     }
   }
@@ -37,10 +37,11 @@ class Ahead {
 
   /// A product on tensor cores whose first operand the loop evaluates anew for each part of K.
   bool reads_a_part(const Node& n) const {
+    if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
     const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
-    return n.section == Section::inside && n.carried && n.in.size() == 2 && !n.window &&
-           a.kind == NodeKind::round && inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
+    return n.section == Section::inside && n.carried && n.in.size() == 2 && a.kind == NodeKind::round &&
+           inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
            graph::size(a.shape) / a.shape.back() <= most_rows;
   }
 
@@ -62,7 +63,7 @@ class Ahead {
       }
       for (int reader : p_.consumers(i)) {
         const Node& r = node(reader);
-        if (r.kind == NodeKind::matmul && reads_a_part(r) && r.in[0] == i && r.in[1] != i)
+        if (reads_a_part(r) && r.in[0] == i)
           made.readers.insert(reader);
         else if (r.kind == NodeKind::reduce && r.carried && r.to == 1 &&
                  r.dim + 1 == static_cast<int>(node(i).shape.size()))

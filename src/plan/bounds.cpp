@@ -116,10 +116,10 @@ void verify_bounds(const KernelPlan& plan, const Program& program) {
       check_splits(plan, n, program.tensors[n.tensor]);
   check_widths(plan, program);
   for (const Buffer& b : plan.buffers) check_buffer(plan, b);
-  for (const Task& t : plan.tasks)
+  for (const Task& t : plan.tasks) {
     if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
-  for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::to_shared && plan.buffers[t.buffer].matmul_operand) check_padding(plan, t);
+  }
 }
 
 }  // namespace zellige::plan

@@ -398,17 +398,18 @@ class Nest {
     const Node& n = p_.nodes[node];
     if (direct(node)) {
       Item item{.kind = Kind::read_global, .node = node};
+      const bool several = p.vector > 1 && n.shape[p.inner] > 1;
+      const auto straddles = [&](int neighbours) {  // the end, where an access has so many
+        const Split& along = n.splits[p.inner];
+        return along.overhang && (along.offset + along.extent) % neighbours != 0;
+      };
       // A guard keeps from neighbours of which the first passes the end: others it lets through.
-      const Split& last = n.splits[p.inner];
-      const bool some = p.vector > 1 && n.shape[p.inner] > 1 && last.overhang &&
-                        (last.offset + last.extent) % p.vector != 0;
-      item.zeros_past = (!within_end_ || some) && std::ranges::any_of(n.splits, &Split::overhang);
+      item.zeros_past = (!within_end_ || (several && straddles(p.vector))) &&
+                        std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
-      if (p.vector > 1 && n.shape[p.inner] > 1 && p.limit[p.inner] == 0) {
+      if (several && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);
-        const Split& along = n.splits[p.inner];  // an access that begins before the end ends there, too
-        while (p.shift % width != 0 || (along.overhang && (along.offset + along.extent) % width != 0))
-          width /= 2;
+        while (p.shift % width != 0 || straddles(width)) width /= 2;
       }
       return read(std::move(item), n.shape, p, 1, width);
     }
