@@ -155,10 +155,26 @@ void KernelText::nest(const std::vector<int>& tasks) {
     if (plan_.tasks[t].kind == TaskKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
                 plan_.tasks[t].node, fragment_type(c));
+  const Condition within = in_slices(plan_.tasks[tasks.front()]);
+  if (!within.empty()) out_.open("if ({}) {{", text(within));
   if (c.row || c.replicated())
     fragment_nest(tasks);
   else
     sweep_nest(tasks);
+  if (!within.empty()) out_.close();
+}
+
+/// Whether the block's tile lies in what becomes of a task's work.
+Condition KernelText::in_slices(const Task& task) const {
+  Condition all;
+  for (const plan::Slice& slice : plan::slices(plan_, task)) {
+    plan::Split s = block_.nodes[task.node].splits[slice.dim];
+    s.offset = 0, s.tile = 1;
+    const Index tile = global_start(s, false, iteration_);
+    if (slice.from > 0) all.push_back({slice.from - 1, tile});
+    if (slice.to < slice.tiles) all.push_back({tile, slice.to});
+  }
+  return all;
 }
 
 void KernelText::sweep_nest(const std::vector<int>& tasks) {
@@ -206,11 +222,13 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (c.row && reads_and_writes(plan_, items)) {
     constexpr int most = 16;
     const int together = std::gcd(c.values() / c.vector(), most);
+    const bool pairs = std::ranges::any_of(items, &Item::other);
     out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
     const auto each = [&] {
       out_.line("#pragma unroll");
       out_.open("for (int k = 0; k < {}; ++k) {{", together);
-      out_.line("const int i = first + k;");
+      // What both matrices of a pair read is read once where they come one behind the other.
+      out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
       return fragment_at(c);
     };
     held_back(items, c, "k", together, each, [&] { out_.close(); });

@@ -34,7 +34,7 @@ void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
         values_[i] = read_global(item, nest);
         break;
       case Kind::in_registers:
-        values_[i] = {accumulator(item.node, nest, item.vector), item.vector > 1, "",
+        values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "",
                       register_type(block_.nodes[item.node].dtype)};
         break;
       case Kind::in_lines:
@@ -242,9 +242,11 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-std::string KernelText::accumulator(int node, const NestAt& nest, int vector) const {
+std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
+  const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
+                                  : fmt::format("{}", nest.chunk);
   return fmt::format("acc{}{}[{}]", node,
-                     nest.context->row ? fmt::format(".{}({})", runs(*nest.context), nest.chunk)
+                     nest.context->row ? fmt::format(".{}({})", runs(*nest.context), chunk)
                                        : fmt::format("[{}]", nest.chunk),
                      one_of(vector));
 }

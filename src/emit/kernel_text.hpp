@@ -17,6 +17,7 @@
 #include "emit/parameters.hpp"
 #include "emit/text.hpp"
 #include "plan/evaluation.hpp"
+#include "plan/sliced.hpp"
 
 namespace zellige::emit {
 
@@ -153,8 +154,10 @@ class KernelText {
   Value read_global(const plan::Item&, const NestAt&);
   Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
   Condition condition(const plan::Item& guard, const NestAt&) const;
-  std::string store_value(const Value&, int vector);                   // a Vec of `vector` holding it
-  std::string accumulator(int node, const NestAt&, int vector) const;  // of one of the neighbours
+  Condition in_slices(const Task&) const;
+  std::string store_value(const Value&, int vector);  // a Vec of `vector` holding it
+  std::string accumulator(int node, const NestAt&, int vector,
+                          bool other = false) const;  // of one of the neighbours
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   const std::string& tile(int buffer) const { return tiles_[buffer]; }

@@ -306,7 +306,8 @@ void KernelText::box(const plan::Step& step) {
   }
   std::vector<Index> from(n.shape.size());
   from[b.inner] = span * b.span;
-  out_.open("if (tid == 0) {{");
+  const Condition within = in_slices(task);
+  out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));
   out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(task.buffer), fmt::join(from, ", "), at);
   out_.close();
 }
@@ -331,7 +332,7 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   const auto operand = [&](int side) {
     const int buffer = plan_.buffer_of.at(n.in[side]);
     const Buffer& b = plan_.buffers[buffer];
-    const std::int64_t across = side == 0 ? m.m : m.n;
+    const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
     std::string tile = ring_tile(buffer);
     // A warpgroup's rows: lines of K each, or one span of all of K.
@@ -343,8 +344,8 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   };
   out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), n.carried ? "+=" : "=",
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
-            row.m, row.n, row.k, step.peeled ? ", the first" : "");
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
+            m.k, row.m, row.n, row.k, step.peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
             task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),

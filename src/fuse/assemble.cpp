@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "fuse/lay_out.hpp"
 #include "graph/infer.hpp"
-#include "graph/view.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -69,42 +69,14 @@ class Assembly {
     out_ = graph::infer(std::move(out_));
     for (const KernelOp& op : out_.ops)
       if (op.block)
-        for (int t : op.outputs) lay_out(t);
+        for (int t : op.outputs)
+          if (std::ranges::count(out_.outputs, t) == 0)
+            if (graph::Strides strides = lay_out(out_, t); !strides.empty())
+              out_.tensors[t].strides = std::move(strides);
     return std::move(out_);
   }
 
  private:
-  /// Where views behind a kernel's result come to one that is no layout of it: the strides of which it is one.
-  void lay_out(int tensor) {
-    graph::KernelTensor& made = out_.tensors[tensor];
-    if (!made.strides.empty() || std::ranges::count(out_.outputs, tensor) > 0) return;
-    std::vector<const KernelOp*> chain;
-    graph::Strides strides = graph::row_major(made.shape);
-    for (int at = tensor; !strides.empty(); at = chain.back()->outputs[0]) {
-      const auto view = std::ranges::find_if(out_.ops, [&](const KernelOp& op) {
-        return (op.kind == graph::OpKind::permute || op.kind == graph::OpKind::reshape) && op.inputs[0] == at;
-      });
-      if (view == out_.ops.end()) return;  // all of them are layouts
-      chain.push_back(&*view);
-      const auto seen = graph::viewed(view->kind, view->attributes, out_.tensors[at].shape, strides,
-                                      out_.tensors[view->outputs[0]].shape);
-      strides = seen ? seen->steps : graph::Strides{};
-    }
-    strides = graph::row_major(out_.tensors[chain.back()->outputs[0]].shape);
-    for (; !chain.empty(); chain.pop_back()) {
-      const KernelOp& op = *chain.back();
-      graph::Attributes back;
-      back.sizes.resize(op.attributes.sizes.size());
-      for (std::size_t d = 0; op.kind == graph::OpKind::permute && d < back.sizes.size(); ++d)
-        back.sizes[op.attributes.sizes[d]] = static_cast<std::int64_t>(d);
-      const auto seen = graph::viewed(op.kind, back, out_.tensors[op.outputs[0]].shape, strides,
-                                      out_.tensors[op.inputs[0]].shape);
-      if (!seen) return;
-      strides = seen->steps;
-    }
-    made.strides = strides;
-  }
-
   int add(graph::KernelTensor t) {
     out_.tensors.push_back(std::move(t));
     return static_cast<int>(out_.tensors.size()) - 1;

@@ -87,6 +87,18 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
+/// Views of what a custom operator makes are where that is, and it can make it where the caller wants them.
+bool is_of_custom(const KernelGraph& g, int view) {
+  for (int t = g.ops[static_cast<std::size_t>(view)].inputs[0];;) {
+    const auto by = std::ranges::find_if(
+        g.ops, [&](const KernelOp& op) { return std::ranges::count(op.outputs, t) > 0; });
+    if (by == g.ops.end()) return false;
+    if (by->kind == graph::OpKind::custom) return true;
+    if (by->kind != graph::OpKind::permute && by->kind != graph::OpKind::reshape) return false;
+    t = by->inputs[0];
+  }
+}
+
 /// A view that the caller gets is copied; as an operator, the copy may share a kernel.
 KernelGraph with_copies(KernelGraph g) {
   std::set<std::string> names;
@@ -94,6 +106,7 @@ KernelGraph with_copies(KernelGraph g) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int to = g.ops[i].outputs[0];
     if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
+    if (is_of_custom(g, static_cast<int>(i))) continue;
     graph::KernelTensor seen = g.tensors[to];
     seen.strides.clear();
     do seen.name += "_view";

@@ -208,7 +208,6 @@ class Nest {
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-
   /// A guard that a task has for itself.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
@@ -346,7 +345,8 @@ class Nest {
   int turned(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
-    q.own = At::elsewhere, q.limit[n.dim] = 0;
+    q.own = which == 0 ? plan::turned(p.own, n, what == Place::Of::itself) : At::elsewhere,
+    q.limit[n.dim] = 0;
     q.at[n.dim] = p.limit[n.dim] > 0 ? at_most(p.at[n.dim], p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].what = what;
     if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
@@ -390,10 +390,9 @@ class Nest {
     return choose;
   }
 
-  int in_registers(int node, const Point& p) {
-    return add(Item{.kind = Kind::in_registers, .node = node, .vector = p.vector});
+  int in_registers(int node, const Point& p, bool other = false) {
+    return add(Item{.kind = Kind::in_registers, .node = node, .other = other, .vector = p.vector});
   }
-
   int leaf(int node, const Point& p) {
     const Node& n = p_.nodes[node];
     if (direct(node)) {
@@ -415,12 +414,13 @@ class Nest {
     }
     const Section section = task_->section == Section::inside ? Section::inside : Section::after;
     const bool late = n.carried || n.kind == NodeKind::accumulate;
-    if (const auto held = plan_.context_of.find(node); held != plan_.context_of.end() &&
-                                                       n.kind != NodeKind::round &&
-                                                       (late ? Section::after : n.section) == section) {
-      if (held->second == task_->context && p.own == At::own && n.shape == c_.domain)
-        return in_registers(node, p);
-      if (p.own != At::elsewhere && lines_of(plan_.contexts[held->second], c_))
+    const auto held = plan_.context_of.find(node);
+    if (held != plan_.context_of.end() && n.kind != NodeKind::round &&
+        (late ? Section::after : n.section) == section) {
+      const bool pair = p.own == At::pair && whole_pairs(c_);
+      if (held->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
+        return in_registers(node, p, pair);
+      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[held->second], c_))
         return add(Item{.kind = Kind::in_lines, .node = node});
     }
     return read_buffer(plan_.buffer_of.at(node), n.shape, p);

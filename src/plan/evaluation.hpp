@@ -56,7 +56,7 @@ struct Item {
   enum class Kind : std::uint8_t {
     read_shared,   // the pieces of `buffer`
     read_global,   // the pieces of what `node` loads
-    in_registers,  // what the nest's own context holds of `node`
+    in_registers,  // what the nest's own context holds of `node`, or, `other`, in the other matrix of its pair
     in_lines,      // what its accumulators' rows do
     apply,  // a map, of the values `in`; a rotate of (x, cos, sin) in whole pairs, else of (x, the other, cos, sin)
     choose,  // opens a concatenation: its value is the part's that is taken
@@ -69,6 +69,7 @@ struct Item {
   Kind kind{};
   int node = -1, buffer = -1, task = -1;
   std::vector<int> in;                     // items
+  bool other = false;                      // in_registers
   int vector = 1;                          // neighbours of the value
   int width = 1;                           // of them an access at most
   std::vector<std::vector<Place>> pieces;  // read_shared: an access each; read_global: a neighbour each;

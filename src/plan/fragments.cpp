@@ -136,6 +136,16 @@ bool lines_of(const Context& rows, const Context& c) {
   return rows.replicated() && whole_lines(c) && lines(c) == rows;
 }
 
+bool whole_pairs(const Context& c) {
+  const int rank = c.rank();
+  return c.row && c.holders() == 1 && rank > 2 && c.domain[rank - 3] % 2 == 0 && warps(c).b == 1;
+}
+
+int other_of_pair(const Context& c, int value) {
+  const auto matrix = static_cast<int>(c.values() / modes(values::View(c.share)[1]).back().extent);
+  return (value / matrix ^ 1) * matrix + value % matrix;
+}
+
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
   return {
       .b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};

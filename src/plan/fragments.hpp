@@ -62,6 +62,11 @@ bool whole_lines(const Context& accumulators);
 /// Whether `rows` are these accumulators' lines.
 bool lines_of(const Context& rows, const Context& accumulators);
 
+/// Whether each thread holds both matrices of a batch's pairs, along its last dimension, and which value lies where another does in
+/// the other.
+bool whole_pairs(const Context& accumulators);
+int other_of_pair(const Context& accumulators, int value);
+
 /// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 

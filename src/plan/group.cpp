@@ -4,9 +4,11 @@
 
 #include "plan/carry.hpp"
 #include "plan/copies.hpp"
+#include "plan/direct.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
 #include "plan/same_thread.hpp"
+#include "plan/sliced.hpp"
 #include "plan/tensor_map.hpp"
 #include "plan/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
@@ -88,10 +90,13 @@ class Grouping {
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
     std::int64_t most = 0;
-    for (const Leaf& leaf : leaves(program_, x, domain)) {
+    const std::vector<Leaf> all = leaves(program_, x, domain);
+    const bool pairs = std::ranges::any_of(all, [](const Leaf& leaf) { return leaf.at == At::pair; });
+    for (const Leaf& leaf : all) {
       const auto c = plan_.context_of.find(leaf.node);
       if (c == plan_.context_of.end() || !leaf.identity() || value_section(leaf.node) != section) continue;
       const Context& where = plan_.contexts[c->second];
+      if (pairs && !whole_pairs(where)) continue;
       const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
       if (rank > most) most = rank, best = c->second;
     }
@@ -182,6 +187,11 @@ class Grouping {
     if (!tensor_core(i)) return place_reduce(i, -1);
     const MatmulChoice& choice = plan_.matmuls.at(i);
     const Instruction* row = choice.row;
+    if (choice.columns() !=
+        choice.n) {  // a batch's matrices, whose sums lie as a warp's instruction leaves them
+      const std::string_view type = graph::name(node(n.in[0]).dtype);
+      row = target::find_mma(target_, type, type, graph::name(DType::f32));
+    }
     for (const Context& other : plan_.contexts)
       if (other.row && alike(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
@@ -214,7 +224,7 @@ class Grouping {
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
     reads_.push_back({t, i, true});
-    writer_[b] = t;
+    writers_[b] = {t};
   }
 
   void place_reduce(int i, int operand) {
@@ -262,7 +272,7 @@ class Grouping {
       return;
     }
     plan_.buffer_of[i] = b;
-    writer_[b] = f;
+    writers_[b] = {f};
   }
 
   void place_accumulate(int i) {
@@ -278,7 +288,7 @@ class Grouping {
       const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
       plan_.tasks[t].buffer = b;
       plan_.buffer_of[i] = b;
-      writer_[b] = t;
+      writers_[b] = {t};
       return;
     }
     plan_.context_of[i] = c;
@@ -314,7 +324,7 @@ class Grouping {
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);
-    writer_[b] = t;
+    writers_[b] = {t};
   }
 
   void place_store(int i) {
@@ -331,12 +341,15 @@ class Grouping {
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
       // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
-      const int b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
-      const int t = task(TaskKind::to_shared, Section::after, i, c, b);
-      evaluate(t, n.in[0]);
-      writer_[b] = t;
       if (by_tensor_map(i, inner))
         plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
+      auto [other, b] = shared_way_out(plan_, buffer_reads_, i, inner);
+      if (b < 0) b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
+      if (other < 0 || node(other).in != n.in) {
+        const int t = task(TaskKind::to_shared, Section::after, i, c, b);
+        evaluate(t, n.in[0]);
+        writers_[b].push_back(t);
+      }
       const int out = task(TaskKind::to_global, Section::after, i, sweep(n.shape, inner, copy.vector), b);
       buffer_reads_.push_back({out, b});
       return;
@@ -347,24 +360,7 @@ class Grouping {
 
   /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
   bool by_tensor_map(int i, int inner) const {
-    return on_warpgroups() && no_tensor_map(node(i), tensor(node(i)), inner).empty();
-  }
-
-  bool on_warpgroups() const {
-    return std::ranges::any_of(plan_.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
-  }
-
-  /// True where only sums of warpgroups meet the tile, element by element, or scores of a chain: each thread reads what it needs from
-  /// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
-  bool beside_sums(int load, int gmem_inner, const std::vector<std::pair<int, bool>>& reads) const {
-    if (program_.loop == 1 || !on_warpgroups()) return false;
-    if (node(load).section != Section::after && has_warpgroup_chain(plan_)) return true;
-    return std::all_of(reads.begin(), reads.end(), [&](const auto& read) {
-      const Task& t = plan_.tasks[read.first];
-      const Context& c = plan_.contexts[t.context];
-      return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
-             node(load).shape == node(t.node).shape;
-    });
+    return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
@@ -396,8 +392,10 @@ class Grouping {
     if (held == plan_.context_of.end() || leaf.at == At::elsewhere ||
         value_section(leaf.node) != task.section)
       return false;
-    if (held->second == task.context) return leaf.identity();
-    return lines_of(plan_.contexts[held->second], plan_.contexts[task.context]);
+    const Context& c = plan_.contexts[task.context];
+    if (held->second == task.context)
+      return leaf.identity() || (leaf.at == At::pair && node(leaf.node).shape == c.domain && whole_pairs(c));
+    return leaf.at != At::pair && lines_of(plan_.contexts[held->second], plan_.contexts[task.context]);
   }
 
   void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }
@@ -411,17 +409,8 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
       const Copy wide = widest_copy(n, tensor(n), gmem_inner, target_);
-      bool direct = (program_.loop == 1 || loads_ == Loads::in_place) && !is_operand(load);
-      if (direct && !too_big && loads_ == Loads::as_fits) {
-        direct = reads.size() == 1;
-        for (const auto& [t, identity] : reads) {
-          const Context& c = plan_.contexts[plan_.tasks[t].context];
-          direct = direct && c.inner() == gmem_inner &&
-                   (identity || n.shape[gmem_inner] == 1 || c.axes() == 1) && c.vector() <= wide.vector &&
-                   c.vector() * graph::bytes(n.dtype) == target_.access_bytes;
-        }
-      }
-      direct = direct || (!is_operand(load) && beside_sums(load, gmem_inner, reads));
+      const bool direct =
+          !is_operand(load) && read_in_place(plan_, whole_, target_, load, reads, loads_, too_big);
       if (direct || number_of(n) >= 0) {
         plan_.direct[load] = true;
         plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
@@ -440,7 +429,7 @@ class Grouping {
       const int t = task(TaskKind::copy_in, n.section, load,
                          context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b);
       plan_.buffer_of[load] = b;
-      writer_[b] = t;
+      writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }
   }
@@ -450,10 +439,11 @@ class Grouping {
       Task& reader = plan_.tasks[t];
       if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end())
         reader.reads.push_back(b);
-      const int w = writer_.at(b);
-      if (w == t) return;
-      auto& list = same_thread_(w, t, b) ? reader.after_same : reader.after;
-      if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
+      for (int w : writers_.at(b)) {
+        if (w == t) continue;
+        auto& list = same_thread_(w, t, b) ? reader.after_same : reader.after;
+        if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
+      }
     };
     for (const auto& [t, b] : buffer_reads_) shared(t, b);
     for (const auto& [t, value, in_registers] : reads_) {
@@ -482,11 +472,11 @@ class Grouping {
   const target::Target& target_;
   Loads loads_;
   std::vector<bool> live_;
-  std::map<int, int> producer_;  // register-resident node -> the task that leaves it there
-  std::map<int, int> writer_;    // buffer -> task
+  std::map<int, int> producer_;              // register-resident node -> the task that leaves it there
+  std::map<int, std::vector<int>> writers_;  // buffer -> tasks
   std::vector<Read> reads_;
   std::vector<std::pair<int, int>> buffer_reads_;
-  std::map<int, std::vector<std::pair<int, bool>>> load_reads_;
+  std::map<int, LoadReads> load_reads_;
   SameThread same_thread_;
 };
 

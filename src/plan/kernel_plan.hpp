@@ -25,6 +25,9 @@ struct MatmulChoice {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   /// Operands of four warps at once, in shared memory, read past the registers: wgmma.
   bool by_warpgroup() const { return row && row->issuers == 128; }
+  /// Columns that an instruction's are of: a batch's lie side by side where warpgroups multiply.
+  std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
+  std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
   /// Outer products of what each thread reads: ordinary multiply-adds (target/outer_products.hpp).
   bool by_threads() const { return plan::by_threads(row); }
 };

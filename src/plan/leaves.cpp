@@ -9,7 +9,13 @@ At narrowed(At at, const Shape& operand, const Shape& map) {
   if (operand == map || at == At::elsewhere) return at;
   Shape row = map;
   if (!row.empty()) row.back() = 1;
-  return operand == row ? At::row : At::elsewhere;
+  return operand == row && at != At::pair ? At::row : At::elsewhere;
+}
+
+At turned(At at, const Node& rotate, bool itself) {
+  if (rotate.dim + 3 != static_cast<int>(rotate.shape.size()) || (at != At::own && at != At::pair))
+    return At::elsewhere;
+  return itself == (at == At::own) ? At::own : At::pair;
 }
 
 namespace {
@@ -31,9 +37,14 @@ struct Collection {
       if (!inlined(n.kind) || (held.count(id) > 0 && id != root))
         leaves.push_back({id, at});
       else
-        for (auto in = n.in.rbegin(); in != n.in.rend(); ++in)
-          open.push_back(
-              {*in, n.kind == NodeKind::map ? narrowed(at, p.nodes[*in].shape, n.shape) : At::elsewhere});
+        for (std::size_t i = n.in.size(); i-- > 0;) {
+          const int in = n.in[i];
+          const bool turns = n.kind == NodeKind::rotate && i == 0;
+          if (turns) open.push_back({in, turned(at, n, false)});
+          open.push_back({in, turns                     ? turned(at, n, true)
+                              : n.kind == NodeKind::map ? narrowed(at, p.nodes[in].shape, n.shape)
+                                                        : At::elsewhere});
+        }
     }
   }
 };

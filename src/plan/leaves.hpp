@@ -6,10 +6,13 @@
 
 namespace zellige::plan {
 
-/// Where a value is read, from where it is asked for: right there, in its row's only column, or anywhere.
-enum class At : std::uint8_t { own, row, elsewhere };
+/// Where a value is read, from where it is asked for: right there, in the other matrix of a batch's pair, in its row's only column, or
+/// anywhere.
+enum class At : std::uint8_t { own, pair, row, elsewhere };
 /// Where a map that is asked for there reads an operand.
 At narrowed(At, const Shape& operand, const Shape& map);
+/// Where a rotate does: `itself`, or the other of its pair. Pairs may lie along a batch's last dimension.
+At turned(At, const Node& rotate, bool itself);
 
 /// Values that a root's evaluation reads: stored or register-resident nodes below it.
 struct Leaf {

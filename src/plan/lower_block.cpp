@@ -137,7 +137,10 @@ class BlockLowering {
     }
     std::vector<int> in;
     const bool as_it_is = op.kind == OpKind::output || keeps_order(op);
-    for (int t : op.inputs) in.push_back(as_it_is ? value_[t] : in_order(t));
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      in.push_back(!as_it_is ? in_order(op.inputs[i])
+                   : i == 0  ? value_[op.inputs[0]]
+                             : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
     const Shape shape = out < 0 ? Shape{} : as_it_is ? node(in[0]).shape : tile_shape(out);
     const Section section = out < 0 ? Section::after : section_of(out);
     const int result = lower(op, in, shape, section);
@@ -164,11 +167,20 @@ class BlockLowering {
     return y;
   }
 
-  /// What does the same with each element leaves the order to whoever reads its result.
+  /// What does the same with each element, or each pair, leaves the order to whoever reads its result.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
-    return op.inputs.size() == 1 && alone && !order_[op.inputs[0]].empty();
+    const bool turns = op.kind == OpKind::rotary_interleaved;
+    return ((op.inputs.size() == 1 && alone) || turns) && !order_[op.inputs[0]].empty();
+  }
+
+  /// The permutation that takes this one back.
+  static std::vector<int> back_from(const std::vector<int>& order) {
+    std::vector<int> back(order.size());
+    for (std::size_t d = 0; d < order.size(); ++d)
+      back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    return back;
   }
 
   /// First one permutation, then the other.
@@ -262,9 +274,7 @@ class BlockLowering {
         const Shape starts = whole_.starts(tensor);
         for (std::size_t d = 0; d < starts.size(); ++d) parts[d].offset += starts[d];
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
-          std::vector<int> back(order.size());
-          for (std::size_t d = 0; d < order.size(); ++d)
-            back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+          const std::vector<int> back = back_from(order);
           tensor = permuted_view(whole_, tensor, back, target_);
           std::vector<Split> of = parts;
           for (std::size_t d = 0; d < back.size(); ++d) parts[d] = of[static_cast<std::size_t>(back[d])];
@@ -361,6 +371,12 @@ class BlockLowering {
         program_.nodes[id].splits = splits(shape, whole, axes, along);
         return id;
       }
+      case OpKind::rotary_interleaved: {
+        const std::vector<int>& order = order_[op.inputs[0]];
+        const int id = add(NodeKind::rotate, in, shape, section);
+        program_.nodes[id].dim = order.empty() ? last : order.back();
+        return id;
+      }
       case OpKind::gather:
         return gather(op, in, shape, section);
       case OpKind::slice:
@@ -388,10 +404,7 @@ class BlockLowering {
     program_.nodes[product].tf32 = op.attributes.tf32;
     program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
     if (in.size() < 3) return product;
-    const std::vector<int> order = moved(shape, tile_shape(op.outputs[0]));
-    std::vector<int> back(order.size());
-    for (std::size_t d = 0; d < order.size(); ++d)
-      back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
     return map(OpKind::add, {product, permuted(in[2], back)}, shape, section);
   }
   Shape product_shape(const graph::BlockOp& op) const {

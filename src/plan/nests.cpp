@@ -1,5 +1,7 @@
 #include "plan/nests.hpp"
 
+#include "plan/sliced.hpp"
+
 namespace zellige::plan {
 
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first,
@@ -28,8 +30,8 @@ std::vector<std::vector<int>> nests(const KernelPlan& plan, const std::vector<in
   const Task* before = nullptr;
   for (int t : tasks) {
     const Task& task = plan.tasks[t];
-    const bool together =
-        before && in_nest(plan, *before) && in_nest(plan, task) && before->context == task.context;
+    const bool together = before && in_nest(plan, *before) && in_nest(plan, task) &&
+                          before->context == task.context && slices(plan, *before) == slices(plan, task);
     if (!together) result.emplace_back();
     result.back().push_back(t);
     before = &task;

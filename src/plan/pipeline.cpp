@@ -8,13 +8,16 @@
 namespace zellige::plan {
 namespace {
 
-/// The tasks of a phase, those of one nest side by side where they may be: what they have in common is then evaluated once.
+/// The tasks of a phase, those of one nest side by side where they may be: what they have in common is then evaluated once. So are
+/// sums of lanes, in front of what stores any of them: a load waits behind no store then.
 std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
       const Task &task = plan.tasks[t], &last = plan.tasks[result.back()];
-      return in_nest(plan, task) && in_nest(plan, last) && task.context == last.context &&
+      const bool together = in_nest(plan, task) && in_nest(plan, last) && task.context == last.context,
+                 sums = task.kind == TaskKind::reduce && last.kind == TaskKind::reduce;
+      return (together || sums) &&
              std::none_of(task.after_same.begin(), task.after_same.end(), [&](int before) {
                return std::find(tasks.begin(), tasks.end(), before) != tasks.end();
              });

@@ -8,6 +8,7 @@
 #include "plan/count_shared.hpp"
 #include "plan/nests.hpp"
 #include "plan/outer_product.hpp"
+#include "plan/sliced.hpp"
 #include "plan/tensor_map.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -243,7 +244,8 @@ class Prediction {
     const SharedCounts& s = entry->second;
     shared_exact_ = shared_exact_ && s.exact;
     shared_mixed_ = shared_mixed_ || s.mixed || (s.ragged && !ragged_.insert(entry->first).second);
-    add(counts_, s.counts, blocks_);
+    const auto [in, all] = tiles_in(slices(plan_, plan_.tasks[tasks.front()]));
+    add(counts_, s.counts, blocks_ * in / all);
   }
 
   /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
@@ -266,9 +268,11 @@ class Prediction {
   void boxed(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
-    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks_ * boxes_of_rank(plan_, t.node, b);
+    const auto [in, all] = tiles_in(slices(plan_, t));
+    const std::uint64_t blocks = blocks_ * in / all;
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks_ * b.elements * graph::bytes(b.dtype) /
+        blocks * b.elements * graph::bytes(b.dtype) /
         (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 

@@ -196,7 +196,7 @@ class Pricing {
   /// Cycles of its instructions, of all warps of a block, those past the tile's edges too.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
-        m.batch * ceil_div(m.m, m.row->m) * ceil_div(m.n, m.row->n) * ceil_div(m.k, m.row->k);
+        m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * trips_of(n);
   }
 

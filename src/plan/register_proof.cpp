@@ -47,6 +47,21 @@ void RegisterProof::in_lines(int writer, int reader, int x) {
   });
 }
 
+void RegisterProof::in_pairs(int writer, int reader, int x) {
+  agree(writer, reader, x, false);
+  const Context& c = context(reader);
+  const auto pair = static_cast<std::size_t>(c.rank() - 3);
+  const Held held(c);
+  for_each(held, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    Shape wanted = at;
+    wanted[pair] ^= 1;
+    const int other = other_of_pair(c, value);
+    const Shape found = other < held.values() ? held.at(thread, other) : Shape{};
+    if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);
+  });
+}
+
 void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const {
   fail("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,

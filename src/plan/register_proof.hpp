@@ -18,6 +18,9 @@ class RegisterProof {
   /// Node x as task `writer` left it, one value for each row, is read by `reader` over accumulators: each at its own row's.
   void in_lines(int writer, int reader, int x);
 
+  /// Node x as task `writer` left it is read by `reader` where the other matrix of its batch's pair is: each thread holds that, too.
+  void in_pairs(int writer, int reader, int x);
+
   /// Task t reads buffer b behind task w without a barrier: every element that a thread reads, past the tile
   /// its last one, it wrote itself. `own`: t reads at its context's own coordinates.
   void same_thread(int t, int w, int b, bool own) const;

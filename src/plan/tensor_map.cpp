@@ -36,7 +36,9 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
     if (d != inner && n.shape[d] > most_box)
       return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
                          n.shape[d], d, most_box);
-    if (s.offset < 0) return fmt::format("{} is a slice of what blocks leave", tensor.name);
+    if (s.offset < 0 && s.offset % n.shape[d] != 0)
+      return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name,
+                         -s.offset, n.shape[d]);
     if (d == inner && s.offset * size % unit != 0)
       return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
                          s.offset * size, unit);

@@ -19,6 +19,17 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
+/// Of a tile that blocks cut along one dimension how they do; of others no axis.
+Split cut_alone(const Node& load) {
+  Split found;
+  for (const Split& s : load.splits)
+    if (s.axis >= 0 && !s.loop) {
+      if (found.axis >= 0) return {};
+      found = s;
+    }
+  return found;
+}
+
 }  // namespace
 
 TileWalk tile_walk(const KernelPlan& plan) {
@@ -26,10 +37,9 @@ TileWalk tile_walk(const KernelPlan& plan) {
   if (plan.trips) return longer_along_the_rows(plan) ? TileWalk{.longer = plan.trips->rows.axis} : TileWalk{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
-    const int last = static_cast<int>(p.nodes[node].shape.size()) - 1;
-    const Split &row = p.nodes[p.nodes[node].in[0]].splits[last - 1],
-                &column = p.nodes[p.nodes[node].in[1]].splits[last];
-    if (row.axis < 0 || column.axis < 0 || row.loop || column.loop) return {};
+    const Split row = cut_alone(p.nodes[p.nodes[node].in[0]]),
+                column = cut_alone(p.nodes[p.nodes[node].in[1]]);
+    if (row.axis < 0 || column.axis < 0) return {};
     TileWalk walk{.row_axis = row.axis, .column_axis = column.axis};
     const auto tiles = [&](const Split& s) { return s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div); };
     walk.rows = tiles(row), walk.columns = tiles(column);
@@ -38,7 +48,8 @@ TileWalk tile_walk(const KernelPlan& plan) {
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Blocks in flight cover about a square of the output, in eights where there are so many rows (block/tile_scheduler.hpp). Those that
     // split K are pairs, which the hardware deals out over the chip: a row after another was measured faster (docs/performance.md).
-    const double square = std::sqrt(static_cast<double>(plan.blocks * m.n) / static_cast<double>(m.m));
+    const double square =
+        std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
     walk.group = plan.split_k > 1 ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
     return walk;

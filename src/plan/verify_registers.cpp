@@ -7,6 +7,7 @@
 #include "plan/carry.hpp"
 #include "plan/leaves.hpp"
 #include "plan/register_proof.hpp"
+#include "plan/warpgroups.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -193,9 +194,12 @@ class Registers {
       case NodeKind::map:
         for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));
         return;
+      case NodeKind::rotate:
+        for (bool itself : {true, false}) read(t, n.in[0], turned(at, n, itself));
+        for (int table : {n.in[1], n.in[2]}) read(t, table, At::elsewhere);
+        return;
       case NodeKind::slice:
       case NodeKind::concat:
-      case NodeKind::rotate:
       case NodeKind::permute:
         for (int in : n.in) read(t, in, At::elsewhere);
         return;
@@ -217,7 +221,10 @@ class Registers {
                                                  (late ? Section::after : n.section) == section_) {
       if (c->second == task.context && at == At::own && n.shape == context(task).domain)
         return in_registers(t, x);
-      if (at != At::elsewhere && lines_of(plan_.contexts[c->second], context(task)))
+      if (c->second == task.context && at == At::pair && n.shape == context(task).domain &&
+          whole_pairs(context(task)))
+        return proof_.in_pairs(left(t, x), t, x);
+      if ((at == At::own || at == At::row) && lines_of(plan_.contexts[c->second], context(task)))
         return proof_.in_lines(left(t, x), t, x);
     }
     stored(t, x, at == At::own);
@@ -285,7 +292,9 @@ class Registers {
     if (c.domain != node(task.node).shape)
       fail("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
            to_string(node(task.node).shape));
-    if (!c.row || !choice.row || !alike(*c.row, *choice.row))
+    const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
+                              leaves_as(*choice.row, *c.row, node(task.node).shape, w);
+    if (!c.row || !choice.row || (!alike(*c.row, *choice.row) && !side_by_side))
       fail("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, said(t),
            c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())

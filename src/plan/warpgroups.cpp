@@ -31,10 +31,13 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
+  // Matrices that share their rows are one product, their columns side by side.
+  const std::int64_t columns = choice.batch * choice.n;
   const Instruction* row =
-      target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), choice.n);
-  if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
-  if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
+      target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
+  if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
+  if (choice.batch > 1 && graph::size(p.nodes[n.in[0]].shape) != choice.m * choice.k)
+    return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
   choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
   if (p.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p.warps())
     return fmt::format("{} rows are not {} for each four of {} warps", choice.m, row->m, p.warps());
@@ -54,11 +57,14 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
     if (along_k && line != span_bytes)
       return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
                          program.tensors[load.tensor].name, span_bytes);
+    if (side == 1 && choice.batch > 1 && !along_k && line != span_bytes)
+      return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", choice.batch, line,
+                         columns);
   }
   if (choice.k % row->k != 0)
     return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
   if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
-    return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
+    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, choice.row->name);
   choice.row = row;
   choice.load = nullptr;
   choice.a_from = -1;
@@ -71,10 +77,16 @@ constexpr int most_sums = 192;
 }  // namespace
 
 bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
-  const Held a(accumulators(c, warps, row)), b(accumulators(c, warps, plain));
+  const std::int64_t rows = c[c.size() - 2];
+  const Shape side_by_side{rows, graph::size(c) / rows};
+  const Held a(accumulators(side_by_side, warps, row)), b(accumulators(c, warps, plain));
   bool same = a.threads() == b.threads() && a.values() == b.values();
   if (same)
-    for_each(a, 0, [&](int thread, int value, const Shape& at) { same = same && at == b.at(thread, value); });
+    for_each(b, 0, [&](int thread, int value, const Shape& at) {
+      if (at.empty()) return;
+      const std::int64_t matrix = linear(at, c) / (rows * c.back());
+      same = same && a.at(thread, value) == Shape{at[c.size() - 2], matrix * c.back() + at.back()};
+    });
   return same;
 }
 
@@ -113,6 +125,7 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
   bool any = false;
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
+    if (m.batch > 1) return false;
     any = true;
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];

@@ -14,8 +14,8 @@ namespace zellige::plan {
 /// Empty where the plan has changed; else why it stays as it is, for the reader of a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
-/// Whether a row's sums lie in the registers in which a plain product's over the same warps would: what reads them is written for
-/// those.
+/// Whether a row's sums, a batch's columns side by side, lie in the registers in which a plain product's over the same warps would:
+/// what reads them is written for those.
 bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps);
 
 /// Lets pairs of blocks, whose tiles lie one below the other, bring each a half of what both multiply by; false where the grid

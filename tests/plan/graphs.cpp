@@ -273,6 +273,24 @@ KernelGraph hopper_attention(bool causal) {
   return b.build();
 }
 
+/// Four heads of a product with the halves of their columns side by side: the first two turned in the registers that hold the sums, as
+/// are those of the third, which goes elsewhere; the last as it is.
+KernelGraph hopper_turned() {
+  Builder b("hopper_turned");
+  const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}),
+               sin = b.input("sin", {128, 64, 1}),
+               W = b.input("W", {4, 2, 128, 64}, DType::f16, {16384, 8192, 1, 128});
+  const auto heads = b.custom({.grid = {4}, .block = {256}, .loop = 2}, [&](BlockBuilder& t) {
+    const Tile product = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 2})));
+    const Tile turned = rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos), t.load(sin));
+    t.store(turned, {.x = 0}, "Q", {128, 256, 1, 64}, {0, 0, 2});
+    t.store(turned, {.x = 0}, "K", {128, 128, 1, 64}, {0, 2, 3});
+    t.store(product, {.x = 0}, "V", {128, 64, 128, 1}, {0, 3, 4});
+  });
+  for (std::size_t i = 0; i < heads.size(); ++i) b.output(heads[i], std::string(1, "QKV"[i]));
+  return b.build();
+}
+
 /// The other majors, bfloat16, and sizes that no tile divides.
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
@@ -312,6 +330,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"hopper_attention", {select, group, agents, memory}, [] { return hopper_attention(false); }, "sm_90a"},
       {"hopper_causal", {agents}, [] { return hopper_attention(true); }, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
+      {"hopper_turned", {lower, select, group, agents, memory}, hopper_turned, "sm_90a"},
       {"hopper_split_k", {agents, memory}, hopper_split_k, "sm_90a"},
       {"outer_products", {select, group, copies, swizzle, agents}, outer_products},
       {"float_attention", {select, group, agents}, float_attention, "sm_90a"},

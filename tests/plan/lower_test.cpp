@@ -38,7 +38,7 @@ TEST(Lower, WritesEveryOutputOnce) {
                 const Split& s = n.splits[d];
                 const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
                 EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
-                inside = inside && c < s.extent;
+                inside = inside && c < s.extent && s.offset + c >= 0;
                 at += (s.offset + c) * pitch;
                 pitch *= whole[d], rest /= n.shape[d];
               }

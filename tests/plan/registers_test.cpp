@@ -247,6 +247,34 @@ TEST(Mutated, RowsAreRefusedInWords) {
             name + "'finish %5' leaves %5 in registers, where each has a sum over one of 2 parts of a row");
 }
 
+// The other of a pair in another register, or in another thread: refused.
+TEST(Mutated, PairsAreRefusedInWords) {
+  const auto turned = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
+  const KernelPlan good = make_plan(turned->graph(), target::find("sm_90a")).kernels.at(0);
+  ASSERT_EQ(verdict(good), "");
+  const std::string name = good.program.name + ": ";
+  KernelPlan bad = good;  // batches run before columns
+  for (Context& c : bad.contexts) {
+    if (!c.row) continue;
+    const values::View share = c.share;
+    std::vector<Mode> of_value = modes(share[1]);
+    std::swap(of_value.back(), of_value[of_value.size() - 3]);
+    c.share = bundle(ValueKind::layout,
+                     bundle(ValueKind::layout, layout(modes(share[0][0])), layout(modes(share[0][1]))),
+                     layout(of_value), layout(modes(share[2])));
+  }
+  EXPECT_EQ(verdict(bad), name +
+                              "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
+                              "takes it for (0, 1, 0, 0)");
+  bad = good;  // a warp has one of them
+  for (Context& c : bad.contexts)
+    if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
+  for (auto& [id, m] : bad.matmuls) m.warps = {.b = 2, .m = 4};
+  EXPECT_EQ(verdict(bad), name +
+                              "'mma %2' leaves its accumulators as SM80_16x8x16_F32F16F16F32_TN does, "
+                              "SM90::GMMA::MMA_64x128x16_F32F16F16_SS was chosen");
+}
+
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
   KernelPlan bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);

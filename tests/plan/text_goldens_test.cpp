@@ -14,7 +14,8 @@ TEST(EmittedText, Lora) {
 
 TEST(EmittedText, HopperMatmul) {
   for (const GoldenGraph& g : golden_graphs())
-    if (g.name == "hopper_matmul" || g.name == "hopper_attention" || g.name == "hopper_split_k")
+    if (g.name == "hopper_matmul" || g.name == "hopper_attention" || g.name == "hopper_split_k" ||
+        g.name == "hopper_turned")
       expect_golden(std::string(g.name) + ".cu", emit::transpile(g.graph(), target::find(g.target)).source);
 }
 

@@ -39,9 +39,8 @@ struct half_t {
  private:
   ZELLIGE_ANYWHERE static uint16_t round(float value) {
 #if defined(__CUDA_ARCH__)
-    uint16_t result;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
-    return result;
+    return static_cast<uint16_t>(
+        pack(value, 0.0f));  // one alone goes through a unit with a quarter of the rate
 #else
     const uint32_t all = __builtin_bit_cast(uint32_t, value);
     const uint32_t sign = all >> 16 & 0x8000u;

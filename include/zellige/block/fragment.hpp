@@ -69,6 +69,16 @@ struct Fragment {
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
+  /// The run that lies where run i does, in the other matrix of the batch's pair: warps share no batch then.
+  ZELLIGE_CALL static constexpr int other(int i) {
+    constexpr int matrix = runs / my_b;
+    return (i / matrix ^ 1) * matrix + i % matrix;
+  }
+  /// The n'th run where both of a pair come one behind the other.
+  ZELLIGE_CALL static constexpr int of_pair(int n) {
+    constexpr int matrix = runs / my_b;
+    return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
+  }
   /// Which of the thread's lines run i lies in, and where line r is: column 0 of it.
   ZELLIGE_CALL static constexpr int line(int i) {
     return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;

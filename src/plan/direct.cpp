@@ -1,0 +1,60 @@
+#include "plan/direct.hpp"
+
+#include <algorithm>
+
+#include "plan/copies.hpp"
+#include "plan/layouts.hpp"
+#include "plan/warpgroup_chain.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// True where only sums of warpgroups meet the tile, element by element, or scores of a chain: each thread reads what it needs from
+/// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/performance.md).
+bool beside_sums(const KernelPlan& plan, const Node& load, int gmem_inner, const LoadReads& reads) {
+  if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
+  if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
+  return std::ranges::all_of(reads, [&](const auto& read) {
+    const Task& t = plan.tasks[read.first];
+    const Context& c = plan.contexts[t.context];
+    return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
+           load.shape == plan.program.nodes[t.node].shape;
+  });
+}
+
+/// Whether each thread adds up elements that nobody else reads, its neighbours those beside them; or each has one at most.
+bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
+  const Context& c = plan.contexts[t.context];
+  const Node& sum = plan.program.nodes[t.node];
+  if (t.kind != TaskKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
+    return false;
+  const bool beside =
+      c.lanes() == 1 && gmem_inner == c.rank() - 1 && sum.dim != gmem_inner && load.shape.back() % 32 == 0;
+  return beside || graph::size(load.shape) <= plan.program.threads();
+}
+
+}  // namespace
+
+bool on_warpgroups(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
+}
+
+bool read_in_place(const KernelPlan& plan, const Program& program, const target::Target& target, int load,
+                   const LoadReads& reads, Loads loads, bool too_big) {
+  const Node& n = plan.program.nodes[load];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  const int inner = innermost(tensor.shape, tensor.strides);
+  if (beside_sums(plan, n, inner, reads)) return true;
+  if (plan.program.loop > 1 && loads != Loads::in_place) return false;
+  if (too_big || loads == Loads::in_place) return true;
+  const Copy wide = widest_copy(n, tensor, inner, target);
+  return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
+           const Context& c = plan.contexts[plan.tasks[read.first].context];
+           const bool whole_access =
+               c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1) &&
+               c.vector() <= wide.vector && c.vector() * graph::bytes(n.dtype) == target.access_bytes;
+           return whole_access || (read.second && summed_once(plan, n, plan.tasks[read.first], inner));
+         });
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,22 @@
+// Loads that are read in global memory where they are used: where a copy into shared memory would bring nothing together.
+//
+//   plan.direct[load] = read_in_place(plan, program, target, load, reads, loads, too_big);
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "plan/group.hpp"
+
+namespace zellige::plan {
+
+/// A task that evaluates a load, and whether it does so at its own coordinates.
+using LoadReads = std::vector<std::pair<int, bool>>;
+
+/// `too_big`: a kernel's loads do not fit shared memory together.
+bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
+                   Loads, bool too_big);
+
+/// Whether any product of the kernel is on warpgroups.
+bool on_warpgroups(const KernelPlan&);
+
+}  // namespace zellige::plan

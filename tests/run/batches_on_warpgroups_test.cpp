@@ -1,0 +1,106 @@
+// Matrices of a batch that share their rows are one product on warpgroups, their columns side by side; what turns pairs of them by an
+// angle finds both in its registers.
+#include <gtest/gtest.h>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "plan/plan.hpp"
+#include "plan/sliced.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::DType;
+using plan::Blocks;
+
+graph::Array integers(const graph::Shape& shape, int salt) {
+  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
+  return a;
+}
+
+/// Heads of 2 x `half` columns, `turned` of them by their angles and the others as they are.
+struct Case {
+  std::int64_t heads, turned, half;
+  bool along_k = true;
+  DType dtype = DType::bf16;
+  std::int64_t rows = 256, k = 192;
+};
+
+graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
+  graph::Builder b("heads");
+  const auto X =
+      rows_of_each ? b.input("X", {c.heads, 2, c.rows, c.k}, c.dtype) : b.input("X", {c.rows, c.k}, c.dtype);
+  const graph::Strides along_k{2 * c.half * c.k, c.half * c.k, 1, c.k};
+  const auto W = b.input("W", {c.heads, 2, c.k, c.half}, c.dtype, c.along_k ? along_k : graph::Strides{});
+  const auto cos = b.input("cos", {c.rows, c.half, 1}, c.dtype),
+             sin = b.input("sin", {c.rows, c.half, 1}, c.dtype);
+  const auto out = b.custom(
+      {.grid = {c.heads, c.rows / 128}, .block = {256}, .loop = c.k / 64}, [&](graph::BlockBuilder& t) {
+        const auto x = rows_of_each ? t.load(X, {.x = 0, .y = 2, .loop = 3}) : t.load(X, {.y = 0, .loop = 1});
+        const auto product = accum(matmul(x, t.load(W, {.x = 0, .loop = 2})));
+        const auto turned =
+            rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos, {.y = 0}), t.load(sin, {.y = 0}));
+        const std::int64_t line = 2 * c.half;
+        t.store(turned, {.x = 0, .y = 1}, "turned", {line, c.turned * line, 1, c.half}, {0, 0, c.turned});
+        if (c.turned < c.heads)
+          t.store(product, {.x = 0, .y = 2}, "others", {line, c.half, (c.heads - c.turned) * line, 1},
+                  {0, c.turned, c.heads});
+      });
+  for (const auto& o : out) b.output(o, &o == &out[0] ? "T" : "V");
+  return b.build();
+}
+
+plan::KernelPlan planned(const graph::KernelGraph& g, const plan::Wishes& wishes = {}) {
+  return plan::make_plan(g, target::find("sm_90a"), wishes).kernels.at(0);
+}
+
+TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
+  for (const Case& c : {Case{3, 2, 64}, Case{3, 2, 64, false}, Case{2, 2, 64, true, DType::f16},
+                        Case{2, 1, 32}, Case{3, 3, 128, true, DType::f16, 128, 128}})
+    for (Blocks way : {Blocks::a_tile, Blocks::stay}) {
+      const graph::KernelGraph g = heads(c);
+      const plan::Wishes wishes{{way}};
+      const plan::KernelPlan k = planned(g, wishes);
+      ASSERT_EQ(k.schedule.agents.size(), 2u) << k.notes.front();
+      for (const auto& [node, m] : k.matmuls) {
+        EXPECT_EQ(m.row->n, 2 * c.half);
+        EXPECT_TRUE(k.buffer_of.count(node) == 0) << "the sums have left their registers";
+      }
+      std::vector<graph::Array> inputs;
+      for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+      expect_as_reference(g, inputs, 4e-3, 4e-3, "sm_90a", wishes);
+    }
+}
+
+TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
+  const plan::KernelPlan k = planned(heads({.heads = 5, .turned = 3, .half = 64}));
+  int ways = 0;
+  for (const plan::Buffer& b : k.buffers) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
+  EXPECT_EQ(ways, 1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> stored, made;
+  for (const plan::Task& t : k.tasks)
+    for (const plan::Slice& s : plan::slices(k, t))
+      (t.kind == plan::TaskKind::to_global ? stored : made).emplace_back(s.from, s.to);
+  const std::vector<std::pair<std::int64_t, std::int64_t>> parts{{0, 3}, {3, 5}};
+  EXPECT_EQ(stored, parts);
+  EXPECT_EQ(made, parts);
+}
+
+TEST(BatchesOnWarpgroups, AreRefusedInWords) {
+  const auto note = [](const graph::KernelGraph& g) {
+    for (const std::string& n : planned(g).notes)
+      if (n.starts_with("products on warpgroups: ")) return n.substr(24);
+    return std::string();
+  };
+  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 64}, true)),
+            "a block multiplies 2 matrices, each by its own");
+  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 32, .along_k = false})),
+            "a line of W's tile has 64 bytes, no multiple of 128");
+  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 128, .along_k = false, .dtype = DType::f16})),
+            "2 matrices of 256 bytes a line do not lie as one of 256 columns");
+}
+
+}  // namespace
+}  // namespace zellige::run
