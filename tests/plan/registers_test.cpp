@@ -263,9 +263,10 @@ TEST(Mutated, PairsAreRefusedInWords) {
                      bundle(ValueKind::layout, layout(modes(share[0][0])), layout(modes(share[0][1]))),
                      layout(of_value), layout(modes(share[2])));
   }
-  EXPECT_EQ(verdict(bad), name +
-                              "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
-                              "takes it for (0, 1, 0, 0)");
+  EXPECT_EQ(verdict(bad),
+            name +
+                "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
+                "takes it for (0, 1, 0, 0)");
   bad = good;  // a warp has one of them
   for (Context& c : bad.contexts)
     if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
