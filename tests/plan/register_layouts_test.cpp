@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
@@ -41,6 +42,18 @@ void same_as_fragment(const Instruction& row = mma()) {
         ASSERT_EQ(rows.at(thread, r), (Shape{at.b, at.m, 0})) << "thread " << thread << ", line " << r;
       }
       for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(line_of(c, value), F::line(value / run));
+    }
+  }
+  if constexpr (WB == 1 && WK == 1 && B % 2 == 0) {
+    const Context c = accumulators({B, M, N}, w, row);
+    ASSERT_TRUE(whole_pairs(c));
+    std::set<int> seen;
+    for (int i = 0; i < F::runs; ++i) {
+      ASSERT_EQ(other_of_pair(c, i * run), F::other(i) * run) << "run " << i;
+      ASSERT_TRUE(seen.insert(F::of_pair(i)).second) << "run " << i;
+      if (i % 2) {
+        ASSERT_EQ(F::of_pair(i), F::other(F::of_pair(i - 1))) << "run " << i;
+      }
     }
   }
   // Rounded, value for value, they are the operand's registers: what `put` moves where.
@@ -89,6 +102,8 @@ TEST(RegisterLayouts, AreTheFragmentsOfTheKernels) {
   same_as_fragment<1, 8, 128, 1, 1, 8, 1>();
   same_as_fragment<1, 128, 128, 1, 4, 1, 1>();
   same_as_fragment<4, 40, 24, 2, 2, 1, 1>();
+  same_as_fragment<2, 128, 64, 1, 8, 1, 1>();  // batches whose pairs each thread has
+  same_as_fragment<4, 48, 40, 1, 2, 2, 1>();
 }
 
 }  // namespace
