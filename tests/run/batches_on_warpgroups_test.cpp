@@ -13,13 +13,6 @@ namespace {
 using graph::DType;
 using plan::Blocks;
 
-graph::Array integers(const graph::Shape& shape, int salt) {
-  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
-  return a;
-}
-
 /// Heads of 2 x `half` columns, `turned` of them by their angles and the others as they are.
 struct Case {
   std::int64_t heads, turned, half;

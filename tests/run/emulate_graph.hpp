@@ -9,6 +9,14 @@
 
 namespace zellige::run {
 
+/// Small integers, so that every sum is exact.
+inline graph::Array integers(const graph::Shape& shape, int salt) {
+  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
+  return a;
+}
+
 inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
                                                       const std::vector<graph::Array>& inputs,
                                                       const char* target, const plan::Wishes& wishes = {}) {

@@ -14,14 +14,6 @@ namespace {
 using graph::DType;
 using plan::Blocks;
 
-/// Small integers, so that every sum is exact.
-graph::Array integers(graph::Shape shape, int salt) {
-  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
-  return a;
-}
-
 struct Case {
   std::int64_t m, n, k;
   bool a_along_m, b_along_k;
