@@ -5,9 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "plan/group.hpp"
+#include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
+
+/// Whether tiles that no tensor core reads go through shared memory where that pays, or never: the latter where they
+/// would not fit. (Shared memory also turns a tile around; read in place, it is read along the tensor's own strides.)
+enum class Loads : std::uint8_t { as_fits, in_place };
 
 /// A task that evaluates a load, and whether it does so at its own coordinates.
 using LoadReads = std::vector<std::pair<int, bool>>;

@@ -4,7 +4,6 @@
 
 #include "plan/carry.hpp"
 #include "plan/copies.hpp"
-#include "plan/direct.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
 #include "plan/same_thread.hpp"

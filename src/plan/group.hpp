@@ -9,13 +9,9 @@
 // Before: select, layouts. After: contexts, buffers, tasks and their dependencies, `same thread` told from `other
 // thread` by evaluating who holds what.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "plan/direct.hpp"
 
 namespace zellige::plan {
-
-/// Whether tiles that no tensor core reads go through shared memory where that pays, or never: the latter where they
-/// would not fit. (Shared memory also turns a tile around; read in place, it is read along the tensor's own strides.)
-enum class Loads : std::uint8_t { as_fits, in_place };
 
 void group(KernelPlan&, const Program&, const target::Target&, Loads = Loads::as_fits);
 
