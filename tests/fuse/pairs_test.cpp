@@ -83,6 +83,16 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
     }
 }
 
+// What is optimised once may be given again: its views are written where the caller gets them, and no copies come.
+TEST(FusePairs, IsLeftAsItIsTheSecondTime) {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    const Optimized once = optimize(attention_inputs({}), target::find(target));
+    const Optimized twice = optimize(once.graph, target::find(target));
+    EXPECT_EQ(twice.graph.ops.size(), once.graph.ops.size()) << target;
+    EXPECT_EQ(twice.kernels.size(), 1) << target << ": " << twice.notes.front();
+  }
+}
+
 /// Whether pairs are taken apart in what the function makes.
 template <class F>
 bool apart(const F& f) {
