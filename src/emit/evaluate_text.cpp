@@ -168,9 +168,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
-    plan::Split s = block_.nodes[task.node].splits[slice.dim];
-    s.offset = 0, s.tile = 1;
-    const Index tile = global_start(s, false, iteration_);
+    const Index tile = global_start(slice.tile, false, iteration_);
     if (slice.from > 0) all.push_back({slice.from - 1, tile});
     if (slice.to < slice.tiles) all.push_back({tile, slice.to});
   }

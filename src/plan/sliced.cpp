@@ -9,8 +9,7 @@ namespace {
 bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b)) {
-      const Split &s = a.splits[x.dim], &t = b.splits[y.dim];
-      const bool alike = x.dim == y.dim && s.axis == t.axis && s.div == t.div && s.mod == t.mod;
+      const bool alike = x.dim == y.dim && x.tile == y.tile;
       if (alike && (x.to <= y.from || y.to <= x.from)) return true;
     }
   return false;
@@ -22,11 +21,13 @@ std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
   std::vector<Slice> found;
   for (std::size_t d = 0; d < store.splits.size(); ++d) {
     const Split& s = store.splits[d];
-    if (!s.overhang || s.axis < 0 || s.loop || s.offset > 0 || s.offset % s.tile != 0 ||
-        s.extent % s.tile != 0)
-      continue;
+    if (!s.overhang || s.axis < 0 || s.loop || s.offset > 0 || s.offset % s.tile != 0) continue;
     const std::int64_t tiles = s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div);
-    const Slice slice{static_cast<int>(d), -s.offset / s.tile, std::min(tiles, s.extent / s.tile), tiles};
+    const Slice slice{.dim = static_cast<int>(d),
+                      .tile = {.axis = s.axis, .div = s.div, .mod = s.mod},
+                      .from = -s.offset / s.tile,
+                      .to = std::min(tiles, ceil_div(s.extent, s.tile)),
+                      .tiles = tiles};
     if (slice.from > 0 || slice.to < tiles) found.push_back(slice);
   }
   return found;
@@ -42,7 +43,8 @@ std::vector<Slice> slices(const KernelPlan& plan, const Task& task) {
         p.nodes[t.node].in != p.nodes[task.node].in)
       continue;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
-    if (of.size() != 1 || (!parts.empty() && of[0].dim != parts[0].dim)) return {};
+    if (of.size() != 1) return {};
+    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return {};
     parts.push_back(of[0]);
   }
   std::ranges::sort(parts, {}, &Slice::from);

@@ -83,9 +83,12 @@ bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c,
   bool same = a.threads() == b.threads() && a.values() == b.values();
   if (same)
     for_each(b, 0, [&](int thread, int value, const Shape& at) {
-      if (at.empty()) return;
-      const std::int64_t matrix = linear(at, c) / (rows * c.back());
-      same = same && a.at(thread, value) == Shape{at[c.size() - 2], matrix * c.back() + at.back()};
+      Shape wanted;
+      if (!at.empty()) {
+        const std::int64_t matrix = linear(Shape(at.begin(), at.end() - 2), Shape(c.begin(), c.end() - 2));
+        wanted = {at[c.size() - 2], matrix * c.back() + at.back()};
+      }
+      same = same && a.at(thread, value) == wanted;
     });
   return same;
 }

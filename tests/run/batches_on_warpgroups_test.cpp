@@ -81,6 +81,21 @@ TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
   EXPECT_EQ(made, parts);
 }
 
+// Two slices of one value that lie along different axes of the grid: no block makes all of one alone.
+TEST(BatchesOnWarpgroups, OfWhichSlicesLieAlongOtherAxes) {
+  graph::Builder b("across");
+  const auto X = b.input("X", {256, 128}), W = b.input("W", {128, 256});
+  const auto corners = b.custom({.grid = {2, 2}, .block = {256}, .loop = 2}, [&](graph::BlockBuilder& t) {
+    const auto product = accum(matmul(t.load(X, {.y = 0, .loop = 1}), t.load(W, {.x = 1, .loop = 0})));
+    t.store(product, {.x = 1, .y = 0}, "A", {}, {0, 0, 128});
+    t.store(product, {.x = 0, .y = 1}, "B", {}, {0, 0, 128});
+  });
+  for (std::size_t i = 0; i < corners.size(); ++i) b.output(corners[i], std::string(1, "AB"[i]));
+  const graph::KernelGraph g = b.build();
+  ASSERT_EQ(planned(g).schedule.agents.size(), 2u) << planned(g).notes.front();
+  expect_as_reference(g, {integers({256, 128}, 1), integers({128, 256}, 2)}, 0, 0, "sm_90a");
+}
+
 TEST(BatchesOnWarpgroups, AreRefusedInWords) {
   const auto note = [](const graph::KernelGraph& g) {
     for (const std::string& n : planned(g).notes)
