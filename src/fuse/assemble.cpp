@@ -70,9 +70,8 @@ class Assembly {
     for (const KernelOp& op : out_.ops)
       if (op.block)
         for (int t : op.outputs)
-          if (std::ranges::count(out_.outputs, t) == 0)
-            if (graph::Strides strides = lay_out(out_, t); !strides.empty())
-              out_.tensors[t].strides = std::move(strides);
+          if (graph::Strides strides = lay_out(out_, t); !strides.empty())
+            out_.tensors[t].strides = std::move(strides);
     return std::move(out_);
   }
 

@@ -31,11 +31,7 @@ class Beside {
   }
 
  private:
-  const KernelOp* maker(int t) const {
-    const auto op =
-        std::ranges::find_if(g_.ops, [&](const KernelOp& o) { return std::ranges::count(o.outputs, t) > 0; });
-    return op == g_.ops.end() ? nullptr : &*op;
-  }
+  const KernelOp* maker(int t) const { return fuse::maker(g_, t); }
   /// Made by this kind, for one reader and nobody else, in memory of nobody's choice.
   const KernelOp* inner(int t, OpKind kind) const {
     const KernelOp* op = maker(t);

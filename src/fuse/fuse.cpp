@@ -8,6 +8,7 @@
 #include "fuse/heads.hpp"
 #include "fuse/live.hpp"
 #include "fuse/pairs.hpp"
+#include "fuse/rewrite.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
@@ -88,15 +89,11 @@ Choice without(const Choice& c, std::size_t at) {
 }
 
 /// Views of what a custom operator makes are where that is, and it can make it where the caller wants them.
-bool is_of_custom(const KernelGraph& g, int view) {
-  for (int t = g.ops[static_cast<std::size_t>(view)].inputs[0];;) {
-    const auto by = std::ranges::find_if(
-        g.ops, [&](const KernelOp& op) { return std::ranges::count(op.outputs, t) > 0; });
-    if (by == g.ops.end()) return false;
-    if (by->kind == graph::OpKind::custom) return true;
-    if (by->kind != graph::OpKind::permute && by->kind != graph::OpKind::reshape) return false;
-    t = by->inputs[0];
-  }
+bool is_of_custom(const KernelGraph& g, const KernelOp& view) {
+  const KernelOp* by = &view;
+  while (by && (by->kind == graph::OpKind::permute || by->kind == graph::OpKind::reshape))
+    by = maker(g, by->inputs[0]);
+  return by && by->kind == graph::OpKind::custom;
 }
 
 /// A view that the caller gets is copied; as an operator, the copy may share a kernel.
@@ -106,7 +103,7 @@ KernelGraph with_copies(KernelGraph g) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int to = g.ops[i].outputs[0];
     if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
-    if (is_of_custom(g, static_cast<int>(i))) continue;
+    if (is_of_custom(g, g.ops[i])) continue;
     graph::KernelTensor seen = g.tensors[to];
     seen.strides.clear();
     do seen.name += "_view";

@@ -62,7 +62,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
       const int t = part.stores[i];
       const bool inner = t >= static_cast<int>(g.tensors.size());
       const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
-      const bool in_full = !inner && part.stored[i] == whole.shape && std::ranges::count(g.outputs, t) == 0;
+      const bool in_full = !inner && part.stored[i] == whole.shape;
       const graph::Strides strides = in_full ? lay_out(g, t) : graph::Strides{};
       op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));
       if (!inner) a.outputs.push_back(op.outputs.back());

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "fuse/rewrite.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::fuse {
 
 graph::Strides lay_out(const graph::KernelGraph& g, int tensor) {
-  if (!g.tensors[tensor].strides.empty()) return {};
+  if (!g.tensors[tensor].strides.empty() || is_output(g, tensor)) return {};
   std::vector<const graph::KernelOp*> chain;
   graph::Strides strides = graph::row_major(g.tensors[tensor].shape);
   for (int at = tensor; !strides.empty(); at = chain.back()->outputs[0]) {

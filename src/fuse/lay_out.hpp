@@ -6,7 +6,7 @@
 
 namespace zellige::fuse {
 
-/// Empty where the tensor has strides, where its row-major memory will do, and where no strides would.
+/// Empty where the tensor has strides, where the caller gets it, where its row-major memory will do, and where no strides would.
 graph::Strides lay_out(const graph::KernelGraph&, int tensor);
 
 }  // namespace zellige::fuse

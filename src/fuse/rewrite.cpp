@@ -42,6 +42,12 @@ std::vector<int> readers(const graph::KernelGraph& g, int tensor) {
   return result;
 }
 
+const graph::KernelOp* maker(const graph::KernelGraph& g, int tensor) {
+  const auto op = std::ranges::find_if(
+      g.ops, [&](const graph::KernelOp& o) { return std::ranges::count(o.outputs, tensor) > 0; });
+  return op == g.ops.end() ? nullptr : &*op;
+}
+
 bool is_output(const graph::KernelGraph& g, int tensor) { return std::ranges::count(g.outputs, tensor) > 0; }
 
 bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }

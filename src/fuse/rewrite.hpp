@@ -32,6 +32,8 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
+/// The operator that makes a tensor; nullptr: it is an input.
+const graph::KernelOp* maker(const graph::KernelGraph&, int tensor);
 /// Operators that read a tensor.
 std::vector<int> readers(const graph::KernelGraph&, int tensor);
 bool is_output(const graph::KernelGraph&, int tensor);

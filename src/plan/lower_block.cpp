@@ -372,9 +372,9 @@ class BlockLowering {
         return id;
       }
       case OpKind::rotary_interleaved: {
-        const std::vector<int>& order = order_[op.inputs[0]];
-        const int id = add(NodeKind::rotate, in, shape, section);
-        program_.nodes[id].dim = order.empty() ? last : order.back();
+        const int id = lower_operator(program_, op.kind, a, in, section, shape);
+        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty())
+          program_.nodes[id].dim = order.back();
         return id;
       }
       case OpKind::gather:
