@@ -24,6 +24,17 @@ KernelGraph ragged_matmul() {
   return b.build();
 }
 
+/// What the loop sums is no product: its state starts as accumulators do.
+KernelGraph sums_of_products() {
+  Builder b("sums_of_products");
+  Tensor A = b.input("A", {16, 64}), W = b.input("W", {64, 128});
+  b.output(
+      b.custom({.grid = {}, .block = {64}, .loop = 4},
+               [&](BlockBuilder& t) { t.store(accum(relu(matmul(t.load(A), t.load(W, {.loop = 1}))))); })[0],
+      "C");
+  return b.build();
+}
+
 /// More accumulators than registers: N is cut into slices.
 KernelGraph wide_matmul() {
   Builder b("wide_matmul");
@@ -312,6 +323,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"mlp", {lower, layouts, copies, memory}, [] { return example("mlp"); }},
       {"rmsnorm", {group, agents}, [] { return example("rmsnorm"); }},
       {"ragged_matmul", {lower, select, group, copies, swizzle}, ragged_matmul},
+      {"sums_of_products", {group, agents}, sums_of_products},
       {"wide_matmul", {select, swizzle, agents}, wide_matmul},
       {"open_layouts", {lower, layouts, copies}, open_layouts},
       {"float_products", {select, group, swizzle}, float_products},
