@@ -1,6 +1,8 @@
 #include "run/tune.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "graph/parallel.hpp"
@@ -8,7 +10,7 @@
 namespace zellige::run {
 namespace {
 
-constexpr double tie = 1.02;
+constexpr double tie = 1.01;
 
 struct Candidate {
   emit::Program program;
@@ -21,7 +23,35 @@ struct Candidate {
       blocks += k.grid.count(), threads += k.grid.count() * k.block.count();
     return std::tuple(blocks, threads, retile::to_json(program.manifest.tiling));
   }
+  const retile::Tiling& tiling() const { return program.manifest.tiling; }
 };
+
+/// The operator in whose tiles two tilings differ; -1: in none's, or in several.
+int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
+  int found = -1;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+/// The fastest tiling, with other tiles for each operator of which two measured tilings show, alike but for them, that they are faster.
+retile::Tiling together(const std::vector<Candidate>& all) {
+  retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
+  for (std::size_t op = 0; op < best.size(); ++op) {
+    const retile::OpTiling own = best[op];
+    double least = 1;
+    for (const Candidate& with : all)
+      for (const Candidate& instead : all)
+        if (with.tiling().size() == best.size() && instead.tiling().size() == best.size() &&
+            with.tiling()[op] == own && differ_in(with.tiling(), instead.tiling()) == static_cast<int>(op) &&
+            instead.us() < least * with.us())
+          least = instead.us() / with.us(), best[op] = instead.tiling()[op];
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -29,13 +59,16 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
            int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
            const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<Candidate> all;
+  const auto add = [&](const retile::Tiling& tiling, double expected) {
+    plan::Wishes stated = wishes;
+    stated.tiles = plan::Tiles::stated;
+    stated.tiling = tiling;
+    all.push_back({emit::transpile(graph, target, stated), expected, {}});
+  };
   Key key = Key{}.add("tuned").add(machine);
   for (const plan::Tiled& t :
        plan::ranked(graph, target, wishes, candidates, plan::Tilings::of_products_too)) {
-    plan::Wishes stated = wishes;
-    stated.tiles = plan::Tiles::stated;
-    stated.tiling = plan::tiling_of(t);
-    all.push_back({emit::transpile(graph, target, stated), t.price.us, {}});
+    add(plan::tiling_of(t), t.price.us);
     key.add(all.back().program.source);
   }
   if (const auto known = cache.read(key, "tiling"))
@@ -45,14 +78,37 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     graph::parallel_for(static_cast<std::int64_t>(all.size()), graph::hardware_threads(),
                         [&](std::int64_t i, int) { prepare(all[static_cast<std::size_t>(i)].program); });
   }
-  for (int round = 0; round < tuning_rounds; ++round)
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      Candidate& c = all[round % 2 == 0 ? i : all.size() - 1 - i];
-      if (say)
-        say(fmt::format("measuring tilings, {} of {}", round * all.size() + i + 1,
-                        tuning_rounds * all.size()));
-      c.rounds.push_back(median(measure(c.program)));
+  const auto measured = [&](const std::vector<std::size_t>& which) {
+    for (int round = 0; round < tuning_rounds; ++round)
+      for (std::size_t i = 0; i < which.size(); ++i) {
+        Candidate& c = all[which[round % 2 == 0 ? i : which.size() - 1 - i]];
+        if (say)
+          say(fmt::format("measuring tilings, {} of {}", round * which.size() + i + 1,
+                          tuning_rounds * which.size()));
+        c.rounds.push_back(median(measure(c.program)));
+      }
+  };
+  std::vector<std::size_t> which(all.size());
+  std::iota(which.begin(), which.end(), 0);
+  measured(which);
+  // Each was tried beside tiles for the other operators that were priced, not measured.
+  if (const retile::Tiling best = together(all);
+      std::ranges::none_of(all, [&](const Candidate& c) { return c.tiling() == best; })) {
+    const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
+    plan::Wishes stated = wishes;
+    stated.tiles = plan::Tiles::stated, stated.tiling = best;
+    std::optional<double> expected;
+    try {
+      expected = plan::tile(graph, target, stated).price.us;
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {  // they do not go together
     }
+    if (expected) {
+      add(best, *expected);
+      measured({static_cast<std::size_t>(fastest), all.size() - 1});
+    }
+  }
   Tuned found;
   for (const Candidate& c : all)
     found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});

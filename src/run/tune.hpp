@@ -3,7 +3,8 @@
 //   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache).tiling;
 //
 // Measurements go round all candidates several times, back and forth, so that a clock that changes meets all of them; a candidate's
-// time is the median of its rounds. What is within 2% of the fastest is a tie, which a fixed key decides: fewest blocks, then fewest
+// time is the median of its rounds. Of several operators each one's best tiles, as tilings alike but for them tell, are then measured
+// together with the fastest. What is within 1% of the fastest is a tie, which a fixed key decides: fewest blocks, then fewest
 // threads, then the tiling's text. The outcome is remembered in the cache under the text of all candidates and the machine's name.
 #pragma once
 #include <functional>
@@ -27,7 +28,7 @@ constexpr int tuning_rounds = 5;
 struct Tuned {
   retile::Tiling tiling;
   std::vector<Tried>
-      tried;  // in the order of what was expected of them; none where the outcome was remembered
+      tried;  // in the order of what was expected of them, then their best together; none where the outcome was remembered
 };
 
 /// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.

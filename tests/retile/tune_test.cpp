@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "graph/builder.hpp"
 
@@ -71,6 +73,50 @@ TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
   EXPECT_THROW(
       tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
       std::runtime_error);
+}
+
+/// Two products, the second of what the first made.
+graph::KernelGraph two_products() {
+  graph::Builder b("g");
+  const auto times = [&](const graph::Tensor& x, const graph::Tensor& w) {
+    return b
+        .custom({{32}, {128}, 16},
+                [&](graph::BlockBuilder& t) {
+                  t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
+                })
+        .at(0);
+  };
+  const graph::Tensor first = times(b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
+  b.output(times(first, b.input("V", {2048, 1024})), "Y");
+  return b.build();
+}
+
+// Tilings are tried for one operator at a time, beside what was expected to be best for the other. The best of each, measured, are
+// then measured together.
+TEST(Tune, PutsTheBestOfEachOperatorTogether) {
+  std::map<std::string, double> cost[2];  // the more tiles of an operator there are, the faster
+  std::set<std::string> tried;
+  const Measure each = [&](const emit::Program& p) {
+    double us = 0;
+    for (std::size_t op = 0; op < 2; ++op) {
+      const std::string tiles = retile::to_json({p.manifest.tiling.at(op)});
+      us += cost[op].try_emplace(tiles, 20 - 3.0 * static_cast<double>(cost[op].size())).first->second;
+    }
+    tried.insert(text(p));
+    return std::vector<double>{us};
+  };
+  const Tuned best = tune(two_products(), target::find("sm_90a"), {}, 8, each, "a GPU", Cache::temporary());
+  double least = 0;
+  for (std::size_t op = 0; op < 2; ++op) {
+    ASSERT_GT(cost[op].size(), 2u);
+    const auto fastest =
+        std::ranges::min_element(cost[op], {}, [](const auto& entry) { return entry.second; });
+    EXPECT_EQ(retile::to_json({best.tiling.at(op)}), fastest->first);
+    least += fastest->second;
+  }
+  EXPECT_EQ(best.tried.back().us, least);
+  EXPECT_EQ(best.tried.size(), tried.size());
+  for (std::size_t i = 0; i + 1 < best.tried.size(); ++i) EXPECT_GT(best.tried[i].us, least);
 }
 
 TEST(Tune, DecidesTiesByAFixedKey) {
