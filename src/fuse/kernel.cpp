@@ -207,9 +207,9 @@ class Making {
     const Axes axes = axes_of(second);
     std::vector<Kernel> ways;
     for (const Tiles& after : tilings_of_sums(second, axes, target_)) {
-      if (!after.extents.empty()) continue;
+      const Steps inside = masked_past(second, after.extents);
       Kernel way = k;
-      way.parts.push_back(part(body_of(g, second, axes, after)));
+      way.parts.push_back(part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after)));
       ways.push_back(finished(std::move(way)));
     }
     if (!ways.empty()) offer(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));

@@ -1,6 +1,7 @@
 #include "fuse/tiles.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -215,16 +216,27 @@ class Tilings {
       fixed = std::max(fixed, size);
     }
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min<std::int64_t>(whole(loop_axis_), 2048);
-    std::int64_t left = std::max<std::int64_t>(1, elements / (fixed * along));
-    std::vector<std::pair<std::int64_t, Candidate>> grid;
+    const std::int64_t room = std::max<std::int64_t>(1, elements / (fixed * along));
     std::vector<Candidate> inner = cuts_;
     std::ranges::stable_sort(inner, {}, &Candidate::back);
-    for (const Candidate& c : inner) {
-      const std::int64_t blocks = parts(c.largest, c.shared, left);
-      left = std::max<std::int64_t>(1, left / (c.largest / blocks));
-      grid.emplace_back(blocks, c);
+    for (const bool may_pass : {false, true}) {
+      std::vector<std::pair<std::int64_t, Candidate>> grid;
+      Extents past;
+      std::int64_t left = room;
+      for (const Candidate& c : inner) {
+        std::int64_t blocks = parts(c.largest, c.shared, left), tile = c.largest / blocks;
+        // Where equal parts are few elements, as those of a prime are, tiles may pass the end.
+        if (may_pass && c.axes.size() == 1 && 2 * tile < std::min(left, c.largest)) {
+          tile = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)));
+          blocks = (c.largest + tile - 1) / tile;
+          past[c.axes[0]] = blocks * tile;
+        }
+        left = std::max<std::int64_t>(1, left / tile);
+        grid.emplace_back(blocks, c);
+      }
+      if (may_pass && past.empty()) break;
+      finish(std::move(grid), 2048, elements > 2048 ? 256 : 128, std::move(past));
     }
-    finish(std::move(grid), 2048, elements > 2048 ? 256 : 128, {});
   }
 
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,

@@ -265,6 +265,22 @@ TEST(FuseRules, RunOnTheEmulator) {
   }
 }
 
+// Parts of a prime number of columns are put together in tiles that pass the last: a block of each column would read a number of
+// each line, and 31 beside it for nobody.
+TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
+  Builder b("prime");
+  b.output(matmul(b.input("A", {17, 2047}), b.input("B", {2047, 4099}, DType::f16, {1, 2047})), "C");
+  const KernelGraph g = b.build();
+  bool split = false;
+  for (const Kernel& k : kernels(g)) {
+    if (k.parts.size() != 2) continue;
+    split = true;
+    const graph::BlockGraph& merge = *k.parts[1].block;
+    EXPECT_NE(merge.grid.count() % 4099, 0) << merge.grid.x << " x " << merge.grid.y;
+  }
+  EXPECT_TRUE(split);
+}
+
 // Lines of 45 are read in place, eight neighbours at a time, of which the last pass the end: padding, which is no number.
 TEST(FuseRules, ReadNoNeighboursPastAnEnd) {
   Builder b("lines");
