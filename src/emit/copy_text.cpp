@@ -79,6 +79,38 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
+/// Of the tensor, for loads of words that may pass it: nothing behind it is read. None comes there from 16 bytes in front of it.
+std::string KernelText::end_of(const Node& n, const Index& iteration) const {
+  const std::int64_t size = last_read(n, Index::named("any")) + 1;
+  if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";
+  const std::vector<Index> first(n.shape.size(), 0);
+  return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
+}
+
+/// A load's chunks on their way to the registers of who stores them.
+void KernelText::fetch(const Task& task) {
+  const Node& n = block_.nodes[task.node];
+  const Context& c = plan_.contexts[task.context];
+  const int V = plan_.copies.at(task.node).vector, inner = c.inner();
+  out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
+            plan_.copies.at(task.node).bytes);
+  out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, task.node, c.steps(0));
+  const Share share = this->share(c, 0, {"int", "i", "c"});
+  const std::vector<Index> from = position(n, iteration_, coordinate("int", share.item, c, 0));
+  Condition inside;
+  for (int d = 0; d < c.rank(); ++d)
+    if (d != inner && n.splits[d].overhang)
+      inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
+  const plan::Split& along = n.splits[inner];
+  std::string valid = along.overhang
+                          ? fmt::format("edge({}, {})", along.extent + along.offset - from[inner], V)
+                          : std::to_string(V);
+  if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
+  out_.line("acc{}[{}].start({}({}), {}{});", task.node, share.step, global(n.tensor), fmt::join(from, ", "),
+            valid, end_of(n, iteration_));
+  close(share);
+}
+
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
@@ -104,14 +136,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const std::string under_way =
       copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
   if (batched) out_.line("{} x[{}]{};", under_way, batch, copy.anywhere ? "" : "{}");
-  // Of the tensor: nothing is read past it. No word of 16 bytes comes there from so far in front of it.
-  std::string end;
-  if (copy.anywhere) {
-    const std::int64_t size = last_read(n, Index::named("any")) + 1;
-    const std::vector<Index> first(static_cast<std::size_t>(rank), 0);
-    if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) < 16)
-      end = fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
-  }
+  const std::string end = copy.anywhere ? end_of(n, iteration) : "";
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
     const Share share = this->share(c, 0,

@@ -34,6 +34,11 @@ void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
         values_[i] = read_global(item, nest);
         break;
       case Kind::in_registers:
+        if (block_.nodes[item.node].kind == plan::NodeKind::load) {
+          values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
+                              register_type(block_.nodes[item.node].dtype));
+          break;
+        }
         values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "",
                       register_type(block_.nodes[item.node].dtype)};
         break;

@@ -187,7 +187,7 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
           break;
         }
         const std::vector<int> tasks = plan::side_by_side(plan_, steps, i, last);
-        plan_.tasks[step.task].kind == TaskKind::copy_in ? copy(tasks, step.guard_lag) : work(tasks);
+        plan::brings(plan_.tasks[step.task].kind) ? copy(tasks, step.guard_lag) : work(tasks);
         i += tasks.size() - 1;
         break;
       }
@@ -211,7 +211,8 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
 void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
                       std::size_t last) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
-  if (ring) out_.line("int stage = 0, next = {};", stages() - 1);
+  const bool round = ring && stages() < block_.loop;  // else all of them are filled in front
+  if (round) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trips, "int", begin.from);
   if (begin.trips > begin.from + 1 && !begin.bounded)
     out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
@@ -222,10 +223,11 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   iteration_ = begin.bounded ? Index::named("it") : it.at;
   from_ = begin.from, whole_ = begin.whole;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
+  if (ring && !round) out_.line("const int stage = it;");
   run(steps, first, last);
   iteration_ = 0;
   section_ = Section::after, whole_ = false;
-  if (ring) {
+  if (round) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
     out_.line("next = next + 1 == {} ? 0 : next + 1;", stages());
   }
@@ -286,6 +288,10 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
     out_.line("const int ahead = it + {};", ahead);
   }
   for (int t : tasks) {
+    if (plan_.tasks[t].kind == TaskKind::fetch) {
+      fetch(plan_.tasks[t]);
+      continue;
+    }
     const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
     const Index stage = !staged ? 0 : ahead > 0 ? Index::named("next") : iteration_;
     copy_in(t, stage, ahead > 0 ? Index::named("ahead") : iteration_);

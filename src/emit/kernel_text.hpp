@@ -106,6 +106,8 @@ class KernelText {
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
+  void fetch(const Task&);
+  std::string end_of(const Node&, const Index& iteration) const;
   std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 

@@ -55,7 +55,7 @@ class Builder {
   }
   void close() { step(StepKind::loop_end); }
 
-  bool copies(int t) const { return plan_.tasks[t].kind == TaskKind::copy_in; }
+  bool copies(int t) const { return brings(plan_.tasks[t].kind); }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
   /// Whether one thread names the task's whole box to TMA, which works on.
   bool boxed(int t) const {
@@ -162,7 +162,8 @@ class Builder {
   }
 
   void loop() {
-    const int lag = order_.stages - 1;
+    const bool whole = order_.stages == plan_.program.loop;  // all of it starts in front
+    const int lag = whole ? order_.stages : order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
@@ -171,7 +172,8 @@ class Builder {
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();
-    for (int t : order_.loop_copies) run(t, lag).guard_lag = lag;
+    for (int t : order_.loop_copies)
+      if (!whole) run(t, lag).guard_lag = lag;
     if (streams) commit();
     if (streams && lag == 0) {
       arrive();

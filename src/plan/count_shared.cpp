@@ -249,7 +249,7 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
-  if (t.kind == TaskKind::mma) return {};
+  if (t.kind == TaskKind::mma || t.kind == TaskKind::fetch) return {};
   if (t.kind == TaskKind::to_peers || t.kind == TaskKind::from_peers) {
     const int buffer = t.kind == TaskKind::to_peers ? t.buffer : t.reads.front();
     return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_peers);

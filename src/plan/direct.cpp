@@ -57,4 +57,28 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
          });
 }
 
+std::optional<Copy> fetched(const KernelPlan& plan, const Program& program, const target::Target& target,
+                            int store) {
+  const BlockProgram& p = plan.program;
+  const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
+  if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
+      p.consumers(s.in[0]).size() != 1)
+    return {};
+  const auto inner_of = [&](const Node& of) {
+    const graph::KernelTensor& t = program.tensors[of.tensor];
+    return innermost(t.shape, t.strides);
+  };
+  const auto widest = [&](const Node& of) {
+    return widest_copy(of, program.tensors[of.tensor], inner_of(of), target);
+  };
+  const int inner = inner_of(n);
+  const Copy copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
+  const Split& along = s.splits[inner];
+  if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
+      n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0) ||
+      ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads()) > loads_at_a_time)
+    return {};
+  return copy;
+}
+
 }  // namespace zellige::plan

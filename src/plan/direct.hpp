@@ -2,6 +2,7 @@
 //
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, loads, too_big);
 #pragma once
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 /// `too_big`: a kernel's loads do not fit shared memory together.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
+
+/// How a store's threads bring, without shared memory between, what it stores as a load finds it: in accesses that begin anywhere, all of
+/// a thread's under way at once. Nothing where that cannot be, or another way is as good.
+std::optional<Copy> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Whether any product of the kernel is on warpgroups.
 bool on_warpgroups(const KernelPlan&);

@@ -335,6 +335,12 @@ class Grouping {
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
     plan_.copies[i] = copy;
+    if (const std::optional<Copy> wide = fetched(plan_, whole_, target_, i)) {
+      const int load = n.in[0], in = sweep(n.shape, inner, wide->vector);
+      plan_.copies[load] = *wide;
+      plan_.context_of[load] = in;
+      producer_[load] = task(TaskKind::fetch, Section::after, load, in);
+    }
     int c = register_context(n.in[0], n.shape, Section::after);
     if (c >= 0 && plan_.contexts[c].replicated()) c = -1;  // neighbours in memory lie in neighbouring threads
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
@@ -374,7 +380,7 @@ class Grouping {
     const bool held = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
     for (const Leaf& leaf : held ? own : leaves(program_, x, domain, plan_.context_of)) {
-      if (node(leaf.node).kind == NodeKind::load) {
+      if (node(leaf.node).kind == NodeKind::load && !producer_.count(leaf.node)) {
         read_load(leaf.node, t, leaf.identity());
       } else if (in_registers(leaf, task)) {
         reads_.push_back({t, leaf.node, true});

@@ -6,6 +6,8 @@ std::string_view name(TaskKind kind) {
   switch (kind) {
     case TaskKind::copy_in:
       return "copy in";
+    case TaskKind::fetch:
+      return "fetch";
     case TaskKind::mma:
       return "mma";
     case TaskKind::to_shared:

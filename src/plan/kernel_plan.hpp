@@ -59,6 +59,7 @@ struct Buffer {
 
 enum class TaskKind : std::uint8_t {
   copy_in,       // a load's tile, global to shared
+  fetch,         // a load's tile into the registers of the threads that store it
   mma,           // a matmul, into accumulators
   to_shared,     // a node's value into its buffer
   to_operand,    // a round node into A fragments
@@ -73,6 +74,8 @@ enum class TaskKind : std::uint8_t {
   from_peers,    // what the other ranks sent of this one's part, added to its accumulators
 };
 std::string_view name(TaskKind);
+/// Whether it brings a load's tile from global memory, ahead of who uses it.
+inline bool brings(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
 
 struct Task {
   TaskKind kind{};

@@ -6,7 +6,7 @@ namespace zellige::plan {
 
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first,
                               std::size_t last) {
-  const auto copies = [&](const Step& s) { return plan.tasks[s.task].kind == TaskKind::copy_in; };
+  const auto copies = [&](const Step& s) { return brings(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
   const bool parted = plan.schedule.parted();  // then what travels by itself stands by itself
   const auto beside = [&](const Step& s) {

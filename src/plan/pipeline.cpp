@@ -51,8 +51,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, so that they travel while the rest of the phase works.
-    std::stable_partition(global.begin(), global.end(),
-                          [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    std::stable_partition(global.begin(), global.end(), [&](int t) { return brings(plan.tasks[t].kind); });
     result.push_back(side_by_side(plan, std::move(global)));
   }
   return result;
@@ -61,8 +60,8 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
 void start_copies(const KernelPlan& plan, Order& order) {
   std::vector<int> first;
   for (auto& phase : order.after) {
-    const auto rest = std::stable_partition(phase.begin(), phase.end(),
-                                            [&](int t) { return plan.tasks[t].kind == TaskKind::copy_in; });
+    const auto rest =
+        std::stable_partition(phase.begin(), phase.end(), [&](int t) { return brings(plan.tasks[t].kind); });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
@@ -83,6 +82,9 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
     return bytes * resident <= target.shared_per_multiprocessor &&
            stages * stage_bytes + other_bytes <= target.shared_per_block;
   };
+  // A loop that finds room whole is brought whole: nothing waits for a stage to be free.
+  if (p.loop <= most_stages && fits(static_cast<int>(p.loop), std::min<std::int64_t>(blocks, 4)))
+    return static_cast<int>(p.loop);
   const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
   int best = 1;
   for (int s = 2; s <= most; ++s) {

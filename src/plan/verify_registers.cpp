@@ -110,11 +110,14 @@ class Registers {
   void task(int t) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
-    if (task.kind != TaskKind::copy_in && task.section != section_)
+    if (!brings(task.kind) && task.section != section_)
       fail("{}: {} belongs {} the loop and runs {}", p_.name, said(t), name(task.section), name(section_));
     seen_.clear();
     switch (task.kind) {
       case TaskKind::copy_in:
+        return;
+      case TaskKind::fetch:
+        accumulators_[task.node] = {t, false};
         return;
       case TaskKind::mma:
         return product(t);

@@ -315,6 +315,43 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   EXPECT_GE(changed, 10);
 }
 
+/// Copies of both operands into aligned lines, and what multiplies them.
+graph::KernelGraph odd_lines() {
+  graph::Builder b("odd_lines");
+  b.output(matmul(b.input("A", {63, 777}), b.input("B", {777, 511})), "C", {511, 1});
+  return b.build();
+}
+
+// What is stored as it was loaded stays with the threads that load it: no shared memory, no barrier, and all loads first.
+TEST(Fetch, LoadsAllBeforeItStoresAny) {
+  const KernelPlan k = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
+  EXPECT_EQ(k.shared_bytes, 0);
+  std::string order;
+  for (const Step& s : k.schedule.agents.at(0).steps)
+    order += s.task < 0 ? fmt::format("{}; ", name(s.kind)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
+  EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
+}
+
+TEST(Mutated, FetchedChunksAreTheirThreads) {
+  const KernelPlan good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  ASSERT_EQ(verdict(good), "");
+  const auto task = static_cast<std::size_t>(task_of(good, TaskKind::fetch));
+  KernelPlan bad = good;
+  const Context& was = good.contexts[good.tasks[task].context];
+  bad.contexts.push_back(sweep(was.domain, 0, 1, 256));
+  bad.tasks[task].context = static_cast<int>(bad.contexts.size()) - 1;
+  EXPECT_EQ(verdict(bad),
+            "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "
+            "takes it for (0, 1)");
+  bad = good;
+  auto& steps = bad.schedule.agents.at(0).steps;
+  std::erase_if(steps, [&](const Step& s) { return s.task == static_cast<int>(task); });
+  EXPECT_EQ(verdict(bad),
+            "odd_lines_k0_copy: 'to global %2' reads %0 in registers, where no task before it in this "
+            "section leaves it");
+}
+
 // --- the emulator ------------------------------------------------------------------------------------------
 
 void runs_right(const graph::KernelGraph& g) {
@@ -343,6 +380,8 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
 }
 
 // Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
+TEST(Emulated, OddLinesAreRight) { runs_right(odd_lines()); }
+
 TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {

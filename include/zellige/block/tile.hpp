@@ -219,15 +219,19 @@ struct pointee<emulate::pointer<T>> {
 };
 #endif
 
+/// Elements as float32; integers as int.
+template <class T, int N>
+ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
+  Vec<register_t<T>, N> result;
+#pragma unroll
+  for (int i = 0; i < N; ++i) result[i] = static_cast<register_t<T>>(x[i]);
+  return result;
+}
+
 /// N neighbouring elements in one access of at most 16 bytes, as float32; integers as int.
 template <int N, class Pointer>
 ZELLIGE_CALL auto read(Pointer from) {
-  const auto v = load<N>(from);
-  using Register = register_t<remove_cvref_t<decltype(v[0])>>;
-  Vec<Register, N> result;
-#pragma unroll
-  for (int i = 0; i < N; ++i) result[i] = static_cast<Register>(v[i]);
-  return result;
+  return widened(load<N>(from));
 }
 
 /// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.

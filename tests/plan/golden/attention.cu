@@ -5,7 +5,7 @@
 
 using namespace zellige;
 
-// Grid 4 x 2 x 1, 73728 bytes of shared memory, 8 iterations, 4 stages.
+// Grid 4 x 2 x 1, 139264 bytes of shared memory, 8 iterations, 8 stages.
 extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t> pQ, gmem<const half_t> pK, gmem<const half_t> pV, gmem<half_t> pO) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
@@ -15,10 +15,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
   const auto gK = global_tile<Layout<Shape<Int<4>, Int<64>, Int<512>>, Stride<Int<32768>, Int<512>, Int<1>>>>(pK);
   const auto gV = global_tile<Layout<Shape<Int<4>, Int<512>, Int<64>>, Stride<Int<32768>, Int<64>, Int<1>>>>(pV);
   const auto gO = global_tile<Layout<Shape<Int<4>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>(pO);
-  const auto sO_out = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>>>("O_out", 65536, 2048);
-  const auto sQ = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>>>("Q", 69632, 2048);
-  const auto sK = shared_ring<half_t, 4, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>>("K", 0, 16384);
-  const auto sV = shared_ring<half_t, 4, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>>("V", 32768, 16384);
+  const auto sO_out = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>>>("O_out", 131072, 2048);
+  const auto sQ = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>>>("Q", 135168, 2048);
+  const auto sK = shared_ring<half_t, 8, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>>("K", 0, 32768);
+  const auto sV = shared_ring<half_t, 8, Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>>("V", 65536, 32768);
   Vec<float, 1> acc7[2];
   for (int i = 0; i < 2; ++i) acc7[i][0] = (-3.4028235e+38f);
   Vec<float, 1> acc8[2];
@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     cp_async<16>(sQ(0, i1, i2), gQ(bx, by * 32 + i1, i2));
   }
   #pragma unroll
-  for (int it = 0; it < 3; ++it) {
+  for (int it = 0; it < 8; ++it) {
     // K (1, 64, 64): 512 copies of 16 bytes
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -55,30 +55,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
     }
     cp_async_commit();
   }
-  int stage = 0, next = 3;
   #pragma unroll 1
   for (int it = 0; it < 8; ++it) {
-    cp_async_wait<2>();
+    const int stage = it;
+    cp_async_wait<7>();
     __syncthreads();
-    if (it + 3 < 8) {
-      const int ahead = it + 3;
-      // K (1, 64, 64): 512 copies of 16 bytes
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int c = tid + i * 128;
-        const int i2 = (c % 8) * 8;
-        const int i1 = c / 8;
-        cp_async<16>(sK.shift(next * 4096)(0, i1, i2), gK(bx, i1, ahead * 64 + i2));
-      }
-      // V (1, 64, 64): 512 copies of 16 bytes
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int c = tid + i * 128;
-        const int i2 = (c % 8) * 8;
-        const int i1 = c / 8;
-        cp_async<16>(sV.shift(next * 4096)(0, i1, i2), gV(bx, ahead * 64 + i1, i2));
-      }
-    }
     cp_async_commit();
     Fragment<1, 32, 64, 1, 2, 1, 1> acc3;
     acc3.clear();
@@ -146,8 +127,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         acc16[i][0] = acc16[i][0] * acc11[i][0] + acc15[i][0];
       }
     }
-    stage = stage + 1 == 4 ? 0 : stage + 1;
-    next = next + 1 == 4 ? 0 : next + 1;
   }
   if (warp < 2) {
     #pragma unroll
@@ -185,12 +164,12 @@ extern "C" cudaError_t launch_attention(void* const* inputs, void* const* output
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
     cudaError_t error = cudaSuccess;
-    if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 73728);
+    if (!error) error = cudaFuncSetAttribute(attention_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 139264);
     if (error != cudaSuccess) return error;
     if (device < 64) prepared[device].store(true, std::memory_order_release);
   }
   (void)inputs, (void)outputs, (void)workspace;
-  attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 73728, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
+  attention_k0<<<dim3(4, 2, 1), dim3(128, 1, 1), 139264, stream>>>((const half_t*)inputs[0], (const half_t*)inputs[1], (const half_t*)inputs[2], (half_t*)outputs[0]);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
   return cudaSuccess;
 }
