@@ -82,8 +82,9 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
     return bytes * resident <= target.shared_per_multiprocessor &&
            stages * stage_bytes + other_bytes <= target.shared_per_block;
   };
-  // A loop that finds room whole is brought whole: nothing waits for a stage to be free.
-  if (p.loop <= most_stages && fits(static_cast<int>(p.loop), std::min<std::int64_t>(blocks, 4)))
+  // A loop that finds room whole is brought whole: nothing waits for a stage to be free. Two blocks that share a multiprocessor cover
+  // each other's waits, and lost by it (docs/performance.md).
+  if (blocks == 1 && p.loop <= most_stages && fits(static_cast<int>(p.loop), 1))
     return static_cast<int>(p.loop);
   const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
   int best = 1;
