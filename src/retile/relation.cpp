@@ -288,6 +288,11 @@ class Relating {
       case OpKind::cast:
         fits = op_->attributes.dtype == graph::DType::f32;
         break;
+      case OpKind::
+          expand:  // dimensions of one element in front: what is counted from the last stays where it is
+        fits = graph::size(before_.tensors[op_->inputs[0]].shape) ==
+               graph::size(before_.tensors[op_->outputs[0]].shape);
+        break;
       case OpKind::add:
       case OpKind::sub:
         fits = !alone && sums == 2 && of(0) == of(1) &&

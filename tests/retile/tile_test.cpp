@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
 #include "plan/price.hpp"
@@ -70,6 +72,34 @@ INSTANTIATE_TEST_SUITE_P(Files, Chosen,
                          testing::Values("rmsnorm_bs1", "gated_mlp", "lora", "gqa_bs1", "mqa_bs1", "mha_bs1",
                                          "qknorm_gqa_bs1", "ntrans_bs1"),
                          [](const auto& info) { return std::string(info.param); });
+
+// What fusion splits among blocks lies side by side in a dimension of its own, and may be split otherwise: half as many blocks make
+// twice the iterations each, and the tensor between the kernels has half the parts.
+TEST(Fused, KeysMayBeSplitOtherwise) {
+  graph::Builder b("split_keys");
+  const graph::Tensor p = exp(matmul(b.input("Q", {64, 64}), b.input("K", {64, 4096})));
+  b.output(matmul(p, b.input("V", {4096, 64})) / sum(p, 1, true), "Y");
+  const target::Target& target = target::find("sm_90a");
+  const graph::KernelGraph g = fuse::optimize(b.build(), target).graph;
+  retile::Tiling tiling = retile::tiling_of(g);
+  ASSERT_EQ(tiling.size(), 2u);
+  std::int64_t* split = nullptr;
+  for (std::int64_t* extent : {&tiling[0].grid.x, &tiling[0].grid.y, &tiling[0].grid.z})
+    if (*extent > 1 && *extent % 2 == 0) split = extent;
+  ASSERT_NE(split, nullptr);
+  *split /= 2, tiling[0].loop *= 2;
+  const graph::KernelGraph h = retile::retile(g, tiling);
+  EXPECT_EQ(retile::tiling_of(h), tiling);
+  const auto parts = [](const graph::KernelGraph& of) {
+    return of.tensors[of.ops[0].outputs[0]].shape.front();
+  };
+  EXPECT_EQ(2 * parts(h), parts(g));
+  EXPECT_EQ(search::equal(g, h).answer, search::Answer::equal);
+  const run::RunResult r =
+      run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  // What the parts hand on is f32, and held to what f32 gives.
+  EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
+}
 
 }  // namespace
 }  // namespace zellige::plan
