@@ -75,9 +75,13 @@ std::optional<Copy> fetched(const KernelPlan& plan, const Program& program, cons
   const Copy copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
   const Split& along = s.splits[inner];
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
-      n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0) ||
-      ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads()) > loads_at_a_time)
+      n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
     return {};
+  // Each chunk under way takes eight registers and more.
+  std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
+  for (const Task& t : plan.tasks)
+    if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);
+  if (chunks > loads_at_a_time) return {};
   return copy;
 }
 

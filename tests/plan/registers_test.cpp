@@ -333,6 +333,24 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
 
+// No more than eight chunks of a thread are under way in its registers; the rest goes through shared memory.
+TEST(Fetch, LeavesRoomInRegisters) {
+  graph::Builder b("copies");
+  std::vector<graph::Tensor> x;
+  for (const char* name : {"A", "B", "C"})
+    x.push_back(b.input(name, {8, 1024}, graph::DType::f16, {1025, 1}));
+  const auto out = b.custom({.grid = {}, .block = {256}, .loop = 1}, [&](graph::BlockBuilder& t) {
+    for (const graph::Tensor& of : x) t.store(t.load(of));
+  });
+  for (std::size_t i = 0; i < out.size(); ++i)
+    b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
+  const KernelPlan k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
+  std::int64_t chunks = 0;
+  for (const Task& t : k.tasks)
+    if (t.kind == TaskKind::fetch) chunks += k.contexts[t.context].steps(0);
+  EXPECT_EQ(chunks, 8);  // of A and B
+}
+
 TEST(Mutated, FetchedChunksAreTheirThreads) {
   const KernelPlan good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
