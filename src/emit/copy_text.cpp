@@ -87,27 +87,43 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
+/// How many elements of the chunk at a coordinate of a load's tile exist: fewer than all at the tile's or the tensor's edge, where zeros
+/// stand for the rest.
+KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
+                                          const std::vector<Index>& at,
+                                          const std::vector<Index>& from) const {
+  const int inner = c.inner(), V = c.vector();
+  Condition inside;
+  for (int d = 0; d < c.rank(); ++d) {
+    if (d == inner) continue;
+    if (padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
+    if (n.splits[d].overhang) inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
+  }
+  const plan::Split& s = n.splits[inner];
+  std::string left;
+  if (padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = (n.shape[inner] - at[inner]).str();
+  if (s.overhang) {
+    const Index rest = s.extent + s.offset - from[inner];
+    left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
+  }
+  const bool whole = left.empty() && inside.empty();
+  std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
+  if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
+  return {std::move(valid), whole};
+}
+
 /// A load's chunks on their way to the registers of who stores them.
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
-  const int V = plan_.copies.at(task.node).vector, inner = c.inner();
+  const int V = c.vector();
   out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
             plan_.copies.at(task.node).bytes);
   out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, task.node, c.steps(0));
   const Share share = this->share(c, 0, {"int", "i", "c"});
-  const std::vector<Index> from = position(n, iteration_, coordinate("int", share.item, c, 0));
-  Condition inside;
-  for (int d = 0; d < c.rank(); ++d)
-    if (d != inner && n.splits[d].overhang)
-      inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
-  const plan::Split& along = n.splits[inner];
-  std::string valid = along.overhang
-                          ? fmt::format("edge({}, {})", along.extent + along.offset - from[inner], V)
-                          : std::to_string(V);
-  if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
+  const std::vector<Index> at = coordinate("int", share.item, c, 0), from = position(n, iteration_, at);
   out_.line("acc{}[{}].start({}({}), {}{});", task.node, share.step, global(n.tensor), fmt::join(from, ", "),
-            valid, end_of(n, iteration_));
+            existing(n, n.shape, c, at, from).text, end_of(n, iteration_));
   close(share);
 }
 
@@ -117,7 +133,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Buffer& b = plan_.buffers[task.buffer];
   const plan::Copy& copy = plan_.copies.at(task.node);
   const Context& c = plan_.contexts[task.context];
-  const int V = copy.vector, inner = c.inner(), rank = c.rank();
+  const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
@@ -147,30 +163,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
                                      .within = batch});
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
-    Condition inside;
-    for (int d = 0; d < rank; ++d) {
-      if (d == inner) continue;
-      if (b.padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
-      if (n.splits[d].overhang) inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
-    }
-    // How many of the chunk's elements exist: fewer than V at the tile's or the tensor's edge, the rest are zeros.
-    const plan::Split& s = n.splits[inner];
-    std::string left;
-    if (b.padded[inner] > n.shape[inner] || n.shape[inner] % V != 0)
-      left = (n.shape[inner] - at[inner]).str();
-    if (s.overhang) {
-      const Index rest = s.extent + s.offset - from[inner];
-      left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
-    }
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
     const std::string target = fmt::format(
         "{}({})",
         stage == Index(0) ? tile(task.buffer)
                           : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
         fmt::join(at, ", "));
-    const bool whole = left.empty() && inside.empty();
-    std::string valid = left.empty() ? std::to_string(V) : fmt::format("edge({}, {})", left, V);
-    if (!inside.empty()) valid = fmt::format("{} ? {} : 0", text(inside), valid);
+    const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, task.node);
     const char* cp_async = once ? "cp_async_hint" : "cp_async";

@@ -107,6 +107,12 @@ class KernelText {
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
   void fetch(const Task&);
+  struct Existing {
+    std::string text;
+    bool whole;
+  };
+  Existing existing(const Node&, const plan::Shape& padded, const Context&, const std::vector<Index>& at,
+                    const std::vector<Index>& from) const;
   std::string end_of(const Node&, const Index& iteration) const;
   std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;

@@ -163,7 +163,7 @@ class Builder {
 
   void loop() {
     const bool whole = order_.stages == plan_.program.loop;  // all of it starts in front
-    const int lag = whole ? order_.stages : order_.stages - 1;
+    const int lag = order_.stages - !whole;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
@@ -172,8 +172,7 @@ class Builder {
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();
-    for (int t : order_.loop_copies)
-      if (!whole) run(t, lag).guard_lag = lag;
+    for (int t : whole ? std::vector<int>{} : order_.loop_copies) run(t, lag).guard_lag = lag;
     if (streams) commit();
     if (streams && lag == 0) {
       arrive();

@@ -59,11 +59,13 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
            int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
            const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<Candidate> all;
+  const auto stated = [&](const retile::Tiling& tiling) {
+    plan::Wishes with = wishes;
+    with.tiles = plan::Tiles::stated, with.tiling = tiling;
+    return with;
+  };
   const auto add = [&](const retile::Tiling& tiling, double expected) {
-    plan::Wishes stated = wishes;
-    stated.tiles = plan::Tiles::stated;
-    stated.tiling = tiling;
-    all.push_back({emit::transpile(graph, target, stated), expected, {}});
+    all.push_back({emit::transpile(graph, target, stated(tiling)), expected, {}});
   };
   Key key = Key{}.add("tuned").add(machine);
   for (const plan::Tiled& t :
@@ -95,11 +97,9 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   if (const retile::Tiling best = together(all);
       std::ranges::none_of(all, [&](const Candidate& c) { return c.tiling() == best; })) {
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
-    plan::Wishes stated = wishes;
-    stated.tiles = plan::Tiles::stated, stated.tiling = best;
     std::optional<double> expected;
     try {
-      expected = plan::tile(graph, target, stated).price.us;
+      expected = plan::tile(graph, target, stated(best)).price.us;
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // they do not go together

@@ -397,9 +397,9 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
   runs_right(attention_projected(16, 32, 64, 64));
 }
 
-// Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
 TEST(Emulated, OddLinesAreRight) { runs_right(odd_lines()); }
 
+// Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
 TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {
