@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -157,6 +158,8 @@ int run(const Arguments& a) {
   Jobs jobs(a.files, a.index, a.all);
   run::Report report(outputs, a.json);
   const run::Cache cache = a.no_cache ? run::Cache::temporary() : run::Cache::standard();
+  if (a.no_cache)
+    setenv("CUDA_CACHE_DISABLE", "1", 1);  // NVRTC keeps a cache of its own where there is a driver
   DumpFolders folders(a.dump);
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -1,4 +1,5 @@
-// deletions [--jobs N] [--index N] [--target T] [--verbose] [--twice] FILE...: emits the graph of each file, takes each
+// deletions [--jobs N] [--index N] [--target T] [--fused] [--tiling given|chosen|FILE] [--verbose] [--twice] FILE...:
+// emits the graph of each file, as it stands or fused and tiled as `zellige run` would, takes each
 // barrier, wait, commit and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only
 // if the emulator reports every one of them. --verbose prints each report. --twice doubles the barriers first, so that
 // none of them is needed: none may be reported then. docs/deletions.md has more.
@@ -15,9 +16,12 @@
 
 #include "emit/emit.hpp"
 #include "emulate/engine.hpp"
+#include "fuse/custom.hpp"
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
 #include "graph/load.hpp"
+#include "plan/wishes.hpp"
+#include "run/files.hpp"
 #include "run/host_compiler.hpp"
 #include "run/parameters.hpp"
 #include "run/pool.hpp"
@@ -31,8 +35,8 @@ using run::Bytes;
 
 struct Options {
   int jobs = 2, index = 0;
-  bool verbose = false, twice = false;
-  std::string target = "sm_80";
+  bool verbose = false, twice = false, fused = false;
+  std::string target = "sm_80", tiling = "given";
   std::vector<std::string> files;
 };
 
@@ -48,11 +52,20 @@ std::string doubled(std::string source) {
   return source;
 }
 
+/// As `zellige run` makes it, with the same words for tilings.
+emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
+  const target::Target& target = target::find(o.target);
+  plan::Wishes wishes = plan::tiling_wish(o.tiling, target);
+  if (wishes.tiles == plan::Tiles::stated) plan::state(wishes, run::read_whole(o.tiling), o.tiling);
+  const fuse::Optimized made = fuse::as_wished(g, target, o.fused, wishes);
+  return emit::transpile(made.graph, target, wishes);
+}
+
 /// A program whose sites can be switched off one at a time.
 class Subject {
  public:
   Subject(const graph::KernelGraph& g, const Options& o, const run::Cache& cache)
-      : program_(emit::transpile(g, target::find(o.target))),
+      : program_(program_of(g, o)),
         switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
     const emit::Manifest& m = program_.manifest;
     source_ = run::source_file(switched_.text, m.name, cache).string();
@@ -225,12 +238,19 @@ Options parse(int argc, char** argv) {
       o.index = number(word, value());
     } else if (word == "--target") {
       o.target = value();
+    } else if (word == "--tiling") {
+      o.tiling = value();
+    } else if (word == "--fused") {
+      o.fused = true;
     } else if (word == "--verbose") {
       o.verbose = true;
     } else if (word == "--twice") {
       o.twice = true;
     } else if (word.starts_with("--")) {
-      fail("deletions: there is no option {}; there are --jobs, --index, --target, --verbose, --twice", word);
+      fail(
+          "deletions: there is no option {}; there are --jobs, --index, --target, --fused, --tiling, "
+          "--verbose, --twice",
+          word);
     } else {
       o.files.emplace_back(word);
     }
