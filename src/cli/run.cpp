@@ -26,6 +26,7 @@
 #include "run/phase.hpp"
 #include "run/pool.hpp"
 #include "run/report.hpp"
+#include "run/wishes.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -74,7 +75,7 @@ run::Options options(const Arguments& a) {
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   const target::Target& target = target::find(o.target);  // fails for an unknown one
   o.target = target.name;
-  o.wishes = wishes(a.tiling, target);
+  o.wishes = run::wishes(a.tiling, target);
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
   o.tune = a.tune;

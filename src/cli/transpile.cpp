@@ -19,6 +19,7 @@
 #include "run/outputs.hpp"
 #include "run/shared_object.hpp"
 #include "run/standalone.hpp"
+#include "run/wishes.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -59,7 +60,7 @@ int transpile(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  plan::Wishes wished = wishes(a.tiling, target);
+  plan::Wishes wished = run::wishes(a.tiling, target);
   const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished);
   emit::Program program = emit::transpile(fused.graph, target, wished);
   if (a.one_file) program.source = run::standalone(program.source);

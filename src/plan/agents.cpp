@@ -20,12 +20,8 @@ class Builder {
       if (m.by_warpgroup()) return consumer_and_producer(m);
     agent_.name = "block";
     for (int t : order_.loop_copies)
-      schedule_.channels.push_back({plan_.buffers[plan_.tasks[t].buffer].name,
-                                    plan_.tasks[t].buffer,
-                                    order_.stages,
-                                    0,
-                                    {0},
-                                    Synchronisation::cp_async_group});
+      channel(plan_.buffers[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer, order_.stages, 0,
+              Synchronisation::cp_async_group);
     if (plan_.program.loop > 1) {
       start_states();
       loop();
@@ -163,7 +159,7 @@ class Builder {
 
   void loop() {
     const bool whole = order_.stages == plan_.program.loop;  // all of it starts in front
-    const int lag = order_.stages - !whole;
+    const int lag = whole ? order_.stages : order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
@@ -172,7 +168,8 @@ class Builder {
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();
-    for (int t : whole ? std::vector<int>{} : order_.loop_copies) run(t, lag).guard_lag = lag;
+    if (!whole)
+      for (int t : order_.loop_copies) run(t, lag).guard_lag = lag;
     if (streams) commit();
     if (streams && lag == 0) {
       arrive();

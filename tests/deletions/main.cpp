@@ -20,12 +20,11 @@
 #include "graph/error.hpp"
 #include "graph/inputs.hpp"
 #include "graph/load.hpp"
-#include "plan/wishes.hpp"
-#include "run/files.hpp"
 #include "run/host_compiler.hpp"
 #include "run/parameters.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
+#include "run/wishes.hpp"
 #include "sites.hpp"
 
 namespace zellige::deletions {
@@ -55,8 +54,7 @@ std::string doubled(std::string source) {
 /// As `zellige run` makes it, with the same words for tilings.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
-  plan::Wishes wishes = plan::tiling_wish(o.tiling, target);
-  if (wishes.tiles == plan::Tiles::stated) plan::state(wishes, run::read_whole(o.tiling), o.tiling);
+  plan::Wishes wishes = run::wishes(o.tiling, target);
   const fuse::Optimized made = fuse::as_wished(g, target, o.fused, wishes);
   return emit::transpile(made.graph, target, wishes);
 }
