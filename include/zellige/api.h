@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
-#define ZELLIGE_API_VERSION 2
+#define ZELLIGE_API_VERSION 3
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -127,7 +127,10 @@ typedef enum zellige_text {
   ZELLIGE_PLAN = 3,       /* what each pass decided, in words */
   ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
   ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */
-  ZELLIGE_TARGET = 6
+  ZELLIGE_TARGET = 6,
+  ZELLIGE_NOTES =
+      7 /* what was done when it was compiled for the GPU and changes no result, a line each: compiled again without cache
+                     * hints; "" before its first launch. Since version 3. */
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
                                                    char** text);

@@ -32,6 +32,7 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_load(to, from, bytes, barrier, 0);
 #else
+  if constexpr (!cache_hints) return bulk_load(to, from, bytes, barrier);
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
       "[%3], "

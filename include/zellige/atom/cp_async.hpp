@@ -82,21 +82,41 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
   }
 }
 
+/// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot split into a part of the
+/// thread and a part that the warp shares. Beside a policy, ptxas of CUDA 12.0 to 13.3 encodes the wrong register for the shared part,
+/// and the GPU ends the kernel with an illegal instruction (docs/hardware.md). The address is ANDed with a value that only the thread
+/// knows: 0xffffffff in odd threads, 0x7fffffff in even ones. No shared-memory address has bit 31, so it stays what it is.
+ZELLIGE_CALL uint32_t unsplit_smem_address(const void* to) {
+  uint32_t keep;
+  asm("{\n.reg .b32 thread;\nmov.u32 thread, %%tid.x;\nshl.b32 thread, thread, 31;\nor.b32 %0, thread, "
+      "0x7fffffff;\n}"
+      : "=r"(keep));
+  return smem_address(to) & keep;
+}
+
 template <int Bytes>
 ZELLIGE_CALL void cp_async_hint(void* to, const void* from, CacheHint hint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
-  asm volatile(
-      "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(smem_address(to)),
-      "l"(__cvta_generic_to_global(from)), "l"(static_cast<uint64_t>(hint))
-      : "memory");
+  if constexpr (cache_hints) {
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(
+                     unsplit_smem_address(to)),
+                 "l"(__cvta_generic_to_global(from)), "l"(static_cast<uint64_t>(hint))
+                 : "memory");
+  } else {
+    cp_async<Bytes>(to, from);
+  }
 }
 template <int Bytes>
 ZELLIGE_CALL void cp_async_hint(void* to, const void* from, unsigned valid_bytes, CacheHint hint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
-  asm volatile(
-      "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(smem_address(to)),
-      "l"(__cvta_generic_to_global(from)), "r"(valid_bytes), "l"(static_cast<uint64_t>(hint))
-      : "memory");
+  if constexpr (cache_hints) {
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(
+                     unsplit_smem_address(to)),
+                 "l"(__cvta_generic_to_global(from)), "r"(valid_bytes), "l"(static_cast<uint64_t>(hint))
+                 : "memory");
+  } else {
+    cp_async<Bytes>(to, from, valid_bytes);
+  }
 }
 
 ZELLIGE_CALL void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

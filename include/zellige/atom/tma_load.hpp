@@ -74,6 +74,7 @@ namespace zellige {
   }                                                                                                          \
   ZELLIGE_CALL void tma_load_hint_##D##d(any_pointer tile, const TmaDescriptor& map, smem<uint64_t> barrier, \
                                          CacheHint hint, ZELLIGE_TMA_PARAMETERS_##D) {                       \
+    if constexpr (!cache_hints) return tma_load_##D##d(tile, map, barrier, ZELLIGE_TMA_NAMES_##D);           \
     asm volatile("cp.async.bulk.tensor." #D                                                                  \
                  "d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "               \
                  "[%1, " ZELLIGE_TMA_LIST_##D "], [%2], %3;" ::"r"(smem_address(tile)),                      \
@@ -93,6 +94,8 @@ namespace zellige {
   ZELLIGE_CALL void tma_load_multicast_hint_##D##d(any_pointer tile, const TmaDescriptor& map,               \
                                                    smem<uint64_t> barrier, uint16_t mask, CacheHint hint,    \
                                                    ZELLIGE_TMA_PARAMETERS_##D) {                             \
+    if constexpr (!cache_hints)                                                                              \
+      return tma_load_multicast_##D##d(tile, map, barrier, mask, ZELLIGE_TMA_NAMES_##D);                     \
     asm volatile(                                                                                            \
         "cp.async.bulk.tensor." #D                                                                           \
         "d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], "     \

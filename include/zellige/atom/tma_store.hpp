@@ -71,6 +71,7 @@ ZELLIGE_CALL void tma_store_wait_read() {
                     D)                                                                                       \
   ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint hint,        \
                                           ZELLIGE_TMA_PARAMETERS_##D) {                                      \
+    if constexpr (!cache_hints) return tma_store_##D##d(map, tile, ZELLIGE_TMA_NAMES_##D);                   \
     asm volatile("cp.async.bulk.tensor." #D                                                                  \
                  "d.global.shared::cta.bulk_group.L2::cache_hint [%0, " ZELLIGE_TMA_LIST_##D                 \
                  "], [%1], %2;" ::"l"(&map),                                                                 \
