@@ -5,11 +5,20 @@
 #include "run/tensor_map.hpp"
 
 namespace zellige::run {
+namespace {
+
+/// The machine code, which may have been compiled elsewhere.
+const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
+  require_even_descriptors(cubin.bytes, m.name);
+  return cubin.bytes;
+}
+
+}  // namespace
 
 LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin)
-    : manifest_(m), module_(cubin.bytes) {
+    : manifest_(m), module_(sound(m, cubin)) {
   for (const emit::KernelLaunch& k : m.kernels)
-    functions_.push_back(module_.function(k.name, k.shared_bytes));
+    functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
 }
 
 std::int64_t LoadedProgram::most_shared_bytes() const {

@@ -15,6 +15,7 @@ namespace zellige::run {
 
 class LoadedProgram {
  public:
+  /// Throws Fault where the machine code would end in an illegal instruction (require_even_descriptors).
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }

@@ -11,6 +11,7 @@
 
 #include "graph/error.hpp"
 #include "run/driver_table.hpp"
+#include "run/gpu_fault.hpp"
 
 namespace zellige::run {
 
@@ -150,9 +151,10 @@ Module::Module(const std::string& cubin) {
 }
 Module::~Module() { driver().module_unload(handle_); }
 
-Function Module::function(const std::string& name, std::int64_t dynamic_shared_bytes) const {
+Function Module::function(const std::string& program, const std::string& name,
+                          std::int64_t dynamic_shared_bytes) const {
   const Driver& d = driver();
-  Function f;
+  Function f{.program = program, .name = name};
   check(d.module_function(&f.handle, handle_, name.c_str()), "kernel " + name);
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
@@ -170,8 +172,15 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void launch(void* stream, const Function& f, const LaunchShape& shape,
-            const std::vector<Argument>& arguments) {
+namespace {
+
+/// Whether the driver ends each launch before it returns.
+bool launches_wait() {
+  const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return set && *set && std::string_view(set) != "0";
+}
+
+void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
     where.push_back(a.constant ? const_cast<void*>(a.constant)
@@ -210,7 +219,20 @@ void launch(void* stream, const Function& f, const LaunchShape& shape,
                         u(shape.shared_bytes), stream, where.data(), nullptr),
         "launching the kernel");
 }
-void Stream::wait() { check(driver().stream_wait(handle_), "running the kernels"); }
+
+}  // namespace
+
+void launch(void* stream, const Function& f, const LaunchShape& shape,
+            const std::vector<Argument>& arguments) {
+  static const bool waits = launches_wait();
+  record_launch(f.program, f.name);
+  put(stream, f, shape, arguments);
+  if (waits) record_wait();
+}
+void Stream::wait() {
+  check(driver().stream_wait(handle_), "running the kernels");
+  record_wait();
+}
 
 CapturedGraph::CapturedGraph(Stream& stream, const std::function<void()>& launch) {
   constexpr int of_this_thread = 1;

@@ -63,6 +63,7 @@ class DeviceBytes {
 
 /// A kernel of a loaded module.
 struct Function {
+  std::string program, name;  // for messages
   void* handle = nullptr;
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
 };
@@ -74,8 +75,9 @@ class Module {
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  /// Also lets the kernel have that much dynamic shared memory.
-  Function function(const std::string& name, std::int64_t dynamic_shared_bytes) const;
+  /// Also lets the kernel have that much dynamic shared memory. `program`: what messages call the module.
+  Function function(const std::string& program, const std::string& name,
+                    std::int64_t dynamic_shared_bytes) const;
 
  private:
   void* handle_ = nullptr;

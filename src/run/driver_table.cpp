@@ -1,6 +1,7 @@
 #include "run/driver_table.hpp"
 
 #include "graph/error.hpp"
+#include "run/gpu_fault.hpp"
 #include "run/library.hpp"
 
 namespace zellige::run {
@@ -65,9 +66,9 @@ void check(int status, const std::string& doing) {
   const char *name = "unknown", *words = "unknown error";
   driver().error_name(status, &name);
   driver().error_string(status, &words);
+  if (breaks_context(status)) throw Fault(context_is_gone(status, name));
   const std::string text = fmt::format("GPU, {}: {} ({})", doing, words, name);
-  // Illegal addresses and instructions, a launch that asks for too much, a module that is none: the kernel's
-  // own.
+  // A launch that asks for too much, a module that is none: the kernel's own.
   const bool ours = status == 200 || status == 218 || (status >= 700 && status <= 719);
   if (ours) throw Fault(text);
   throw Error(text);

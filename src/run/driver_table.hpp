@@ -70,7 +70,8 @@ struct Driver {
 /// Loaded and initialised. Fails where there is no driver.
 const Driver& driver();
 
-/// Fails with the driver's words for a status that is not success.
+/// Fails with the driver's words for a status that is not success; one that breaks the context, with the kernel's name
+/// (run/gpu_fault.hpp).
 void check(int status, const std::string& doing);
 
 }  // namespace zellige::run

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "graph/json.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
 
@@ -52,6 +53,7 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
   std::vector<std::string> known;
   for (const graph::KernelTensor& t : g.tensors) known.push_back(names(t.name));
   try {
+    outputs.put(folder / "graph.json", graph::to_json(g));
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(g.inputs[i]);
       const graph::KernelTensor& t = g.tensors[at];
@@ -70,7 +72,7 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
       const emit::Manifest& m = program->manifest;
       for (std::size_t i = 0; i < m.tensors.size(); ++i) {
         const emit::TensorPlace& t = m.tensors[i];
-        if (t.role == emit::Role::input) continue;
+        if (t.role == emit::Role::input || !storage) continue;
         const int at = graph_tensor(g, t);
         const std::string name = at < 0 ? names(t.name) : known[static_cast<std::size_t>(at)];
         outputs.put(folder / fmt::format("{}_{}.npy", name_of(t.role), name),

@@ -1,4 +1,4 @@
-// What a run saw, as files: FOLDER/GRAPH/ with input_X0.npy, output_Y0.npy and output_Y0.reference.npy,
+// What a run saw, as files: FOLDER/GRAPH/ with graph.json, input_X0.npy, output_Y0.npy and output_Y0.reference.npy,
 // intermediate_t3.npy and its reference, and the program as NAME.cu and NAME.manifest.json.
 #pragma once
 #include <filesystem>
@@ -28,8 +28,8 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-/// `reference` is null where it did not run on the whole graph, `program` and `storage` where only it ran. All files or none; fails
-/// where one cannot be written.
+/// `reference` is null where it did not run on the whole graph, `program` and `storage` where only it ran, `storage` where the program
+/// did not end. All files or none; fails where one cannot be written.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

@@ -105,7 +105,7 @@ class Memory {
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max<std::int64_t>(bytes, 48 * 1024);
   const Module module(poison_ptx);
-  const Function poison = module.function("poison", bytes);
+  const Function poison = module.function("poison", "poison", bytes);
   // More blocks than multiprocessors, each too large to share one with many others.
   stream.launch(poison, {{1024, 1, 1}, {256, 1, 1}, bytes}, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();

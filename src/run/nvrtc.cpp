@@ -8,6 +8,7 @@
 #include "graph/error.hpp"
 #include "run/headers.hpp"
 #include "run/library.hpp"
+#include "run/machine_code.hpp"
 
 namespace zellige::run {
 namespace {
@@ -95,32 +96,62 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
 
 const std::string& nvrtc_version() { return nvrtc().version_text; }
 
+void require_even_descriptors(std::string_view cubin, std::string_view program) {
+  std::vector<Descriptor> odd;
+  try {
+    odd = odd_descriptors(cubin);
+  } catch (const Error& e) {
+    fail("program {}: its machine code cannot be read: {}", program, e.what());
+  }
+  if (odd.empty()) return;
+  fault(
+      "program {}: its machine code would end in an illegal instruction on the GPU, so it is not launched: "
+      "{} (a known fault of the assembler ptxas, docs/hardware.md); compile the program again, with this "
+      "version of Zellige",
+      program, to_string(odd[0]));
+}
+
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
   // A program's kernels are optimized side by side, on as many threads as the machine has; the number of
   // threads changes nothing in what is made. Every NVRTC from 12.0 on takes the option.
-  const std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
-                                            "-lineinfo", "-default-device", "--split-compile=0"};
+  std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
+                                      "-lineinfo", "-default-device", "--split-compile=0"};
   Key key;
-  key.add("nvrtc").add(nvrtc_version()).add(source);
+  key.add("nvrtc, machine code read").add(nvrtc_version()).add(source);
   for (const std::string& o : options) key.add(o);
   for (const Header* h : closure(source)) key.add(h->path).add(h->text);
 
-  // An entry: how long NVRTC took, then the cubin.
+  // An entry: how long NVRTC took, the note and a zero, then the cubin.
   Cubin result;
   result.architecture = architecture;
   if (const auto entry = cache.read(key, "cubin"); entry && entry->size() > sizeof(double)) {
     std::memcpy(&result.compile_ms, entry->data(), sizeof(double));
-    result.bytes = entry->substr(sizeof(double));
-    result.cached = true;
-    return result;
+    if (const std::size_t end = entry->find('\0', sizeof(double)); end != entry->npos) {
+      result.note = entry->substr(sizeof(double), end - sizeof(double));
+      result.bytes = entry->substr(end + 1);
+      result.cached = true;
+      return result;
+    }
   }
   const auto start = std::chrono::steady_clock::now();
   result.bytes = compile(source, options);
+  if (const auto odd = odd_descriptors(result.bytes); !odd.empty()) {
+    result.note =
+        fmt::format("{}: a known fault of NVRTC {} (docs/hardware.md); compiled again without cache hints",
+                    to_string(odd[0]), nvrtc_version());
+    options.emplace_back("-DZELLIGE_NO_CACHE_HINTS");
+    result.bytes = compile(source, options);
+    if (const auto still = odd_descriptors(result.bytes); !still.empty())
+      fault(
+          "{}, also without cache hints: a known fault of NVRTC {} (docs/hardware.md), which ends in an "
+          "illegal instruction on the GPU; the program is not launched",
+          to_string(still[0]), nvrtc_version());
+  }
   result.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   std::string entry(sizeof(double), '\0');
   std::memcpy(entry.data(), &result.compile_ms, sizeof(double));
-  cache.store(key, "cubin", entry + result.bytes);
+  cache.store(key, "cubin", entry + result.note + '\0' + result.bytes);
   return result;
 }
 

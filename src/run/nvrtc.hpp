@@ -14,12 +14,19 @@ struct Cubin {
   std::string architecture;  // that it was compiled for: sm_80, sm_90, sm_90a
   double compile_ms = 0;     // of NVRTC; as it was when the entry was made if `cached`
   bool cached = false;
+  std::string note;  // that it was compiled without cache hints, and why; "" else
 };
 
 /// "13.0". Fails where there is no NVRTC.
 const std::string& nvrtc_version();
 
-/// Compiles for an architecture (sm_80, sm_90a); the log of a failure is in the message.
+/// Compiles for an architecture (sm_80, sm_90a); the log of a failure is in the message. The machine code is read for descriptors in
+/// odd registers (run/machine_code.hpp): where it has one, the text is compiled again without cache hints, and `note` says so; where
+/// it has one still, throws Fault.
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache&);
+
+/// Throws Fault where the machine code of a cubin, whoever made it, has a descriptor in an odd register, and Error where it is no whole
+/// cubin.
+void require_even_descriptors(std::string_view cubin, std::string_view program);
 
 }  // namespace zellige::run

@@ -128,6 +128,7 @@ std::string to_json(const RunResult& r) {
   j["counters"] = Json::object();
   for (const auto& [key, v] : r.counters) j["counters"][key] = v;
   j["findings"] = r.findings;
+  if (!r.notes.empty()) j["notes"] = r.notes;
   j["inputs_ms"] = ms(r.inputs_ms);
   j["plan_ms"] = ms(r.plan_ms);
   j["compile_ms"] = ms(r.compile_ms);
@@ -170,6 +171,7 @@ RunResult parse_result(std::string_view text) {
   for (const auto& [key, v] : j.at("scales").items()) r.scales.emplace_back(key, number(v));
   for (const auto& [key, v] : j.at("counters").items()) r.counters.emplace_back(key, v.get<std::uint64_t>());
   r.findings = j.at("findings");
+  r.notes = j.value("notes", r.notes);
   r.inputs_ms = j.at("inputs_ms");
   r.plan_ms = j.at("plan_ms");
   r.compile_ms = j.at("compile_ms");
@@ -213,6 +215,7 @@ std::string summary(const RunResult& r) {
     line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.apart), median(r.times.ordered));
   if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;
+  for (const std::string& note : r.notes) line += "\n    note: " + note;
   if (!r.tried.empty())
     line += fmt::format(
         "\n    {} tilings measured: {:.2f} us at best, {:.2f} us of that which was expected to take least",

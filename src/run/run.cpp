@@ -92,6 +92,7 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
   const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
+  if (!cubin.note.empty()) r.notes.push_back(cubin.note);
   std::optional<GpuLock> alone;
   if (o.time != Timing::off) o.say("waiting for the GPU"), alone.emplace(cache);
   o.say("running");
@@ -167,7 +168,12 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs);
   r.status = check == Check::none ? Status::unchecked : Status::correct;
   if (o.on == Engine::emulator) o.say("compiling and running");
-  (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
+  try {
+    (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
+  } catch (const Fault&) {  // a report of it needs the graph, its inputs and its kernels
+    keep(&*program, nullptr);
+    throw;
+  }
   o.say("checking");
   start = Clock::now();
   if (check == Check::full)

@@ -5,6 +5,7 @@
 #include "folder.hpp"
 #include "graph/load.hpp"
 #include "kernel.hpp"
+#include "run/machine_code.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {
@@ -56,6 +57,85 @@ TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
       0u)
       << message;
   EXPECT_NE(message.find("identifier \"no_such_name\" is undefined"), std::string::npos) << message;
+}
+
+/// The smallest program that ptxas assembles wrongly (docs/hardware.md); with `guarded`, hints can be left out.
+std::string faulty(bool guarded) {
+  const std::string copy =
+      R"(    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(tile) + 4096 * (i & 3) + 16 * threadIdx.x),
+                 "l"(from + 4096ll * i + 16 * threadIdx.x), "l"(0x12f0000000000000));
+)";
+  const std::string plain = changed(changed(copy, ".L2::cache_hint", ""), R"(16, %2;")", R"(16;")");
+  return R"(extern "C" __global__ void k(const char* from, int n) {
+  extern __shared__ char tile[];
+  for (int i = 0; i < n; ++i)
+)" +
+         (guarded ? "#if defined(ZELLIGE_NO_CACHE_HINTS)\n" +
+                        changed(plain, R"(, "l"(0x12f0000000000000))", "") + "#else\n" + copy + "#endif\n"
+                  : copy) +
+         "}\n";
+}
+
+/// Whether this NVRTC has the fault.
+bool is_faulty(const Cache& cache) {
+  try {
+    compile_cubin(faulty(false), "sm_90a", cache);
+    return false;
+  } catch (const Fault&) {
+    return true;
+  }
+}
+
+TEST_F(Nvrtc, AFaultOfTheAssemblerIsCompiledAgainWithoutHintsAndNoted) {
+  if (!is_faulty(cache))
+    GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
+  const Cubin made = compile_cubin(faulty(true), "sm_90a", cache);
+  EXPECT_TRUE(odd_descriptors(made.bytes).empty());
+  EXPECT_TRUE(made.note.starts_with("kernel k: the LDGSTS at byte 0x")) << made.note;
+  const std::string end = fmt::format(
+      ": a known fault of NVRTC {} (docs/hardware.md); compiled again without cache hints", nvrtc_version());
+  EXPECT_TRUE(made.note.ends_with(end)) << made.note;
+  const Cubin again = compile_cubin(faulty(true), "sm_90a", cache);
+  EXPECT_TRUE(again.cached);
+  EXPECT_EQ(again.note, made.note);
+  EXPECT_EQ(again.bytes, made.bytes);
+}
+
+TEST_F(Nvrtc, AFaultOfTheAssemblerThatStaysIsNeverLaunched) {
+  if (!is_faulty(cache))
+    GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
+  const std::string message = message_of([&] { compile_cubin(faulty(false), "sm_90a", cache); });
+  EXPECT_TRUE(message.starts_with("kernel k: the LDGSTS at byte 0x")) << message;
+  EXPECT_TRUE(message.ends_with(
+      fmt::format(", also without cache hints: a known fault of NVRTC {} (docs/hardware.md), which "
+                  "ends in an illegal instruction on the GPU; the program is not launched",
+                  nvrtc_version())))
+      << message;
+  EXPECT_THROW(compile_cubin(faulty(false), "sm_90a", cache), Fault) << "and it is not kept";
+}
+
+// The rule: a copy with a policy goes to an address that cannot be split, whatever part of it the warp shares.
+TEST_F(Nvrtc, CopiesWithAPolicyNeedNoUniformAddress) {
+  for (const char* to : {"tile + 1024 * (i & 3) + 4 * threadIdx.x", "tile + 1024 * (i & 3)", "tile"})
+    for (const char* valid : {"", "valid, "})
+      for (const char* when : {"", "if (threadIdx.x == 0) ", "if (threadIdx.x < valid) "})
+        for (const char* threads : {"256", "1"})
+          for (const char* architecture : {"sm_80", "sm_90a"}) {
+            const std::string source = fmt::format(
+                "#include <zellige/atom/cp_async.hpp>\n"
+                "extern \"C\" __global__ void __launch_bounds__({}) k(const float* from, int n, unsigned "
+                "valid) {{\n"
+                "  extern __shared__ float tile[];\n"
+                "  for (int i = 0; i < n; ++i)\n"
+                "    {}zellige::cp_async_hint<16>({}, from + 1024ll * i + 4 * threadIdx.x, "
+                "{}zellige::CacheHint::evict_first);\n"
+                "}}\n",
+                threads, when, to, valid);
+            const Cubin made = compile_cubin(source, architecture, cache);
+            EXPECT_EQ(made.note, "") << source;
+            EXPECT_FALSE(descriptors(made.bytes).empty()) << source;
+          }
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ RunResult example() {
   r.buffer_size = 65536;
   r.counters = {{"mma", 12345678901ull}, {"barrier", 3}};
   r.findings = {"race on \"s\" at line 3\n"};
+  r.notes = {"kernel k0: compiled again"};
   r.compile_ms = 812.3456;
   r.run_ms = 1500;
   r.compile_cached = true;
@@ -48,6 +49,7 @@ TEST(Result, SurvivesItsJson) {
   EXPECT_EQ(back.tried[0].us, 8.5);
   EXPECT_EQ(back.scales, r.scales);
   EXPECT_EQ(back.findings, r.findings);
+  EXPECT_EQ(back.notes, r.notes);
   EXPECT_EQ(back.times.samples, r.times.samples);
   EXPECT_EQ(back.times.apart, r.times.apart);
   EXPECT_EQ(back.times.ordered, r.times.ordered);
@@ -105,7 +107,8 @@ TEST(Result, Summary) {
   RunResult r = example();
   EXPECT_EQ(summary(r),
             "gqa_bs1[3]             wrong     emulator sm_80  error nan  compile 0.81 s (cached)  run 1.50 s"
-            "  time 7.50 us (min 6.50, p90 9.00), 8.25 apart, 9.75 in order\n    Y0: not equal\n    1 "
+            "  time 7.50 us (min 6.50, p90 9.00), 8.25 apart, 9.75 in order\n    Y0: not equal\n    note: "
+            "kernel k0: compiled again\n    1 "
             "tilings measured: 8.50 us at "
             "best, 8.50 us of that which was expected to take least");
   EXPECT_EQ(summary({.file = "a.json", .target = "sm_90a", .on = "gpu", .reason = "no"}),

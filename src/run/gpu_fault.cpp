@@ -1,0 +1,78 @@
+#include "run/gpu_fault.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "graph/error.hpp"
+
+namespace zellige::run {
+namespace {
+
+struct End {
+  int status;
+  std::string_view words;
+};
+constexpr std::array ends = {
+    End{700, "an access to an illegal address"},
+    End{702, "a launch that took longer than this GPU allows"},
+    End{710, "a failed assertion"},
+    End{714, "an error of the call stack"},
+    End{715, "an illegal instruction"},
+    End{716, "an access to a misaligned address"},
+    End{717, "an access to an address of another memory"},
+    End{718, "an invalid program counter"},
+    End{719, "an exception"},
+};
+
+struct Launches {
+  std::mutex mutex;
+  std::string program, kernel;  // of the last
+  long since_wait = 0;
+};
+Launches& launches() {
+  static Launches all;
+  return all;
+}
+
+}  // namespace
+
+void record_launch(std::string_view program, std::string_view kernel) {
+  Launches& l = launches();
+  const std::lock_guard lock(l.mutex);
+  l.program = program, l.kernel = kernel;
+  ++l.since_wait;
+}
+
+void record_wait() {
+  Launches& l = launches();
+  const std::lock_guard lock(l.mutex);
+  l.since_wait = 0;
+}
+
+bool breaks_context(int status) {
+  return std::ranges::any_of(ends, [&](const End& e) { return e.status == status; });
+}
+
+std::string context_is_gone(int status, std::string_view name) {
+  const auto end = std::ranges::find(ends, status, &End::status);
+  const std::string_view words = end == ends.end() ? "an error" : end->words;
+  Launches& l = launches();
+  const std::lock_guard lock(l.mutex);
+  if (l.since_wait == 0)
+    return fmt::format(
+        "GPU: a kernel of this process that Zellige did not launch ended in {} ({}), and the process's GPU "
+        "context is gone with it; restart the process",
+        words, name);
+  std::string who = fmt::format("program {}, kernel {}", l.program, l.kernel), how;
+  if (l.since_wait == 2) who += " or the one launched before it";
+  if (l.since_wait > 2) who += fmt::format(" or one of the {} launched before it", l.since_wait - 1);
+  if (l.since_wait > 1) how = " (with CUDA_LAUNCH_BLOCKING=1 the message names the kernel)";
+  return fmt::format(
+      "{}: ended in {} on the GPU ({}), and this process's GPU context is gone with it; restart the "
+      "process{}, and please report this with the graph and its kernels, which `zellige run GRAPH --dump "
+      "FOLDER` writes (in Python, program.graph is the graph)",
+      who, words, name, how);
+}
+
+}  // namespace zellige::run

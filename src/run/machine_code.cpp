@@ -1,0 +1,118 @@
+#include "run/machine_code.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "graph/error.hpp"
+
+namespace zellige::run {
+namespace {
+
+/// An instruction that names a descriptor: the lowest 12 bits of its 128, where the register's number begins, and what is added to
+/// it.
+struct Form {
+  std::string_view name;
+  unsigned opcode;
+  int bit;
+  int add = 0;
+};
+
+// The last LDGSTS has a shared-memory address with a uniform part: one field gives the register of that part, and the descriptor
+// begins in the next.
+constexpr std::array forms = {
+    Form{"LD", 0x980, 32},        Form{"LDG", 0x981, 32},      Form{"ST", 0x985, 64},
+    Form{"STG", 0x986, 64},       Form{"RED", 0x98e, 64},      Form{"ATOMG", 0x9a3, 64},
+    Form{"REDG", 0x9a6, 64},      Form{"ATOMG", 0x9a8, 64},    Form{"LDGSTS", 0xfae, 64},
+    Form{"LDGSTS", 0xdae, 64, 1}, Form{"UTMALDG", 0x3b4, 40},  Form{"UTMALDG", 0x5b4, 40},
+    Form{"UTMASTG", 0x3b5, 40},   Form{"UTMAREDG", 0x3b6, 40}, Form{"UBLKCP", 0x3ba, 40},
+    Form{"UBLKRED", 0x3bb, 40},   Form{"UBLKPF", 0x3bc, 40},
+};
+constexpr unsigned no_register = 63;  // URZ
+constexpr std::size_t instruction_bytes = 16;
+
+template <class T>
+T read(std::string_view bytes, std::uint64_t at) {
+  if (at > bytes.size() || bytes.size() - at < sizeof(T))
+    fail("cubin: its headers name byte {}, and it has {}", at + sizeof(T), bytes.size());
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+struct Section {
+  std::uint32_t name = 0;
+  std::string_view bytes;
+};
+
+/// The sections of a 64-bit ELF file; the first that has the names, too.
+std::vector<Section> sections(std::string_view elf, std::size_t& names) {
+  if (!elf.starts_with("\177ELF\2"))
+    fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
+  const auto table = read<std::uint64_t>(elf, 0x28);
+  const auto each = read<std::uint16_t>(elf, 0x3a), count = read<std::uint16_t>(elf, 0x3c);
+  names = read<std::uint16_t>(elf, 0x3e);
+  constexpr std::uint32_t without_bytes = 8;  // SHT_NOBITS
+  std::vector<Section> all;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = table + i * each;
+    Section& s = all.emplace_back();
+    s.name = read<std::uint32_t>(elf, at);
+    const auto type = read<std::uint32_t>(elf, at + 4);
+    const auto offset = read<std::uint64_t>(elf, at + 0x18), size = read<std::uint64_t>(elf, at + 0x20);
+    if (type == without_bytes) continue;
+    if (offset > elf.size() || size > elf.size() - offset)
+      fail("cubin: section {} ends at byte {}, and the file has {}", i, offset + size, elf.size());
+    s.bytes = elf.substr(offset, size);
+  }
+  if (names >= all.size()) fail("cubin: has {} sections, and their names lie in section {}", count, names);
+  return all;
+}
+
+/// Calls f(kernel, offset, form, register) for each descriptor that is named.
+template <class F>
+void for_each_descriptor(std::string_view cubin, F f) {
+  std::size_t names = 0;
+  const std::vector<Section> all = sections(cubin, names);
+  for (const Section& s : all) {
+    const std::string_view from =
+        all[names].bytes.substr(std::min<std::size_t>(s.name, all[names].bytes.size()));
+    const std::string_view name = from.substr(0, from.find('\0'));
+    constexpr std::string_view text = ".text.";
+    if (!name.starts_with(text)) continue;
+    for (std::size_t at = 0; at + instruction_bytes <= s.bytes.size(); at += instruction_bytes) {
+      const auto opcode = read<std::uint16_t>(s.bytes, at) & 0xfffu;
+      for (const Form& form : forms) {
+        if (form.opcode != opcode) continue;
+        const unsigned number =
+            static_cast<unsigned char>(s.bytes[at + static_cast<std::size_t>(form.bit / 8)]) & 63u;
+        if (number != no_register) f(name.substr(text.size()), at, form, static_cast<int>(number) + form.add);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Descriptor> descriptors(std::string_view cubin) {
+  std::vector<Descriptor> found;
+  for_each_descriptor(cubin, [&](std::string_view kernel, std::size_t at, const Form& form, int number) {
+    found.push_back({std::string(kernel), static_cast<std::int64_t>(at), form.name, number});
+  });
+  return found;
+}
+
+std::vector<Descriptor> odd_descriptors(std::string_view cubin) {
+  std::vector<Descriptor> found;
+  for_each_descriptor(cubin, [&](std::string_view kernel, std::size_t at, const Form& form, int number) {
+    if (number % 2 != 0)
+      found.push_back({std::string(kernel), static_cast<std::int64_t>(at), form.name, number});
+  });
+  return found;
+}
+
+std::string to_string(const Descriptor& d) {
+  return fmt::format("kernel {}: the {} at byte {:#x} takes its descriptor from UR{}", d.kernel,
+                     d.instruction, d.offset, d.uniform_register);
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,36 @@
+// Reads the machine code of a cubin for a fault of the assembler ptxas that ends a kernel in an illegal instruction
+// (docs/hardware.md): a cache policy that lies in an odd uniform register.
+//
+//   for (const Descriptor& d : odd_descriptors(cubin)) fmt::print("{}\n", to_string(d));
+//   // kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1
+//
+// Every load, store and copy of global memory names a descriptor, 64 bits in a pair of uniform registers that begins at an even one.
+// The words of an instruction that hold it are the same from sm_80 to sm_120 (checked against nvdisasm by
+// tests/run/machine_code_test.cpp), so neither a disassembler nor a GPU is needed.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige::run {
+
+/// A descriptor as an instruction names it.
+struct Descriptor {
+  std::string kernel;
+  std::int64_t offset = 0;       // of the instruction, in bytes from the kernel's start
+  std::string_view instruction;  // LDGSTS, LDG, ...
+  int uniform_register = 0;      // where the descriptor begins
+};
+
+/// All that a cubin names, in the order of the file; also of an instruction that may name one and does not, as UR0 or another even
+/// register. Throws Error if the bytes are no cubin of whole sections.
+std::vector<Descriptor> descriptors(std::string_view cubin);
+
+/// Those in odd registers.
+std::vector<Descriptor> odd_descriptors(std::string_view cubin);
+
+/// "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1"
+std::string to_string(const Descriptor&);
+
+}  // namespace zellige::run

@@ -1,0 +1,139 @@
+#include "run/machine_code.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "failing.hpp"
+#include "run/nvrtc.hpp"
+
+namespace zellige::run {
+namespace {
+
+/// A line of tests/run/data/descriptors.tsv: an instruction's 128 bits, and the register that nvdisasm prints.
+struct Line {
+  std::string architecture, text;
+  std::uint64_t lower = 0, upper = 0;
+  int uniform_register = -1;  // -1: it names none
+};
+
+std::vector<Line> lines() {
+  std::ifstream file(ZELLIGE_SOURCE_DIR "/tests/run/data/descriptors.tsv");
+  std::vector<Line> all;
+  for (std::string row; std::getline(file, row);) {
+    if (row.starts_with('#')) continue;
+    std::istringstream fields(row);
+    Line line;
+    std::string lower, upper, number;
+    for (std::string* field : {&line.architecture, &lower, &upper, &number, &line.text})
+      std::getline(fields, *field, '\t');
+    line.lower = std::stoull(lower, nullptr, 16), line.upper = std::stoull(upper, nullptr, 16);
+    if (number != "-") line.uniform_register = std::stoi(number);
+    all.push_back(line);
+  }
+  return all;
+}
+
+template <class T>
+void put(std::string& bytes, std::size_t at, T value) {
+  if (bytes.size() < at + sizeof(T)) bytes.resize(at + sizeof(T));
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+/// A cubin of one kernel k with this machine code, as ELF has it: a header, the sections' names, the code, and their table.
+std::string cubin_of(const std::string& code) {
+  const std::string names = std::string("\0.shstrtab\0.text.k\0", 19);
+  std::string elf(64, '\0');
+  elf.replace(0, 5, "\177ELF\2");
+  const std::size_t names_at = elf.size();
+  elf += names;
+  elf.resize(128);
+  const std::size_t code_at = elf.size();
+  elf += code;
+  const std::size_t table = elf.size();
+  put<std::uint64_t>(elf, 0x28, table);
+  put<std::uint16_t>(elf, 0x3a, 64);
+  put<std::uint16_t>(elf, 0x3c, 3);
+  put<std::uint16_t>(elf, 0x3e, 1);
+  elf.resize(table + 3 * 64);
+  const auto section = [&](int i, std::uint32_t name, std::uint64_t at, std::uint64_t size) {
+    const std::size_t to = table + static_cast<std::size_t>(i) * 64;
+    put<std::uint32_t>(elf, to, name), put<std::uint32_t>(elf, to + 4, 1);
+    put<std::uint64_t>(elf, to + 0x18, at), put<std::uint64_t>(elf, to + 0x20, size);
+  };
+  section(1, 1, names_at, names.size());
+  section(2, 11, code_at, code.size());
+  return elf;
+}
+
+std::string code_of(const Line& line) {
+  std::string code;
+  put(code, 0, line.lower), put(code, 8, line.upper);
+  return code;
+}
+
+TEST(MachineCode, DescriptorsAreReadAsNvdisasmPrintsThem) {
+  const std::vector<Line> all = lines();
+  ASSERT_GE(all.size(), 80u);
+  std::map<std::string, int> named;
+  for (const Line& line : all) {
+    const std::vector<Descriptor> found = descriptors(cubin_of(code_of(line)));
+    if (line.uniform_register >= 0) {
+      ASSERT_EQ(found.size(), 1u) << line.architecture << ": " << line.text;
+      EXPECT_EQ(found[0].uniform_register, line.uniform_register) << line.architecture << ": " << line.text;
+      EXPECT_NE(line.text.find(found[0].instruction), line.text.npos) << line.text;
+      ++named[line.architecture];
+    }
+    EXPECT_EQ(odd_descriptors(cubin_of(code_of(line))).size(), line.uniform_register % 2 == 1 ? 1u : 0u)
+        << line.architecture << ": " << line.text;
+  }
+  for (const char* architecture : {"sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"})
+    EXPECT_GE(named[architecture], 4) << architecture;
+}
+
+TEST(MachineCode, AnOddDescriptorIsFoundByKernelAndOffset) {
+  std::string code;
+  for (const Line& line : lines())
+    if (line.architecture == "sm_90a") code += code_of(line);
+  const std::vector<Descriptor> odd = odd_descriptors(cubin_of(code));
+  ASSERT_FALSE(odd.empty());
+  EXPECT_EQ(odd[0].kernel, "k");
+  EXPECT_EQ(odd[0].instruction, "LDGSTS");
+  EXPECT_EQ(code.substr(static_cast<std::size_t>(odd[0].offset), 2), std::string("\xae\x7d"));
+  EXPECT_EQ(to_string({"linear_k0", 0x280, "LDGSTS", 1}),
+            "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1");
+}
+
+TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
+  EXPECT_EQ(message_of([] { descriptors("no ELF"); }),
+            "cubin: expected a 64-bit ELF file, found 6 other bytes");
+  const std::string whole = cubin_of(code_of(lines()[0]));
+  EXPECT_EQ(
+      message_of([&] { descriptors(whole.substr(0, whole.size() - 64)); }),
+      fmt::format("cubin: its headers name byte {}, and it has {}", whole.size() - 60, whole.size() - 64));
+  std::string past = whole;
+  put<std::uint64_t>(past, whole.size() - 64 + 0x20, 4096);
+  EXPECT_EQ(message_of([&] { descriptors(past); }),
+            fmt::format("cubin: section 2 ends at byte {}, and the file has {}", 128 + 4096, past.size()));
+  for (std::size_t bytes = 0; bytes < whole.size() - 24; ++bytes)  // never past the end
+    EXPECT_THROW(descriptors(whole.substr(0, bytes)), Error) << bytes;
+}
+
+TEST(MachineCode, AProgramWithAnOddDescriptorIsNotLaunched) {
+  for (const Line& line : lines())
+    if (line.uniform_register % 2 == 1 && line.architecture == "sm_90a") {
+      EXPECT_EQ(
+          message_of([&] { require_even_descriptors(cubin_of(code_of(line)), "linear"); }),
+          fmt::format(
+              "program linear: its machine code would end in an illegal instruction on the GPU, so it is not "
+              "launched: kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR{} (a known fault of "
+              "the "
+              "assembler ptxas, docs/hardware.md); compile the program again, with this version of Zellige",
+              line.uniform_register));
+      EXPECT_THROW(require_even_descriptors(cubin_of(code_of(line)), "linear"), Fault);
+    }
+}
+
+}  // namespace
+}  // namespace zellige::run

@@ -1,0 +1,69 @@
+// The machine code of the tree's own kernels: no descriptor in an odd register (docs/hardware.md). Random ones: zellige_random
+// --machine-code.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "emit/emit.hpp"
+#include "folder.hpp"
+#include "fuse/custom.hpp"
+#include "graph/load.hpp"
+#include "run/files.hpp"
+#include "run/machine_code.hpp"
+#include "run/nvrtc.hpp"
+#include "target/target.hpp"
+
+namespace zellige::run {
+namespace {
+
+std::vector<std::filesystem::path> files(const std::string& folder, const std::string& ending) {
+  std::vector<std::filesystem::path> all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(ZELLIGE_SOURCE_DIR "/" + folder))
+    if (entry.path().extension() == ending) all.push_back(entry.path());
+  std::ranges::sort(all);
+  return all;
+}
+
+TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
+  try {
+    nvrtc_version();
+  } catch (const Error& e) {
+    GTEST_SKIP() << e.what();
+  }
+  const Folder folder;
+  const Cache cache(folder.path);
+  std::size_t kernels = 0, named = 0;
+  for (const std::filesystem::path& file : files("examples", ".json"))
+    for (const graph::KernelGraph& g : graph::load(file.string()))
+      for (const char* target : {"sm_80", "sm_90a"}) {
+        plan::Wishes wishes;
+        const target::Target& t = target::find(target);
+        const emit::Program p = emit::transpile(fuse::as_wished(g, t, true, wishes).graph, t, wishes);
+        const Cubin made = compile_cubin(p.source, target, cache);
+        EXPECT_EQ(made.note, "") << file << " for " << target;
+        kernels += p.manifest.kernels.size(), named += descriptors(made.bytes).size();
+      }
+  EXPECT_GT(kernels, 50u);
+  EXPECT_GT(named, 50 * kernels / 10) << "the code was not read";
+}
+
+TEST(MachineCode, KernelsWrittenByHandHaveNoOddDescriptor) {
+  const std::string nvcc = ZELLIGE_NVCC;
+  if (nvcc.empty()) GTEST_SKIP() << "there is no nvcc";
+  const Folder folder;
+  const std::string cubin = (folder.path / "kernels.cubin").string();
+  for (const std::filesystem::path& file : files("bench/kernels", ".cu")) {
+    const std::string command = fmt::format(
+        "'{}' -std=c++20 -gencode arch=compute_90a,code=sm_90a -cubin -I '{}/include' -o '{}' '{}' >'{}.log' "
+        "2>&1",
+        nvcc, ZELLIGE_SOURCE_DIR, cubin, file.string(), cubin);
+    ASSERT_EQ(std::system(command.c_str()), 0) << read_whole(cubin + ".log");
+    const std::string bytes = read_whole(cubin);
+    EXPECT_FALSE(descriptors(bytes).empty()) << file;
+    for (const Descriptor& d : odd_descriptors(bytes)) ADD_FAILURE() << file << ": " << to_string(d);
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
