@@ -92,7 +92,7 @@ _SIGNATURES = {
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 2
+_API_VERSION = 3
 _library = None
 
 
@@ -182,7 +182,7 @@ class Graph:
         return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
 
 
-TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6}
+TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7}
 ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 

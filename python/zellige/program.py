@@ -56,6 +56,7 @@ class Program:
     inputs, outputs: TensorInfo of each, in order.
     source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/manifest.md's, as a dict.
     plan: what each pass decided, in words.  price: microseconds that it is expected to take.
+    notes: what was done when it was compiled for a GPU and changes no result (compiled again without cache hints); empty before.
     graph: what the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory beside the tensors.
     """
 
@@ -107,6 +108,10 @@ class Program:
     @property
     def target(self) -> str:
         return self._native.text("target")
+
+    @property
+    def notes(self) -> list:
+        return self._native.text("notes").splitlines()
 
     @property
     def price(self) -> float:

@@ -39,6 +39,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
         lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
+        lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
         return "\n".join(lines)
 

@@ -26,15 +26,25 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
   run::check(emitted_.manifest);
 }
 
+// A mutex and no std::call_once: an exception that leaves call_once passes glibc's pthread_once, whose unwinding aborts the process
+// where libgcc is linked statically, as it is here.
 Launcher& Program::launcher() {
-  std::call_once(compiled_, [&] {
+  const std::lock_guard lock(compiling_);
+  if (!launcher_) {
     const emit::Manifest& m = emitted_.manifest;
-    launcher_ = std::make_unique<Launcher>(
-        m, loaded_.bytes.empty()
-               ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
-               : loaded_);
-  });
+    run::Cubin cubin =
+        loaded_.bytes.empty()
+            ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
+            : loaded_;
+    notes_ = cubin.note;
+    launcher_ = std::make_unique<Launcher>(m, std::move(cubin));
+  }
   return *launcher_;
+}
+
+std::string Program::notes() const {
+  const std::lock_guard lock(compiling_);
+  return notes_;
 }
 
 void Program::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {

@@ -23,7 +23,8 @@ class Program {
 
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
-  double time() const;  // microseconds, on the standard device
+  double time() const;        // microseconds, on the standard device
+  std::string notes() const;  // of compiling for the GPU; "" before the first launch
 
  private:
   const emit::TensorPlace& place(int i) const {
@@ -37,8 +38,9 @@ class Program {
   const emit::Program emitted_;
   const run::Cubin loaded_;  // empty where the text is compiled here
   const Signature signature_;
-  std::once_flag compiled_;
-  std::unique_ptr<Launcher> launcher_;
+  mutable std::mutex compiling_;
+  std::unique_ptr<Launcher> launcher_;  // once it is compiled; with notes_ under the mutex
+  std::string notes_;
 };
 
 }  // namespace zellige::api

@@ -39,8 +39,9 @@ Options options(const zellige_options& o) {
   return made;
 }
 
-std::string text_of(const emit::Program& p, zellige_text which) {
-  if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET)
+std::string text_of(const Program& program, zellige_text which) {
+  const emit::Program& p = program.emitted();
+  if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES)
     fail("program {}: was loaded by its manifest, which has neither text nor plan", p.manifest.name);
   switch (which) {
     case ZELLIGE_SOURCE:
@@ -57,8 +58,10 @@ std::string text_of(const emit::Program& p, zellige_text which) {
       return graph::to_json(p.graph);
     case ZELLIGE_TARGET:
       return p.manifest.target;
+    case ZELLIGE_NOTES:
+      return program.notes();
   }
-  fail("zellige_program_text: expected 0 to 6, found {}", static_cast<int>(which));
+  fail("zellige_program_text: expected 0 to 7, found {}", static_cast<int>(which));
 }
 
 zellige_tensor_info info(const zellige_program* p, bool input, int index) {
@@ -116,6 +119,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
     if (!text.starts_with("\177ELF"))
       fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, bytes);
     emit::Manifest m = emit::parse_manifest(manifest, name);
+    run::require_even_descriptors(text, m.name);
     const run::Cubin compiled{.bytes = text, .architecture = m.target};
     *made = new zellige_program{Program(std::move(m), compiled)};
   });
@@ -128,7 +132,7 @@ zellige_status zellige_cubin(const char* source, const char* target, char** cubi
 }
 void zellige_program_free(zellige_program* p) { delete p; }
 zellige_status zellige_program_text(const zellige_program* p, zellige_text which, char** text) {
-  return guarded([&] { *text = text_copy(text_of(p->program.emitted(), which)); });
+  return guarded([&] { *text = text_copy(text_of(p->program, which)); });
 }
 double zellige_program_price(const zellige_program* p) { return p->program.emitted().price.us; }
 int64_t zellige_program_workspace(const zellige_program* p) {

@@ -1,5 +1,6 @@
 #include "fake_gpu.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -31,6 +32,23 @@ struct Configuration {
   unsigned count;
 };
 
+/// An ELF file of a kernel k with one instruction: a copy, and where the fake is faulty the descriptor of it in UR1.
+std::string cubin() {
+  std::string elf(400, '\0');
+  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
+    std::memcpy(&elf[at], &value, bytes);
+  };
+  elf.replace(0, 5, "\177ELF\2");
+  elf.replace(0x40, 18, std::string("\0.shstrtab\0.text.k", 18));
+  put(0x60, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae, 8), put(0x68, 0x0001f00008141d40, 8);
+  constexpr std::size_t table = 0x80;
+  put(0x28, table, 8), put(0x3a, 64, 2), put(0x3c, 3, 2), put(0x3e, 1, 2);
+  for (const auto& [i, name, at, size] : {std::array<std::uint64_t, 4>{1, 1, 0x40, 19}, {2, 11, 0x60, 16}})
+    put(table + i * 64, name, 4), put(table + i * 64 + 4, 1, 4), put(table + i * 64 + 0x18, at, 8),
+        put(table + i * 64 + 0x20, size, 8);
+  return elf;
+}
+
 int launched(void* function, unsigned grid, unsigned block, void* stream, bool early, void** arguments) {
   const std::lock_guard lock(mutex);
   if (static_cast<Module*>(function)->context != current) gpu.wrong.push_back("a kernel of another context");
@@ -38,13 +56,17 @@ int launched(void* function, unsigned grid, unsigned block, void* stream, bool e
   for (unsigned i = 0; i < gpu.arguments_per_kernel; ++i)
     l.arguments.push_back(*static_cast<std::uint64_t*>(arguments[i]));
   gpu.launches.push_back(std::move(l));
-  return 0;
+  return gpu.launch_status;
 }
 
 }  // namespace
 
 extern "C" {
 FakeGpu* fake_gpu() { return &gpu; }
+const std::string* fake_cubin() {
+  static std::string bytes;
+  return bytes = cubin(), &bytes;
+}
 
 int cuInit(unsigned) { return 0; }
 int cuDriverGetVersion(int* v) { return *v = 13000, 0; }
@@ -134,6 +156,6 @@ int nvrtcDestroyProgram(void**) { return 0; }
 int nvrtcCompileProgram(void*, int, const char* const*) { return 0; }
 int nvrtcGetProgramLogSize(void*, std::size_t* n) { return *n = 0, 0; }
 int nvrtcGetProgramLog(void*, char*) { return 0; }
-int nvrtcGetCUBINSize(void*, std::size_t* n) { return *n = 8, 0; }
-int nvrtcGetCUBIN(void*, char* to) { return std::memset(to, 0, 8), 0; }
+int nvrtcGetCUBINSize(void*, std::size_t* n) { return *n = cubin().size(), 0; }
+int nvrtcGetCUBIN(void*, char* to) { return std::memcpy(to, cubin().data(), cubin().size()), 0; }
 }

@@ -21,5 +21,9 @@ struct FakeGpu {
   std::vector<std::string> wrong;     // what a driver would refuse
   bool gone = false;                  // as at the end of a process
   unsigned arguments_per_kernel = 2;  // to be read of a launch
+  int launch_status = 0;              // what a launch gives
+  bool faulty = false;                // NVRTC gives machine code with a descriptor in an odd register
 };
 extern "C" FakeGpu* fake_gpu();
+/// What the fake NVRTC compiles, until the next call.
+extern "C" const std::string* fake_cubin();

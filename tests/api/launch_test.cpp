@@ -26,6 +26,7 @@ F* driver(const char* name) {
   return reinterpret_cast<F*>(dlsym(library, name));
 }
 FakeGpu& gpu() { return *driver<FakeGpu*()>("fake_gpu")(); }
+std::string compiled() { return *driver<const std::string*()>("fake_cubin")(); }
 void set_context(void* context) { driver<int(void*)>("cuCtxSetCurrent")(context); }
 void* context() {
   void* now = nullptr;
@@ -73,6 +74,35 @@ TEST_F(Launch, PassesAddressesAndStreamOn) {
   EXPECT_EQ(
       why([&] { program.launch({address(0x1008)}, {address(0x2000)}, nullptr); }),
       "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 past one");
+}
+
+TEST_F(Launch, AFaultOfTheAssemblerIsNeverLaunchedAndEndsNoProcess) {
+  gpu().faulty = true;
+  const std::string other =
+      R"({"zellige_graph": 1, "name": "never_sound", "inputs": [{"name": "X", "dtype": "f16", "shape": [8]}],
+    "operators": [{"op": "exp", "inputs": ["X"], "outputs": ["Y"]}], "outputs": ["Y"]})";
+  Program program(Graph::from_json(other), {ZELLIGE_ON_AUTO});
+  EXPECT_EQ(program.text(ZELLIGE_NOTES), "");
+  const std::string message =
+      "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1, also without cache hints: a known "
+      "fault of NVRTC 13.0 "
+      "(docs/hardware.md), which ends in an illegal instruction on the GPU; the program is not launched";
+  for (int again = 0; again < 2; ++again)
+    EXPECT_EQ(why([&] { program.launch({address(0x1000)}, {address(0x2000)}, nullptr); }), message);
+  EXPECT_EQ(gpu().launches.size(), 0u);
+}
+
+TEST_F(Launch, ABrokenContextNamesProgramAndKernel) {
+  Program program(Graph::from_json(scaled), {ZELLIGE_ON_GPU});
+  gpu().launch_status = 715;
+  const std::string message = why([&] { program.launch({address(0x1000)}, {address(0x2000)}, nullptr); });
+  EXPECT_TRUE(message.starts_with("program scaled, kernel scaled_k0")) << message;
+  EXPECT_NE(message.find("ended in an illegal instruction on the GPU (FAKE), and this process's GPU context "
+                         "is gone with it; "
+                         "restart the process"),
+            message.npos)
+      << message;
+  EXPECT_NE(message.find("`zellige run GRAPH --dump FOLDER`"), message.npos) << message;
 }
 
 TEST_F(Launch, GoesToTheTensorsGpuAndLeavesTheContext) {
@@ -172,7 +202,7 @@ struct Written : Launch {
 
 TEST_F(Written, ProgramsAreLoadedByTheirManifests) {
   const std::string path = file("given.manifest.json", manifest);
-  file("given.cubin", "\177ELF and so on");
+  file("given.cubin", compiled());
   gpu().arguments_per_kernel = 3;
   Program program = Program::load(path);
   EXPECT_EQ(program.text(ZELLIGE_TARGET), "sm_90a");
@@ -198,8 +228,25 @@ TEST_F(Written, ProgramsAreLoadedByTheirManifests) {
             "program given: was loaded by its manifest; only what is compiled here from a graph is timed");
 }
 
+TEST_F(Written, MachineCodeWithAFaultOrHalfOfItIsNotLoaded) {
+  const std::string path = file("given.manifest.json", manifest);
+  const std::string whole = compiled();
+  file("given.cubin", whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(
+      why([&] { Program::load(path); }),
+      "program given: its machine code cannot be read: cubin: its headers name byte 224, and it has 200");
+  gpu().faulty = true;
+  file("given.cubin", compiled());
+  EXPECT_EQ(
+      why([&] { Program::load(path); }),
+      "program given: its machine code would end in an illegal instruction on the GPU, so it is not "
+      "launched: "
+      "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1 (a known fault of the assembler ptxas, "
+      "docs/hardware.md); compile the program again, with this version of Zellige");
+}
+
 TEST_F(Written, WhatIsWrongWithAManifestIsSaid) {
-  file("given.cubin", "\177ELF and so on");
+  file("given.cubin", compiled());
   const auto said = [&](const std::string& from, const std::string& to) {
     std::string text = manifest;
     text.replace(text.find(from), from.size(), to);
