@@ -3,7 +3,7 @@
 # 1. every graph on the GPU, with its own tiles, and planned for sm_80; 2. the first of these on the emulator; 3. their arrays compared;
 # 4. compute-sanitizer on the first graph of each file and on products whose lines begin anywhere; 5. the emitted host entry under nvcc,
 # captured in a CUDA graph; 6. the Python package on torch's tensors; 7. each operator, attention and every cast beside PyTorch's; 8. what was
-# compiled ahead of time, launched by a server's threads; 9. parts of other models at their sizes, and 500 random graphs, from plain math.
+# compiled ahead of time, launched by a server's threads; 9. parts of other models at their sizes, and 500 random graphs, from plain math; 10. the soak.
 set -uo pipefail
 zellige=$1 graphs=$2 out=$3 sanitizers=${4:-memcheck racecheck initcheck synccheck}
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -58,5 +58,6 @@ tail -1 "$out/parts.txt"
 { echo "["; for seed in $(seq 500); do [ "$seed" = 1 ] || echo ","; "$build/zellige_random" --plain --print "$seed"; done; echo "]"; } >"$work/random.json" &&
   "$zellige" run "$work/random.json" --all --on gpu --target sm_90a --force --json "$out/random.jsonl" >"$out/random.txt" 2>&1 || failed=1
 tail -1 "$out/random.txt"
+"$here/tests/gpu/soak.sh" "$build/zellige_random" 2000 1 "$out/soak" || failed=1
 [ $failed = 0 ] && echo "GPU tests: all passed" || echo "GPU tests: some failed"
 exit $failed

@@ -20,6 +20,9 @@ graph::KernelGraph random_chain(std::uint64_t seed);
 /// Operators of the kernel level alone.
 graph::KernelGraph random_plain(std::uint64_t seed);
 
+/// A product of 1 to 77 rows, any K and N, of any dtype, with what models put behind it.
+graph::KernelGraph random_product(std::uint64_t seed);
+
 /// What a set of graphs exercises.
 struct Coverage {
   int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0,
