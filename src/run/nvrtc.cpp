@@ -54,7 +54,8 @@ const Nvrtc& nvrtc() {
     library.bind(t.cubin, "nvrtcGetCUBIN");
     int major = 0, minor = 0;
     t.version(&major, &minor);
-    if (major < 12) fail("{}: is NVRTC {}.{}; 12.0 or newer is needed", library.path(), major, minor);
+    if (major < 12 || (major == 12 && minor < 3))  // before, it lacks __builtin_bit_cast
+      fail("{}: is NVRTC {}.{}; 12.3 or newer is needed", library.path(), major, minor);
     t.version_text = fmt::format("{}.{}", major, minor);
     return t;
   }();
@@ -113,7 +114,7 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
 
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
   // A program's kernels are optimized side by side, on as many threads as the machine has; the number of
-  // threads changes nothing in what is made. Every NVRTC from 12.0 on takes the option.
+  // threads changes nothing in what is made. Every NVRTC from 12.3 on takes the option.
   std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
                                       "-lineinfo", "-default-device", "--split-compile=0"};
   Key key;
