@@ -128,9 +128,9 @@ typedef enum zellige_text {
   ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
   ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */
   ZELLIGE_TARGET = 6,
-  ZELLIGE_NOTES =
-      7 /* what was done when it was compiled for the GPU and changes no result, a line each: compiled again without cache
-                     * hints; "" before its first launch. Since version 3. */
+  /* What was done when it was compiled for the GPU and changes no result, a line each: compiled again without cache hints. "" before
+   * its first launch. Since version 3. */
+  ZELLIGE_NOTES = 7
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
                                                    char** text);

@@ -1,5 +1,6 @@
 #include "run/machine_code.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -27,7 +28,7 @@ constexpr std::array forms = {
     Form{"UTMASTG", 0x3b5, 40},   Form{"UTMAREDG", 0x3b6, 40}, Form{"UBLKCP", 0x3ba, 40},
     Form{"UBLKRED", 0x3bb, 40},   Form{"UBLKPF", 0x3bc, 40},
 };
-constexpr unsigned no_register = 63;  // URZ
+constexpr int no_register = 63;  // URZ
 constexpr std::size_t instruction_bytes = 16;
 
 template <class T>
@@ -68,9 +69,10 @@ std::vector<Section> sections(std::string_view elf, std::size_t& names) {
   return all;
 }
 
-/// Calls f(kernel, offset, form, register) for each descriptor that is named.
-template <class F>
-void for_each_descriptor(std::string_view cubin, F f) {
+}  // namespace
+
+std::vector<Descriptor> descriptors(std::string_view cubin) {
+  std::vector<Descriptor> found;
   std::size_t names = 0;
   const std::vector<Section> all = sections(cubin, names);
   for (const Section& s : all) {
@@ -80,33 +82,20 @@ void for_each_descriptor(std::string_view cubin, F f) {
     constexpr std::string_view text = ".text.";
     if (!name.starts_with(text)) continue;
     for (std::size_t at = 0; at + instruction_bytes <= s.bytes.size(); at += instruction_bytes) {
-      const auto opcode = read<std::uint16_t>(s.bytes, at) & 0xfffu;
-      for (const Form& form : forms) {
-        if (form.opcode != opcode) continue;
-        const unsigned number =
-            static_cast<unsigned char>(s.bytes[at + static_cast<std::size_t>(form.bit / 8)]) & 63u;
-        if (number != no_register) f(name.substr(text.size()), at, form, static_cast<int>(number) + form.add);
-      }
+      const auto form = std::ranges::find(forms, read<std::uint16_t>(s.bytes, at) & 0xfffu, &Form::opcode);
+      if (form == forms.end()) continue;
+      const int number = s.bytes[at + static_cast<std::size_t>(form->bit / 8)] & 63;
+      if (number == no_register) continue;
+      found.push_back({std::string(name.substr(text.size())), static_cast<std::int64_t>(at), form->name,
+                       number + form->add});
     }
   }
-}
-
-}  // namespace
-
-std::vector<Descriptor> descriptors(std::string_view cubin) {
-  std::vector<Descriptor> found;
-  for_each_descriptor(cubin, [&](std::string_view kernel, std::size_t at, const Form& form, int number) {
-    found.push_back({std::string(kernel), static_cast<std::int64_t>(at), form.name, number});
-  });
   return found;
 }
 
 std::vector<Descriptor> odd_descriptors(std::string_view cubin) {
-  std::vector<Descriptor> found;
-  for_each_descriptor(cubin, [&](std::string_view kernel, std::size_t at, const Form& form, int number) {
-    if (number % 2 != 0)
-      found.push_back({std::string(kernel), static_cast<std::int64_t>(at), form.name, number});
-  });
+  std::vector<Descriptor> found = descriptors(cubin);
+  std::erase_if(found, [](const Descriptor& d) { return d.uniform_register % 2 == 0; });
   return found;
 }
 

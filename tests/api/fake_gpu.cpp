@@ -1,10 +1,11 @@
 #include "fake_gpu.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+
+#include "../run/cubin.hpp"
 
 namespace {
 
@@ -32,21 +33,12 @@ struct Configuration {
   unsigned count;
 };
 
-/// An ELF file of a kernel k with one instruction: a copy, and where the fake is faulty the descriptor of it in UR1.
+/// Of a kernel k with one instruction: a copy, and where the fake is faulty the descriptor of it in UR1.
 std::string cubin() {
-  std::string elf(400, '\0');
-  const auto put = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
-    std::memcpy(&elf[at], &value, bytes);
-  };
-  elf.replace(0, 5, "\177ELF\2");
-  elf.replace(0x40, 18, std::string("\0.shstrtab\0.text.k", 18));
-  put(0x60, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae, 8), put(0x68, 0x0001f00008141d40, 8);
-  constexpr std::size_t table = 0x80;
-  put(0x28, table, 8), put(0x3a, 64, 2), put(0x3c, 3, 2), put(0x3e, 1, 2);
-  for (const auto& [i, name, at, size] : {std::array<std::uint64_t, 4>{1, 1, 0x40, 19}, {2, 11, 0x60, 16}})
-    put(table + i * 64, name, 4), put(table + i * 64 + 4, 1, 4), put(table + i * 64 + 0x18, at, 8),
-        put(table + i * 64 + 0x20, size, 8);
-  return elf;
+  std::string code;
+  put<std::uint64_t>(code, 0, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae);
+  put<std::uint64_t>(code, 8, 0x0001f00008141d40);
+  return cubin_of(code);
 }
 
 int launched(void* function, unsigned grid, unsigned block, void* stream, bool early, void** arguments) {

@@ -234,7 +234,7 @@ TEST_F(Written, MachineCodeWithAFaultOrHalfOfItIsNotLoaded) {
   file("given.cubin", whole.substr(0, whole.size() / 2));
   EXPECT_EQ(
       why([&] { Program::load(path); }),
-      "program given: its machine code cannot be read: cubin: its headers name byte 224, and it has 200");
+      "program given: its machine code cannot be read: cubin: its headers name byte 176, and it has 168");
   gpu().faulty = true;
   file("given.cubin", compiled());
   EXPECT_EQ(

@@ -2,7 +2,6 @@
 // --machine-code.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "emit/emit.hpp"
@@ -12,6 +11,7 @@
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
+#include "run/process.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {
@@ -54,11 +54,10 @@ TEST(MachineCode, KernelsWrittenByHandHaveNoOddDescriptor) {
   const Folder folder;
   const std::string cubin = (folder.path / "kernels.cubin").string();
   for (const std::filesystem::path& file : files("bench/kernels", ".cu")) {
-    const std::string command = fmt::format(
-        "'{}' -std=c++20 -gencode arch=compute_90a,code=sm_90a -cubin -I '{}/include' -o '{}' '{}' >'{}.log' "
-        "2>&1",
-        nvcc, ZELLIGE_SOURCE_DIR, cubin, file.string(), cubin);
-    ASSERT_EQ(std::system(command.c_str()), 0) << read_whole(cubin + ".log");
+    const Finished compiled =
+        run_process({nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-I",
+                     ZELLIGE_SOURCE_DIR "/include", "-o", cubin, file.string()});
+    ASSERT_EQ(compiled.status, 0) << compiled.output;
     const std::string bytes = read_whole(cubin);
     EXPECT_FALSE(descriptors(bytes).empty()) << file;
     for (const Descriptor& d : odd_descriptors(bytes)) ADD_FAILURE() << file << ": " << to_string(d);
