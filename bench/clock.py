@@ -130,6 +130,31 @@ def wanted(name, only):
     return not only or any(name.startswith(o) for o in only.split(","))
 
 
+def clocks():
+    """SM and memory clock in MHz, power in W, temperature in C, as nvidia-smi reads them now; empty where it is missing."""
+    fields = ("clocks.sm", "clocks.mem", "clocks.max.sm", "power.draw", "temperature.gpu")
+    try:
+        found = subprocess.run(["nvidia-smi", "--query-gpu=" + ",".join(fields), "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return dict(zip(fields, found.stdout.splitlines()[0].split(", ")))
+
+
+def commit():
+    """The commit that is measured: of this checkout, or $ZELLIGE_COMMIT where the tree was copied without its history."""
+    given = os.environ.get("ZELLIGE_COMMIT")
+    found = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
+    if not given and found.returncode:
+        sys.exit("bench: the commit that is measured is not known: set ZELLIGE_COMMIT")
+    return given or found.stdout.strip()
+
+
+def machine():
+    """What a file of raw samples says of where they come from; bench/report.py asks for all of it."""
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.splitlines()[0]
+    return {"driver": driver, "clocks": {"before": clocks()}, "date": datetime.date.today().isoformat(), "commit": commit(), "torch": torch.__version__}
+
+
 class Results:
     """What a bench writes: the machine, the ceilings, and of each workload its floor and the raw samples of every contestant."""
 
@@ -137,8 +162,7 @@ class Results:
         self.path = path
         self.bandwidth, self.rate = ceilings()
         print(f"{torch.cuda.get_device_name()}: copy {self.bandwidth / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {self.rate / 1e12:.0f} TFLOP/s")
-        self.all = {"device": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(), "copy_bandwidth": self.bandwidth,
-                    "matrix_rate": self.rate, "workloads": {}}
+        self.all = {"device": torch.cuda.get_device_name(), **machine(), "copy_bandwidth": self.bandwidth, "matrix_rate": self.rate, "workloads": {}}
 
     def floor(self, moved, flops):
         return max(moved / self.bandwidth, flops / self.rate) * 1e6
@@ -151,4 +175,7 @@ class Results:
 
     def close(self):
         if self.path and self.all["workloads"]:
+            self.all["clocks"]["after"] = clocks()
+            with open(self.path + ".part", "w") as f:
+                json.dump(self.all, f, indent=1)
             os.replace(self.path + ".part", self.path)
