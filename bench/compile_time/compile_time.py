@@ -9,8 +9,10 @@ CUTLASS, CuTe's cost is measured in the same run, unit by unit next to ours.
 seconds of the compilation, loading the library and an empty text apart.
 """
 import argparse
+import datetime
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -129,6 +131,20 @@ def broken_limits(rows, limits):
                 yield f"{row['compiler']}, {row['unit']}: {spent} {unit}, more than the {allowed[key]} allowed"
 
 
+def origin():
+    """Where the figures come from: the machine and how busy it was, the commit, the compilers, and CUTLASS where it was compiled too."""
+    first = lambda *command: subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    cpu = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    found = {"device": f"{len(cpu)} cores of {cpu[0]}", "load": os.getloadavg()[0], "date": datetime.date.today().isoformat(),
+             "commit": first("git", "-C", ROOT, "describe", "--always", "--abbrev=12")[0],
+             "compilers": {name: first(command[0], "--version")[-1 if name == "nvcc" else 0] for name, command in commands().items()}}
+    if os.environ.get("CUTLASS"):
+        with open(f"{os.environ['CUTLASS']}/include/cutlass/version.h") as f:
+            numbers = [line.split()[2] for line in f if re.match(r"#define CUTLASS_(MAJOR|MINOR|PATCH) ", line)]
+        found["cutlass"] = ".".join(numbers)
+    return found
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--compiler", action="append", choices=("g++", "clang++", "nvcc"), help="only this one; may be repeated")
@@ -152,7 +168,7 @@ def main():
             rows = Bench(folder, a.repeat).table(compilers, a.unit or units.UNITS, libraries)
     if a.json:
         with open(a.json, "w") as f:
-            json.dump({"rows": rows, "repeat": a.repeat}, f, indent=1)
+            json.dump({**origin(), "rows": rows, "repeat": a.repeat}, f, indent=1)
             f.write("\n")
     if a.check:
         with open(f"{HERE}/limits.json") as f:
