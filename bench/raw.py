@@ -1,0 +1,76 @@
+"""The raw samples in bench/results: what a file must say of where it comes from, and the medians that tables show."""
+import json, math, os, sys
+
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
+ORIGIN = ("device", "date", "commit")  # every file
+GPU_ORIGIN = ("driver", "clocks", "torch", "copy_bandwidth", "matrix_rate", "workloads")  # files that a GPU made
+
+
+def read(name, fields=ORIGIN + GPU_ORIGIN):
+    """The file's contents; ends the program with a sentence where it does not say where it comes from."""
+    path = os.path.join(RESULTS, name)
+    with open(path) as f:
+        found = json.load(f)
+    missing = [field for field in fields if not found.get(field)]
+    if missing:
+        sys.exit(f"bench/results/{name}: {', '.join(missing)} missing: measure again with the bench that wrote it")
+    return found
+
+
+def median(samples):
+    s = sorted(samples)
+    return s[len(s) // 2] if len(s) % 2 else (s[len(s) // 2 - 1] + s[len(s) // 2]) / 2
+
+
+def origin(d):
+    """One line on where a file's numbers come from."""
+    rounds = {len(samples) for w in d["workloads"].values() for samples in w["microseconds"].values()}
+    clock = d["clocks"]
+    return (f"{d['device']}, driver {d['driver']}, SM clock {clock['before']['clocks.sm']} MHz at the start and {clock['after']['clocks.sm']} at the end "
+            f"(at most {clock['after']['clocks.max.sm']}), torch {d['torch']}; {d['date']}, commit {d['commit']}; copy {d['copy_bandwidth'] / 1e12:.2f} TB/s and cuBLAS "
+            f"bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s in the same call; {'/'.join(map(str, sorted(rounds)))} interleaved rounds.")
+
+
+class Row:
+    """One workload: medians in microseconds by contestant. A name with `/apart` is timed without overlap of launches."""
+
+    def __init__(self, name, w):
+        self.name, self.floor, self.samples = name, w["floor"], w["microseconds"]
+        self.us = {who: median(samples) for who, samples in self.samples.items()}
+        ours = w.get("ours", ["ours"])
+        self.ours = ours[0]
+        self.peers = sorted((who for who in self.us if who.partition("/")[0] not in ours + ["hand"]), key=self.us.get)
+        self.best = self.peers[0]
+
+    def speed(self, column="", peer=None):
+        """How many times as fast as the peer, the best one by default."""
+        return self.us[peer or self.best] / self.us[self.ours + column]
+
+    def text(self, who, digits=2):
+        return f"{self.us[who]:.{digits}f}" if who in self.us else "-"
+
+
+def rows(d, beginning=""):
+    return [Row(name, w) for name, w in d["workloads"].items() if name.startswith(beginning)]
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+class Sweep:
+    """The ratios of several rows: their geometric mean, the least, and those below 1, slowest first."""
+
+    def __init__(self, found, column="", peer=None):
+        self.ratios = sorted((row.speed(column, peer), row.name) for row in found)
+        self.mean, self.count = mean([r for r, _ in self.ratios]), len(self.ratios)
+        (self.least, self.worst), self.most = self.ratios[0], self.ratios[-1][0]
+        self.slower = [(r, name) for r, name in self.ratios if r < 0.995]
+
+    def sentence(self):
+        text = f"geometric mean {self.mean:.3f}, least {self.least:.3f} ({self.worst})"
+        return text + (f"; {len(self.slower)} of {self.count} below 0.995" if self.slower else f"; none of {self.count} below 0.995")
+
+    def behind(self):
+        """The rows that are slower than their peer, as a list in prose."""
+        return ", ".join(f"{name} {r:.2f}" for r, name in self.slower)
