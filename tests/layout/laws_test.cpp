@@ -1,36 +1,16 @@
 // The laws that tie the operations to each other, by brute force over random layouts: where both sides are
 // admitted they are the same function. What single operations promise is in property_test.cpp.
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "random_layouts.hpp"
+#include "law.hpp"
 
 namespace zellige::test {
 namespace {
 
-/// Runs a law on random layouts; it returns false where it does not hold and throws where a side is refused.
-/// At least `least` cases must be admitted, so that no law holds for want of cases.
-template <class Law>
-void holds(int cases, int least, unsigned seed, Law law) {
-  Random random(seed);
-  int admitted = 0;
-  for (int i = 0; i < cases; ++i) {
-    std::string what;
-    try {
-      bool const right = law(random, what);
-      ASSERT_TRUE(right) << "case " << i << ": " << what;
-      ++admitted;
-    } catch (LayoutError const&) {
-    }
-  }
-  EXPECT_GE(admitted, least);
-}
-/// Cases that a law does not speak of count as refused.
-void require(bool premise) {
-  if (!premise) throw LayoutError("outside the law", {});
-}
 /// The same layout of static numbers.
 Value known(Value l) {
   for (int i = 0; i < l.nodes.size(); ++i) {
@@ -41,6 +21,14 @@ Value known(Value l) {
 }
 Value identity(long long n) { return mode(fixed(n), {fixed(1)}); }
 Value pair(Value const& a, Value const& b) { return concatenate({a, b}); }
+
+TEST(Holds, ALawWhoseCasesAreAllRefusedFails) {
+  auto const refuses = [](Random&, std::string&) -> bool { throw LayoutError("refused", {}); };
+  EXPECT_NONFATAL_FAILURE(holds(100, 1, 1, refuses), "of 100 cases 100 were refused");
+  auto const accepts = [](Random&, std::string&) { return true; };
+  EXPECT_NONFATAL_FAILURE(holds(100, 101, 1, accepts), "of 100 cases 0 were refused");
+  EXPECT_NONFATAL_FAILURE(holds(100, 0, 1, accepts), "a law without a bound holds for want of cases");
+}
 
 // (A o B) o C = A o (B o C), where C stays within B: beyond its last coordinate a layout goes on as its last
 // mode does, and that is not the same for B and for A o B.

@@ -5,37 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "random_layouts.hpp"
+#include "law.hpp"
 
 namespace zellige::test {
 namespace {
 
-struct Tally {
-  int accepted = 0;
-  int refused = 0;
-};
-/// Runs a law on random layouts; the law returns false where the result is wrong and throws where it is
-/// refused.
-template <class Law>
-Tally over(int cases, unsigned seed, Law law) {
-  Random random(seed);
-  Tally tally;
-  for (int i = 0; i < cases; ++i) {
-    std::string what;
-    try {
-      if (!law(random, what)) ADD_FAILURE() << "case " << i << ": " << what;
-      ++tally.accepted;
-    } catch (LayoutError const&) {
-      ++tally.refused;
-    }
-    if (testing::Test::HasFailure()) break;
-  }
-  return tally;
-}
-
 // composition(A, B)(c) = A(B(c)) at every coordinate c of B.
 TEST(Laws, CompositionIsApplicationTwice) {
-  Tally const t = over(160000, 1, [](Random& random, std::string& what) {
+  Tally const t = holds(160000, 50000, 1, [](Random& random, std::string& what) {
     Value const a = random.layout(3, random.below(2)), b = random.layout(2, false);
     Value const r = composition(a, b);
     what = to_text(a) + " o " + to_text(b) + " = " + to_text(r);
@@ -45,13 +22,12 @@ TEST(Laws, CompositionIsApplicationTwice) {
     }
     return size(r) == size(b);
   });
-  EXPECT_GT(t.accepted, 50000);
   EXPECT_GT(t.refused, 20000);
 }
 
 // coalesce and flatten change no value; filter keeps the set of values.
 TEST(Laws, CoalesceKeepsEveryValue) {
-  over(5000, 2, [](Random& random, std::string& what) {
+  holds(5000, 5000, 2, [](Random& random, std::string& what) {
     Value const a = random.layout(4, random.below(2)), r = coalesce(a);
     what = to_text(a) + " -> " + to_text(r);
     std::vector<long long> const va = values(a), vf = values(filter(a));
@@ -62,7 +38,7 @@ TEST(Laws, CoalesceKeepsEveryValue) {
 
 // complement(L, m): all of L + complement are different, and what is added ascends.
 TEST(Laws, ComplementIsDisjointAndOrdered) {
-  Tally const t = over(5000, 3, [](Random& random, std::string& what) {
+  holds(5000, 2000, 3, [](Random& random, std::string& what) {
     Value const a = random.layout(3, true), r = complement(a, number(random.pick({1, 7, 24, 60, 100})));
     what = to_text(a) + " + " + to_text(r);
     std::vector<long long> const va = values(filter(a)), vr = values(r);
@@ -72,7 +48,6 @@ TEST(Laws, ComplementIsDisjointAndOrdered) {
     }
     return all.size() == va.size() * vr.size() && std::is_sorted(vr.begin(), vr.end());
   });
-  EXPECT_GT(t.accepted, 2000);
 }
 
 /// Any layout: with strides that count down now and then, modes that overlap, and any number at run time.
@@ -86,7 +61,7 @@ Value any_layout(Random& random) {
 }
 // L(right_inverse(L)(i)) = i, at a coordinate that L has.
 TEST(Laws, RightInverse) {
-  Tally const t = over(40000, 4, [](Random& random, std::string& what) {
+  holds(40000, 30000, 4, [](Random& random, std::string& what) {
     Value const a = any_layout(random), r = right_inverse(a);
     what = to_text(a) + ", " + to_text(r);
     Indexer const at_a(a), at_r(r);
@@ -95,12 +70,11 @@ TEST(Laws, RightInverse) {
     }
     return true;
   });
-  EXPECT_GT(t.accepted, 30000);
 }
 
 // L(left_inverse(L)(L(i))) = L(i), at a coordinate that L has.
 TEST(Laws, LeftInverse) {
-  Tally const t = over(40000, 5, [](Random& random, std::string& what) {
+  Tally const t = holds(40000, 2000, 5, [](Random& random, std::string& what) {
     Value const a = any_layout(random), r = left_inverse(a);
     what = to_text(a) + ", " + to_text(r);
     Indexer const at_a(a), at_r(r);
@@ -110,27 +84,29 @@ TEST(Laws, LeftInverse) {
     }
     return true;
   });
-  EXPECT_GT(t.accepted, 2000);
   EXPECT_GT(t.refused, 2000);
 }
 
 // L(nullspace(L)(i)) = 0.
 TEST(Laws, Nullspace) {
-  over(5000, 6, [](Random& random, std::string& what) {
+  int longer = 0;
+  holds(5000, 5000, 6, [&](Random& random, std::string& what) {
     Value const a = random.layout(3, false), r = nullspace(a);
     what = to_text(a) + ", " + to_text(r);
     Indexer const at_a(a);
     for (long long x : values(r)) {
       if (at_a(x) != 0) return false;
     }
+    longer += size(r) > 1;
     return true;
   });
+  EXPECT_GT(longer, 300);
 }
 
 // A divided by a tile of n consecutive elements: the tile comes first, and tile and tiles together are all of
 // A.
 TEST(Laws, DivideCoversTheLayout) {
-  over(5000, 7, [](Random& random, std::string& what) {
+  holds(5000, 4000, 7, [](Random& random, std::string& what) {
     Value const a = random.layout(3, true);
     long long const n = random.pick({1, 2, 3, 4, 6, 8});
     Value const tile = mode(random.number(n), {fixed(1)});
@@ -148,7 +124,7 @@ TEST(Laws, DivideCoversTheLayout) {
 
 // logical_product(block, tiler): the block first, and copies of it that nowhere touch.
 TEST(Laws, ProductRepeatsTheBlockWithoutOverlap) {
-  Tally const t = over(5000, 8, [](Random& random, std::string& what) {
+  holds(5000, 1000, 8, [](Random& random, std::string& what) {
     Value const block = random.layout(2, true), tiler = random.layout(2, true);
     Value const r = logical_product(block, tiler);
     what = to_text(block) + " x " + to_text(tiler) + " = " + to_text(r);
@@ -156,14 +132,13 @@ TEST(Laws, ProductRepeatsTheBlockWithoutOverlap) {
     return std::equal(vb.begin(), vb.end(), vr.begin()) &&
            std::set<long long>(vr.begin(), vr.end()).size() == vr.size();
   });
-  EXPECT_GT(t.accepted, 1000);
 }
 
 // tile_to_shape(block, shape): copies of the block that nowhere touch, the first of them the block itself,
 // and a mode for a mode enough of them; of static numbers, exactly enough.
 TEST(Laws, TileToShapeCoversTheShape) {
   int hanging = 0;
-  Tally const t = over(20000, 13, [&](Random& random, std::string& what) {
+  Tally const t = holds(20000, 5000, 13, [&](Random& random, std::string& what) {
     Value const block = random.layout(2, true);
     Value target = empty(ValueKind::tuple);
     int const rank = block.rank() + random.below(2);
@@ -205,7 +180,6 @@ TEST(Laws, TileToShapeCoversTheShape) {
     }
     return true;
   });
-  EXPECT_GT(t.accepted, 5000);
   EXPECT_GT(t.refused, 500);
   EXPECT_GT(hanging, 1000);
 }
@@ -213,7 +187,7 @@ TEST(Laws, TileToShapeCoversTheShape) {
 // zip(L): mode i of the result has mode i of every mode of L; a number has no modes to exchange, and one row
 // stays a row.
 TEST(Laws, ZipExchangesTheModesOfModes) {
-  over(3000, 14, [](Random& random, std::string& what) {
+  holds(3000, 3000, 14, [](Random& random, std::string& what) {
     int const rows = random.below(4), columns = 1 + random.below(3);
     Value a = random.layout(1, false);
     if (a.rank() == 1 && !a.is_leaf()) a = a[0];
@@ -265,7 +239,8 @@ TEST(Laws, MakeSwizzleXorsMaskIntoMask) {
 
 // max_common_vector(A, B): so many elements are consecutive, from 0, in both along one order of coordinates.
 TEST(Laws, CommonVectorIsConsecutiveInBoth) {
-  over(20000, 9, [](Random& random, std::string& what) {
+  int longer = 0;
+  holds(20000, 19000, 9, [&](Random& random, std::string& what) {
     Value const a = random.layout(3, true), b = random.layout(3, true);
     Value const common = max_common_layout(a, b);
     what = to_text(a) + ", " + to_text(b) + ": " + to_text(common);
@@ -274,13 +249,15 @@ TEST(Laws, CommonVectorIsConsecutiveInBoth) {
     for (std::size_t i = 0; i < v.size(); ++i) {
       if (at_a(v[i]) != (long long)i || at_b(v[i]) != (long long)i) return false;
     }
+    longer += v.size() > 1;
     return max_common_vector(a, b) == (long long)v.size();
   });
+  EXPECT_GT(longer, 500);
 }
 
 // inverse(swizzle o L) after swizzle o L is the identity.
 TEST(Laws, SwizzledLayoutsAreInverted) {
-  over(2000, 10, [](Random& random, std::string& what) {
+  holds(2000, 1500, 10, [](Random& random, std::string& what) {
     int const bits = 1 + random.below(3), base = random.below(4), shift = bits + random.below(2);
     int const rows = 8 << random.below(3), columns = 8 << random.below(4);
     Value const l = random.below(2) ? layout_value({rows, columns}) : layout_value_right({rows, columns});
@@ -297,7 +274,7 @@ TEST(Laws, SwizzledLayoutsAreInverted) {
 
 // A slice of a swizzled layout, whatever became of its swizzle, has the values of the whole.
 TEST(Laws, SlicesOfSwizzledLayouts) {
-  over(3000, 11, [](Random& random, std::string& what) {
+  holds(3000, 3000, 11, [](Random& random, std::string& what) {
     int const bits = 1 + random.below(3), base = random.below(4), shift = bits + random.below(2);
     int const rows = 8 << random.below(3), columns = 8 << random.below(4);
     Value const l = random.below(2) ? layout_value({rows, columns}) : layout_value_right({rows, columns});
@@ -322,7 +299,7 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
 // With basis elements for strides a layout is its integer twin in another module: their dot product with any
 // weights is the twin with these weights for strides.
 TEST(Laws, BasisStridesBehaveAsTheirIntegerTwins) {
-  over(3000, 12, [](Random& random, std::string& what) {
+  holds(3000, 3000, 12, [](Random& random, std::string& what) {
     Value a = random.layout(3, false), twin = a;
     long long const weights[] = {random.pick({1, 7, 100}), random.pick({1000, 3}), random.pick({5, 11})};
     for (int i = 0; i < a.nodes.size(); ++i) {
