@@ -121,7 +121,7 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
       all.push_back({v[i].is(ValueKind::underscore) ? -1 : index_at(v[i], l, name)});
     return all;
   }
-  const Value layout = v.is(ValueKind::composed) ? v[2] : v;
+  const Value layout = algebra::innermost(v);
   if (!layout.is_layout())
     fail("access {}: a layout (thread, value), or a tuple of the lanes' elements, is needed", name);
   long long threads = 1, values = 1;

@@ -211,22 +211,15 @@ class Expression : public Parser {
 
   // What the table of operations does not say.
   Value own(const std::string& name, std::vector<Argument>& a) {
-    Tape t;
-    auto is = [&](std::size_t i, ValueKind k) { return i < a.size() && !a[i].is_word() && a[i].value.is(k); };
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
     };
-    auto done = [&](const Value& v) {
-      if (t.failed()) throw LayoutError(to_text(t.refusal()), t.refusal());
-      return v;
-    };
     if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
-      if (!is(0, ValueKind::swizzle) || !is_middle(a[1].value) || !is(2, ValueKind::layout))
-        fail_operands("a composed layout is a swizzle, a number and a layout");
-      return algebra::composed(a[0].value, a[1].value, a[2].value);
+      const Value v = algebra::composed(a[0].value, a[1].value, a[2].value);
+      if (!detail::is_composed_layout(v))
+        fail_operands("a composed layout is a swizzle or a layout, an offset and a layout");
+      return v;
     }
-    if (name == "composition" && a.size() == 2 && is(0, ValueKind::layout) && is(1, ValueKind::swizzle))
-      return done(algebra::swizzle_to_the_left(t, a[0].value, a[1].value));
     if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
       a = {a[0]}, a.push_back(valued(strides_right(a[0].value)));
     if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor")))

@@ -48,7 +48,7 @@ Drawn prepare(const Value& v) {
   Drawn d;
   d.whole = in_elements(v);
   d.layout = d.whole.is(ValueKind::tensor) ? d.whole[1] : d.whole;
-  if (d.layout.is(ValueKind::composed)) d.layout = d.layout[2];
+  d.layout = Value(algebra::innermost(d.layout));
   if (!d.layout.is_layout() || d.whole.is(ValueKind::swizzle))
     fail("{} is no layout; only layouts are drawn", to_text(v));
   const long long cells = leaves_product(shape_of(d.layout));
@@ -61,7 +61,7 @@ Drawn prepare(const Value& v) {
         !part.is_leaf() && leaves.size() > 1 && leaves[0].s.v > 1 && leaves[0].s.v < d.extents.back();
     d.steps.push_back(nested ? static_cast<int>(leaves[0].s.v) : 0);
   }
-  d.basis = d.whole.is(ValueKind::tensor) || has_basis(d.layout);
+  d.basis = d.whole.is(ValueKind::tensor) || (!d.whole.is(ValueKind::composed) && has_basis(d.layout));
   return d;
 }
 

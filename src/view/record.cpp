@@ -17,7 +17,7 @@ constexpr std::size_t most_text = 1 << 14;
 long long elements(const Value& x) {
   const Value l = x.is(ValueKind::tensor) ? x[1] : x;
   double n = 1;
-  for (const ValueNode& m : (l.is(ValueKind::composed) ? l[2] : l).nodes) n *= m.kids < 0 ? double(m.s.v) : 1;
+  for (const ValueNode& m : Value(algebra::innermost(l)).nodes) n *= m.kids < 0 ? double(m.s.v) : 1;
   return n > 1e18 ? 1LL << 60 : static_cast<long long>(n);
 }
 
@@ -46,7 +46,7 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
     if (elements(drawn.value) > most_printed)
       fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
            most_printed);
-    const int rank = (l.is(ValueKind::composed) ? l[2] : l).rank();
+    const int rank = algebra::innermost(l).rank();
     const int most = op == "print_layout" || op == "print_latex" ? 2 : 4;
     if (rank < 1 || rank > most || (most == 2 && rank != 2))
       fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,

@@ -11,23 +11,26 @@ namespace {
 constexpr long long most_elements = 1 << 24;
 
 Value checked(const Value& given) {
-  const Value v = in_elements(given);
-  const Value plain = v.is(ValueKind::composed) ? v[2] : v;
+  Value v = in_elements(given);
+  const Value plain = algebra::innermost(v);
   if (!plain.is_layout()) fail("{} is no layout", to_text(given));
   for (const ValueNode& n : plain.nodes) {
     if (n.kids < 0 && n.e != 0)
       fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
   }
-  return v;
+  if (!v.is(ValueKind::composed)) return v;
+  // Every number is known here: what a layout makes of another is one layout, where it is any.
+  Value known = v;
+  for (ValueNode& n : known.nodes) n.s = fixed(n.s.v), n.d = fixed(n.d.v);
+  Tape t;
+  const algebra::Settled s = algebra::settle(t, known, algebra::Asks::nothing);
+  return s.plain() ? s.layout : v;
 }
 
 }  // namespace
 
 SharedLayout::SharedLayout(const Value& layout, int element_bits)
-    : value_(checked(layout)),
-      plain_(value_.is(ValueKind::composed) ? value_[2] : value_),
-      bits_(element_bits),
-      indexer_(value_) {
+    : value_(checked(layout)), plain_(algebra::innermost(value_)), bits_(element_bits), indexer_(value_) {
   for (int m = 0; m < plain_.rank(); ++m) {
     double n = 1;
     for (const ValueNode& leaf : leaves_of(plain_[m])) n *= static_cast<double>(leaf.s.v);

@@ -68,8 +68,8 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
             "  size((6,2):(8,2) o 4:4)\n"
             "       ^~~~~~~~~~~~~~~~~");
   EXPECT_EQ(value("composition((8,8):(8,1), half)"),
-            "composition takes (layout, tiler), (swizzle, swizzle) or (swizzle, plain layout); its operand 2 "
-            "is the word half\n"
+            "composition takes (layout, tiler), (layout, layout), (layout, swizzle), (swizzle, swizzle) or "
+            "(swizzle, layout); its operand 2 is the word half\n"
             "  composition((8,8):(8,1), half)\n"
             "                           ^~~~");
   EXPECT_EQ(value("size()"),
@@ -78,6 +78,34 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
             "compositin is no operation; zellige layout --list shows them; did you mean composition?\n  "
             "compositin(4:1, 2)\n  "
             "^~~~~~~~~~~~~~~~~~");
+}
+
+// Behind a layout as behind a swizzle.
+TEST(Expression, ComposedLayoutsAreEvaluated) {
+  std::string const rows = "(_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10)";
+  EXPECT_EQ(value(rows), rows);
+  EXPECT_EQ(value("make_composed_layout((_4,_8):(_8,_1), _0, (_10,_3):(_1,_10))"), rows);
+  EXPECT_EQ(value("(" + rows + ")(25)"), "14");
+  EXPECT_EQ(value("layout_eval(" + rows + ", (5,2))"), "14");
+  EXPECT_EQ(value("slice((_,2), " + rows + ")"), "(_4,_8):(_8,_1) o 20 o (_10):(_1)");
+  EXPECT_EQ(value("cosize(" + rows + ")"), "_31");
+  EXPECT_EQ(value("max_common_vector(_8:_1, _32:_4 o _0 o _8:_1)"), "_1");
+  EXPECT_EQ(value("upcast(_32:_4 o _0 o _8:_1, 2)"), "_8:_2");
+  EXPECT_EQ(value("composition((_4,_8):(_8,_1), Sw<1,0,2> o _0 o (_8,_4):(_4,_1))"),
+            "Sw<1,0,-3> o _0 o (_8,_4):(_1,_8)");
+  EXPECT_EQ(value("composition((_4,_8):(_8,_1), Sw<1,0,2> o 3 o (_8,_4):(_4,_1))"),
+            "(_4,_8):(_8,_1) o _0 o Sw<1,0,2> o 3 o (_8,_4):(_4,_1)");
+  EXPECT_EQ(value("(Sw<1,0,2> o _1 o (_4,_8):(_8,_1) o _0 o _8:_2)(3)"), "18");
+  EXPECT_EQ(value("(counting_iter(5) o (_4,_8):(_8,_1) o _0 o (_4,_8):(_1,_4))((_,3))"),
+            "counting_iter(5) o (_4,_8):(_8,_1) o 12 o (_4):(_1)");
+  EXPECT_EQ(value("(counting_iter(5) o (_4,_8):(_8,_1) o _0 o (_4,_8):(_1,_4))(9)"), "15");
+  EXPECT_EQ(
+      value("make_composed_layout(3, 0, 4:1)"),
+      "make_composed_layout(3, 0, 4:1): a composed layout is a swizzle or a layout, an offset and a layout\n"
+      "  make_composed_layout(3, 0, 4:1)\n"
+      "  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(value("upcast(" + rows + ", 2)").substr(0, 80),
+            "upcast((_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 2): extent 10 of the right oper");
 }
 
 TEST(Expression, SyntaxErrorsShowThePlace) {

@@ -78,6 +78,32 @@ TEST(Refusal, DivideByMoreModesThanThereAre) {
          {"the_tiler_has_more_modes_than_the_layout", "zipped_divide", "3", "2"});
 }
 
+// What has no meaning of a composed layout is one error, too.
+TEST(Refusal, ComposedLayoutsWhereTheyHaveNoMeaning) {
+  std::string const layouts =
+      "auto rows = Layout<Shape<_4, _8>, Stride<_8, _1>>{}; auto swizzled = "
+      "composition(Swizzle<2, 0, 3>{}, rows); auto broken = make_composed_layout(rows, _0{}, "
+      "Layout<Shape<_10, _3>, Stride<_1, _10>>{}); auto later = make_composed_layout(rows, _4{}, "
+      "Layout<_4>{}); "
+      "(void)rows; (void)swizzled; (void)broken; (void)later; ";
+  expect(layouts + "complement(swizzled, _64{});",
+         {"an_operand_is_a_composed_layout_where_a_plain_one_is_needed", "complement"});
+  expect(layouts + "logical_product(rows, swizzled);",
+         {"an_operand_is_a_composed_layout_where_a_plain_one_is_needed", "logical_product", "2"});
+  expect(layouts + "coshape(swizzled);",
+         {"an_operand_is_a_composed_layout_where_a_plain_one_is_needed", "coshape"});
+  expect(layouts + "right_inverse(later);",
+         {"the_composed_layout_does_not_start_at_offset_0", "right_inverse", "1"});
+  for (char const* statement : {"upcast<2>(broken);", "downcast<2>(broken);", "left_inverse(broken);"})
+    expect(layouts + statement,
+           {"extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers", "10", "4"});
+  expect(layouts + "blocked_product(make_composed_layout(rows, _0{}, Layout<_32>{}), Layout<_2>{});",
+         {"the_left_layout_of_the_composed_block_is_not_injective", "blocked_product", "64", "32"});
+  expect(layouts + "upcast<2>(make_composed_layout(Swizzle<2, 0, -3>{}, _0{}, rows));",
+         {"the_layout_does_not_take_the_swizzle_to_a_swizzle", "upcast"});
+  expect(layouts + "get_swizzle_portion(broken);", {"its left part is a layout, not a swizzle"});
+}
+
 // A module of the user's has sums and multiples, and nothing to compare, divide or measure.
 TEST(Refusal, WhatAUserModuleHasNot) {
   std::string const pixels =

@@ -87,9 +87,9 @@ TEST(Faces, ComposedOperandsWhereTheyCannotBe) {
             "layouts there");
 }
 TEST(Faces, OperandsThatDoNotFit) {
-  EXPECT_EQ(
-      answer("composition", {"_4:_1"}),
-      "composition takes (layout, tiler), (swizzle, swizzle) or (swizzle, plain layout); 1 operand is given");
+  EXPECT_EQ(answer("composition", {"_4:_1"}),
+            "composition takes (layout, tiler), (layout, layout), (layout, swizzle), (swizzle, swizzle) or "
+            "(swizzle, layout); 1 operand is given");
   EXPECT_EQ(answer("coalesce", {}),
             "coalesce takes (layout), (numbers) or (layout, numbers); 0 operands are given");
   EXPECT_EQ(answer("take", {"_4:_1", "0"}),

@@ -220,6 +220,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   Num const cluster = parse_value(a.at(5)).root().s;
   Value const modes = tile_modes(t, global, tiler);
   if (t.failed()) return "";
+  if (shared.is(ValueKind::composed) && !shared[0].is(ValueKind::swizzle))
+    return t.refuse(Rule::composed_operand, 4, static_cast<long long>(a.size())), "";
   TmaRequest const request{global, without_swizzle(shared), modes, bits, bits};
   Value const box = tma_basis(t, request);
   if (t.failed()) return "";

@@ -56,15 +56,11 @@ template <layout_like A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
   return invoke<Op::composition>(a, b);
 }
-// A layout after a composed one goes before its first part: a o (f o offset o b) is (a o f) o offset o b.
+/// After a composed layout, strides of the user's stay in a layout of their own.
 template <class S, class D, class A, class O, class B>
-ZELLIGE_HOST_DEVICE constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
-  return make_composed_layout(composition(a, b.layout_a()), b.offset(), b.layout_b());
-}
-template <class A, class O, class B, class A2, class O2, class B2>
-ZELLIGE_HOST_DEVICE constexpr auto composition(ComposedLayout<A, O, B> const& a,
-                                               ComposedLayout<A2, O2, B2> const& b) {
-  return make_composed_layout(a.layout_a(), a.offset(), composition(a.layout_b(), b));
+requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
+    constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
+  return make_composed_layout(a, Int<0>{}, b);
 }
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
@@ -235,10 +231,13 @@ ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() {
 // The parts of a composed layout: what swizzles, and what would be left without it.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
-  if constexpr (is_composed_layout_v<L>)
+  if constexpr (is_composed_layout_v<L>) {
+    static_assert(swizzle_like<decltype(l.layout_a())>,
+                  "get_swizzle_portion(layout): its left part is a layout, not a swizzle");
     return l.layout_a();
-  else
+  } else {
     return Swizzle<0, 4, 3>{};
+  }
 }
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
@@ -260,6 +259,10 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B>
 }
 
 // Codomain.
+template <int... I, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
+  return invoke<Op::cosize>(l, Int<I>{}...);
+}
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
   return invoke<Op::coshape>(l);

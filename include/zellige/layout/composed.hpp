@@ -102,9 +102,5 @@ template <int I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto get(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), get<I>(l.layout_b()));
 }
-template <int... I, class A, class O, class B>
-ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
-  return cosize<I...>(l.layout_b());
-}
 
 }  // namespace zellige

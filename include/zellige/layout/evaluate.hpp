@@ -73,14 +73,14 @@ inline constexpr Operation tensor_operations[] = {
     {"domain_offset", "domain_offset", "d i", Op::count,
      [](Tape& t, Operands const& o) {
        Value const x = tensor_of(o[0]);
-       Value const at = algebra::advance(t, x[0], algebra::index_of(t, o[1].value, x[1]));
-       return t.failed() ? "" : to_text(algebra::tensor(at, x[1]));
+       return text_of(t, algebra::seen_from(t, x, o[1].value));
      }},
     {"group_modes", "group_modes", "d k k", Op::count,
      [](Tape& t, Operands const& o) {
        Value const x = tensor_of(o[0]);
-       Value const l = algebra::group(t, x[1], algebra::small(o[1].value), algebra::small(o[2].value));
-       return t.failed() ? "" : to_text(algebra::tensor(x[0], l));
+       int const begin = algebra::small(o[1].value), end = algebra::small(o[2].value);
+       Value const l = algebra::group(t, algebra::innermost(x[1]), begin, end);
+       return t.failed() ? "" : to_text(algebra::tensor(x[0], algebra::with_innermost(x[1], l)));
      }},
     {"gmma_smem_atom", "gmma_smem_atom", "w w e", Op::count,
      [](Tape& t, Operands const& o) {

@@ -28,8 +28,19 @@ inline Value coordinate(std::initializer_list<long long> at) {
 }
 inline Value inner_layout(Value const& x) {
   if (x.is(ValueKind::tensor)) return inner_layout(x[1]);
-  if (x.is(ValueKind::composed)) return x[2];
-  return x;
+  return algebra::innermost(x);
+}
+/// One more than the greatest number in a table of the layout.
+inline long long most_of(Value const& l) {
+  Tape t;
+  Values a;
+  a.push_back(l);
+  if (l.is(ValueKind::composed)) {
+    Value const most = apply(Op::cosize, t, a);
+    if (!t.failed()) return most.root().s.v;
+    t = Tape();
+  }
+  return algebra::cosize_of(t, inner_layout(l)).v;
 }
 inline long long extent(Value const& l, int m) {
   Tape t;
@@ -76,6 +87,7 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
   Value const l = detail::inner_layout(x);
+  Value const shown = x[1];
   bool const coordinates = x[0].is(ValueKind::coordinates) && x[0][0].is_tuple();
   std::size_t const width = stream ? 9 : 5;
   auto cell = [&](Value const& crd) {
@@ -83,15 +95,14 @@ inline std::string tensor_text(Value const& x, bool stream) {
     if (coordinates) return std::string(stream ? 8 : 2, ' ') + text;
     return detail::padded(text, width);
   };
-  std::string const head = stream ? to_text(l) + "\n" : to_text(x) + ":\n";
+  std::string const head = stream ? to_text(shown) + "\n" : to_text(x) + ":\n";
   return head + grid_text(l, stream, cell, width);
 }
 /// The table of a layout of rank 2.
 inline std::string layout_table(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
-  Value const inner = detail::inner_layout(l);
-  std::size_t const width = std::to_string(algebra::cosize_of(t, inner).v).size() + 2;
+  std::size_t const width = std::to_string(detail::most_of(l)).size() + 2;
   std::string out = to_text(l) + "\n    ";
   for (long long n = 0; n < columns; ++n) out += detail::padded(std::to_string(n), width) + ' ';
   out += '\n';

@@ -48,6 +48,8 @@ template <auto operation, long long bits, long long other_bits>
 ZELLIGE_HOST_DEVICE void swizzle_masks_have_different_numbers_of_bits() = delete;
 template <auto operation, long long y_mask, long long z_mask>
 ZELLIGE_HOST_DEVICE void the_layout_does_not_take_the_swizzle_to_a_swizzle() = delete;
+template <auto operation, long long start, long long moved_bits>
+ZELLIGE_HOST_DEVICE void the_slice_of_a_swizzled_layout_carries_into_its_bits() = delete;
 template <auto operation, long long rank, long long other_rank>
 ZELLIGE_HOST_DEVICE void a_coordinate_and_a_number_cannot_be_added() = delete;
 template <auto operation, long long value, long long zero>
@@ -58,6 +60,12 @@ template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
 template <auto operation, long long operand, long long operands>
 ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_a_plain_one_is_needed() = delete;
+template <auto operation, long long offset, long long needed>
+ZELLIGE_HOST_DEVICE void the_composed_layout_does_not_start_at_offset_0() = delete;
+template <auto operation, long long reached, long long size>
+ZELLIGE_HOST_DEVICE void the_left_layout_of_the_composed_block_is_not_injective() = delete;
+template <auto operation, long long modes, long long needed>
+ZELLIGE_HOST_DEVICE void the_index_is_a_coordinate_where_an_integer_is_needed() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 template <auto operation, long long size, long long other_size>
@@ -136,6 +144,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     swizzle_masks_have_different_numbers_of_bits<op, x, y>();
   else if constexpr (rule == Rule::swizzle_mask)
     the_layout_does_not_take_the_swizzle_to_a_swizzle<op, x, y>();
+  else if constexpr (rule == Rule::swizzle_carry)
+    the_slice_of_a_swizzled_layout_carries_into_its_bits<op, x, y>();
   else if constexpr (rule == Rule::basis_sum)
     a_coordinate_and_a_number_cannot_be_added<op, x, y>();
   else if constexpr (rule == Rule::not_static)
@@ -146,6 +156,12 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     an_operand_is_of_the_wrong_kind<op, x, y>();
   else if constexpr (rule == Rule::composed_operand)
     an_operand_is_a_composed_layout_where_a_plain_one_is_needed<op, x, y>();
+  else if constexpr (rule == Rule::composed_offset)
+    the_composed_layout_does_not_start_at_offset_0<op, x, y>();
+  else if constexpr (rule == Rule::composed_overlap)
+    the_left_layout_of_the_composed_block_is_not_injective<op, x, y>();
+  else if constexpr (rule == Rule::integer_index)
+    the_index_is_a_coordinate_where_an_integer_is_needed<op, x, y>();
   else if constexpr (rule == Rule::overflow)
     the_result_does_not_fit_64_bits<op, x, y>();
   else if constexpr (rule == Rule::copy_threads)

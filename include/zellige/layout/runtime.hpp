@@ -81,43 +81,31 @@ inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).r
 inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
 
 /// The index of the i-th coordinate, colexicographically, or of a coordinate given mode by mode.
-inline long long index(Value const& l, long long i) {
-  return evaluate(Op::layout_call, "index", {l, number(i)}).root().s.v;
+/// A layout of coordinates has none: LayoutError.
+inline long long index(Value const& l, Value const& crd) {
+  Value const at = evaluate(Op::layout_call, "index", {l, crd});
+  if (at.is_number() && at.root().e == 0) return at.root().s.v;
+  Refusal const why{Rule::integer_index, at.rank(), 1};
+  throw LayoutError("index(" + to_text(l) + ", " + to_text(crd) + "): " + to_text(why), why);
 }
+inline long long index(Value const& l, long long i) { return index(l, number(i)); }
 inline long long index(Value const& l, std::vector<long long> const& crd) {
-  return evaluate(Op::layout_call, "index", {l, tuple_value(crd)}).root().s.v;
+  return index(l, tuple_value(crd));
 }
-/// The same, without building anything: for loops over many indices of a layout of integers.
+/// The same, without building anything: for loops over many indices. What passes through coordinates takes the way of
+/// index().
 class Indexer {
  public:
-  explicit Indexer(Value const& v) {
-    Value l = v;
-    if (v.is(ValueKind::composed)) {
-      bits_ = algebra::bits_of(v[0]);
-      offset_ = v[1].is_number() ? v[1].root().s.v : 0;
-      l = v[2];
-    }
-    for (ValueNode const& n : leaves_of(l)) modes_.push_back({n.s.v, n.d.v});
+  explicit Indexer(Value const& l) : at_(l) {
+    if (at_.integers()) return;
+    through_coordinates_ = l;
+    index(l, 0);  // refuses a layout whose indices are coordinates
   }
-  long long operator()(long long i) const {
-    long long r = offset_;
-    for (std::size_t m = 0; m < modes_.size(); ++m) {
-      bool const last = m + 1 == modes_.size();
-      r += (last ? i : i % modes_[m].extent) * modes_[m].stride;
-      if (!last) i /= modes_[m].extent;
-    }
-    long long const y = r & bits_.y();
-    return r ^ (bits_.shift >= 0 ? y >> bits_.shift : y << -bits_.shift);
-  }
+  long long operator()(long long i) const { return at_.integers() ? at_(i) : index(through_coordinates_, i); }
 
  private:
-  struct Mode {
-    long long extent;
-    long long stride;
-  };
-  std::vector<Mode> modes_;
-  algebra::Bits bits_{0, 0, 0};
-  long long offset_ = 0;
+  algebra::Function at_;
+  Value through_coordinates_;
 };
 
 }  // namespace zellige

@@ -52,12 +52,16 @@ inline bool is_integers(Value const& v) {
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-inline bool is_swizzled_layout(Value const& v) {
-  if (!v.is(ValueKind::composed)) return false;
-  Value const a = v[0], offset = v[1], b = v[2];
-  return a.is(ValueKind::swizzle) && is_plain(b) &&
-         (offset.is(ValueKind::flag) || (offset.is_number() && offset.root().e == 0));
+/// What may stand left in a composed layout, and, with `layout`, within: a layout, or composed of them and swizzles.
+inline bool is_function(Value const& v, bool layout) {
+  if (!v.is(ValueKind::composed)) return is_plain(v) || (!layout && v.is(ValueKind::swizzle));
+  Value const offset = v[1];
+  bool const number = offset.is_number() && offset.root().e == 0;
+  bool const starts =
+      v[0].is(ValueKind::swizzle) ? number || offset.is(ValueKind::flag) : is_integers(offset);
+  return starts && is_function(v[0], false) && is_function(v[2], layout);
 }
+inline bool is_composed_layout(Value const& v) { return v.is(ValueKind::composed) && is_function(v, true); }
 inline bool is_coordinate(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::underscore || (n.kind == ValueKind::number && n.e == 0)
@@ -73,7 +77,7 @@ inline bool is_tiler(Value const& v) {
   return true;
 }
 inline bool is_tensor_value(Value const& v) {
-  return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_swizzled_layout(v[1]));
+  return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_composed_layout(v[1]));
 }
 inline bool is_count(Value const& v, long long least, long long most) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= least && v.root().s.v <= most;
@@ -86,7 +90,7 @@ inline bool fits(char parameter, Operand const& o) {
   Value const& v = o.value;
   switch (parameter) {
     case 'c':
-      return is_plain(v) || is_swizzled_layout(v);
+      return is_plain(v) || is_composed_layout(v);
     case 'p':
       return is_plain(v);
     case 's':
@@ -259,8 +263,8 @@ inline std::string kind_name(Value const& v) {
     case ValueKind::swizzle:
       return "a swizzle";
     case ValueKind::composed:
-      return detail::is_swizzled_layout(v) ? "a composed layout"
-                                           : "composed of other things than a swizzle and a layout";
+      return detail::is_composed_layout(v) ? "a composed layout"
+                                           : "composed of other things than swizzles and layouts";
     case ValueKind::tensor:
       return "a tensor";
     case ValueKind::counting:

@@ -142,16 +142,15 @@ class Parser {
   virtual Value applied(Value const& v, std::size_t) { return v; }
   /// a o b o c.
   virtual Value joined(std::vector<Value> const& links, std::size_t) {
-    Value v = links[0];
-    for (std::size_t i = 1; i < links.size(); ++i) {
-      if (v.is(ValueKind::coordinates) || v.is(ValueKind::counting)) {
-        v = bundle(ValueKind::tensor, v, links[i]);
-      } else {
-        if (i + 1 == links.size()) fail("o");
-        v = bundle(ValueKind::composed, v, links[i], links[i + 1]);
-        ++i;
-      }
+    std::size_t i = links[0].is(ValueKind::coordinates) || links[0].is(ValueKind::counting) ? 1 : 0;
+    if (i == links.size()) return links[0];
+    Value v = links[i];
+    for (++i; i < links.size(); i += 2) {
+      if (i + 1 == links.size()) fail("o");
+      v = bundle(ValueKind::composed, v, links[i], links[i + 1]);
     }
+    if (links[0].is(ValueKind::coordinates) || links[0].is(ValueKind::counting))
+      return bundle(ValueKind::tensor, links[0], v);
     return v;
   }
 

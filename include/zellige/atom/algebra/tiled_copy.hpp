@@ -52,8 +52,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
     Value const inside = without_swizzle(tiled)[0], rest = without_swizzle(tiled)[1];
     Value const held = bundle(ValueKind::layout, composition(t, inside, to_tile[0]),
                               composition(t, inside, to_tile[1]), rest);
-    if (t.failed() || !tiled.is(ValueKind::composed)) return held;
-    return composed(tiled[0], tiled[1], held);
+    if (t.failed()) return nothing();
+    return with_innermost(tiled, held);
   }
   Value const held = call(Op::composition, t, tiled, pair(to_tile, underscore()));
   return call(Op::slice, t, pair(pair(underscore(), underscore()), underscore()), held);

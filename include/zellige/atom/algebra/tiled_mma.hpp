@@ -26,10 +26,7 @@ ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a, Value const
 ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) {
   return bundle(ValueKind::tuple, a, b);
 }
-ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) {
-  if (l.is(ValueKind::composed)) return l[2];
-  return l;
-}
+ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) { return innermost(l); }
 /// n:1, of any n.
 ZELLIGE_ALGEBRA constexpr Value run_of(Num n) { return mode(n, {fixed(n.is(1) ? 0 : 1)}); }
 ZELLIGE_ALGEBRA constexpr Num size_of(Tape& t, Value const& v) { return product_of(t, shape_of(v)); }

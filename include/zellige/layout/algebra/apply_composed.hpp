@@ -1,82 +1,294 @@
-// The operations that move the swizzle of a composed layout, by number: Composed::moves.
+// The operations that have a rule of their own for composed layouts, by number: Composed::moves. They are done on what
+// the layout settles to (settle.hpp); where that says too little they answer what holds anyhow, or refuse.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
+#include <zellige/layout/algebra/settle.hpp>
 
 namespace zellige::algebra {
 
-ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
-  View c = a[op == Op::slice || op == Op::slice_and_offset ? 1 : 0];
-  if (op == Op::slice_and_offset) return slice_composed(t, a[0], c);
-  if (op == Op::slice) {
-    Value const both = slice_composed(t, a[0], c);
-    if (t.failed()) return nothing();
-    return both[0];
+ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
+  Settled const s = settle(t, c, Asks::composition);
+  if (t.failed()) return nothing();
+  if (!s.is || s.waits) return t.refused(Rule::composed_operand, 1, 1);
+  if (!s.start.is(0)) return t.refused(Rule::composed_offset, s.start.v, 0);
+  Value inverse;
+  if (right)
+    inverse = right_inverse(t, s.layout);
+  else
+    inverse = left_inverse(t, s.layout);
+  if (t.failed() || !s.swizzles()) return inverse;
+  // What the swizzle makes of an index must be an index again.
+  Bits const b = bits_of(s.swizzle);
+  if (right && inverse.is_leaf() && b.shift < 0) {
+    Num const size = product_of(t, inverse);
+    if (!size.is_static() || (b.z() >= size.v && (1LL << lowest_bit(b.y())) < size.v))
+      return t.refused(Rule::swizzle_mask, b.y(), b.z());
   }
-  bool const is_swizzle = c[0].is(ValueKind::swizzle);
-  long long const run = is_swizzle ? 1LL << bits_of(c[0]).base : 1;
+  return swizzle_to_the_left(t, inverse, s.swizzle);
+}
+
+/// Elements from the start on that a swizzle leaves side by side.
+ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s) {
+  long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
+  if (!s.swizzles() || s.start.is(0)) return fixed(run);
+  if (s.start.is_static()) return t.gcd(fixed(run), s.start);
+  t.require(t.eq(t.mod(s.start, fixed(run)), fixed(0)), Rule::not_divisible, s.start, fixed(run));
+  return fixed(run);
+}
+ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
+  Settled const s = settle(t, c, Asks::nothing);
+  if (t.failed()) return nothing();
+  if (!s.is || !of_integers(s.layout)) return number(1);
+  Num const run = max_alignment(t, s.layout).root().s;
+  if (run.is(1)) return number(1);
+  Num const whole = t.gcd(run, unswizzled_run(t, s));
+  if (s.start.is_static()) return number(t.gcd(whole, s.start));
+  t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
+  return number(whole);
+}
+/// The longest run that no swizzle cuts.
+ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
+  Settled const x = settle(t, a, Asks::nothing), y = settle(t, b, Asks::nothing);
+  if (t.failed()) return nothing();
+  if (!x.is || !y.is || !of_integers(x.layout) || !of_integers(y.layout)) return unit();
+  Value const common = max_common_layout(t, x.layout, y.layout);
+  if (t.failed()) return nothing();
+  Num const have = product_of(t, common);
+  if (have.is(1)) return common;
+  Num const one = unswizzled_run(t, x), other = unswizzled_run(t, y);
+  long long run = one.v < other.v ? one.v : other.v;
+  if (t.failed() || (have.is_static() && have.v <= run)) return common;
+  for (; run > 1; run /= 2) {
+    Tape trial = t;
+    Value const part = composition(trial, common, number(run));
+    if (trial.failed()) continue;
+    t = trial;
+    return part;
+  }
+  return unit();
+}
+ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
+  Value const common = max_common_composed(t, a[0], a[1]);
+  if (t.failed() || op == Op::max_common_layout) return common;
+  return number(product_of(t, common));
+}
+
+/// Modes that step within the larger element must not carry into the next one; run-time strides step over whole ones.
+ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
+  long long reached = 0;
+  for (ValueNode const& m : l) {
+    if (m.kids >= 0) continue;
+    if (!m.d.is_static()) {
+      Num const whole = t.eq(t.mod(m.d, fixed(n)), fixed(0));
+      t.require(t.either(t.le(m.s, fixed(1)), whole), Rule::not_divisible, m.d, fixed(n));
+      continue;
+    }
+    long long const step = m.d.v < 0 ? -m.d.v : m.d.v, most = n - step;
+    if (step >= n) continue;
+    reached += m.s.is_static() && (m.s.v - 1) * step < most ? (m.s.v - 1) * step : step == 0 ? 0 : most;
+    if (reached >= n) return t.refuse(Rule::recast_adjacent, m.d.v, n);
+  }
+}
+/// Elements n times as large or as small, behind a swizzle of them.
+ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool up) {
+  if (t.failed()) return nothing();
+  if (!c.is(ValueKind::composed)) {
+    if (up) require_elements(t, c, n);
+    if (up) return upcast(t, c, n);
+    return downcast(t, c, n);
+  }
+  View const f = c[0];
+  if (f.is(ValueKind::composed))
+    return cast_composed(t, composed(f[0], f[1], composed(f[2], c[1], c[2])), n, up);
+  Value first, offset = c[1], layout = c[2];
+  if (!f.is(ValueKind::swizzle)) {
+    Settled const s = settle(t, c, Asks::composition);
+    if (t.failed()) return nothing();
+    if (!s.is || s.waits) return t.refused(Rule::composed_operand, 1, 2);
+    first = s.swizzle, offset = number(s.start), layout = s.layout;
+  } else {
+    first = f;
+  }
+  if (offset.is(ValueKind::flag)) {
+    // The swizzle is one of addresses and stays.
+    long long const bits = offset.root().s.v;
+    if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
+    offset.nodes[0].s = fixed(up ? bits * n : bits / n);
+  } else if (!offset.is_number() || offset.root().e != 0) {
+    return t.refused(Rule::integer_index, offset.rank(), 1);
+  } else {
+    Num const start = offset.root().s;
+    if (up) t.require(t.eq(t.mod(start, fixed(n)), fixed(0)), Rule::not_divisible, start, fixed(n));
+    offset = number(up ? t.div(start, fixed(n)) : t.mul(start, fixed(n)));
+    Bits const b = bits_of(first);
+    // A bit that decides must not be one within the larger element.
+    if (up && b.bits > 0 && b.shift < 0 && lowest_bit(n) > b.base)
+      return t.refused(Rule::swizzle_mask, b.y(), b.z());
+    if (b.bits > 0) first = recast_swizzle(t, first, n, up);
+  }
+  Value const inner = cast_composed(t, layout, n, up);
+  if (t.failed()) return nothing();
+  if (f.is(ValueKind::swizzle)) return composed(first, offset, inner);
+  return behind(first, offset, inner);
+}
+ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_bits, long long new_bits) {
+  long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
+  Value r = c;
+  if (old_bits != g) r = cast_composed(t, r, old_bits / g, false);
+  if (new_bits != g && !t.failed()) r = cast_composed(t, r, new_bits / g, true);
+  if (t.failed()) return nothing();
+  return r;
+}
+
+/// One more than the greatest index, of numbers that are known; of run-time ones behind a swizzle, what it cannot leave.
+ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
+  constexpr long long most = 4096;
+  Settled s = settle(t, c, Asks::nothing);
+  bool const known = !t.symbolic() || all_static(c);
+  Num const size = product_of(t, innermost(c));
+  if (!s.is && (!known || size.v > most)) s = settle(t, c, Asks::composition);
+  if (t.failed()) return nothing();
+  if (s.is && !s.swizzles() && (s.start.is(0) || !known || size.v > most)) {
+    Value const extent = cosize(t, s.layout);
+    if (t.failed()) return nothing();
+    return number(t.add(s.start, extent.root().s));
+  }
+  if (s.is && s.swizzles()) {
+    Num const reach = t.add(s.start, cosize_of(t, s.layout));
+    Bits const b = bits_of(s.swizzle);
+    long long block = 1;  // a multiple of it stays where it is
+    while (block <= (b.y() | b.z())) block *= 2;
+    if (reach.is_static() && reach.v % block == 0 && s.start.is(0) &&
+        same(product_of(t, right_inverse(t, s.layout)), reach))
+      return number(reach);
+    if (!known || size.v > most) return number(t.mul(t.ceil_div(reach, fixed(block)), fixed(block)));
+  }
+  Function const f(c);
+  if (!f.integers() || !known || size.v > most) return t.refused(Rule::composed_operand, 1, 1);
+  long long last = -1;
+  for (long long i = 0; i < size.v; ++i) last = f(i) > last ? f(i) : last;
+  return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));
+}
+
+/// Copies of a block behind a layout are copies only where that is injective.
+ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, View l) {
+  if (t.failed()) return;
+  bool swizzles = true;
+  for (ValueNode const& n : f) swizzles = swizzles && n.kind != ValueKind::layout;
+  if (swizzles) return;
+  bool injective = f.is_layout() && l.is_layout() && all_static(f) && all_static(l) && of_integers(f) &&
+                   of_integers(l) && offset.is_number() && offset.root().s.is_static();
+  Num reach = fixed(0), size = fixed(0);
+  if (injective) {
+    reach = t.add(offset.root().s, cosize_of(t, l)), size = product_of(t, f);
+    List<ValueNode> modes = leaves_of(f);
+    merge_modes(t, modes, true);
+    // Each mode as far as it is reached, the last past its end; by their strides each goes beyond those below it.
+    long long rest = reach.v;
+    for (int i = 0; i < modes.count; ++i) {
+      bool const last = i + 1 == modes.count;
+      long long const extent = last || modes[i].s.v > rest ? rest : modes[i].s.v;
+      rest = (rest + extent - 1) / (extent > 0 ? extent : 1);
+      modes[i].s = fixed(extent);
+    }
+    long long covered = 1;
+    for (int left = modes.count; left > 0; --left) {
+      int least = 0;
+      for (int i = 1; i < left; ++i) {
+        if (t.abs(modes[i].d).v < t.abs(modes[least].d).v) least = i;
+      }
+      ValueNode const n = modes[least];
+      modes.erase(least);
+      if (n.s.v <= 1) continue;
+      long long const stride = t.abs(n.d).v;
+      injective = injective && stride >= covered;
+      covered += (n.s.v - 1) * stride;
+    }
+  }
+  if (!injective) t.refuse(Rule::composed_overlap, reach.v, size.v);
+}
+
+/// a(c(i)): as one layout or swizzled layout where that is the same function, else side by side.
+ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
+  Value const both = composed(a, number(0), c);
+  Settled const s = settle(t, both, Asks::nothing);
+  if (s.is && !s.waits && (s.swizzles() || s.start.is(0))) return s.value();
+  return both;
+}
+
+ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
+  int which = 0;
+  while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;
+  View const c = a[which];
   switch (op) {
+    case Op::slice_and_offset:
+      if (which == 1) return slice_composed(t, a[0], c);
+      break;
+    case Op::slice:
+      if (which == 1) {
+        Value const both = slice_composed(t, a[0], c);
+        if (t.failed()) return nothing();
+        return both[0];
+      }
+      break;
+    case Op::dice:
+      if (which == 1) {
+        Value const kept = dice(t, a[0], innermost(c));
+        if (t.failed()) return nothing();
+        return with_innermost(c, kept);
+      }
+      break;
+    case Op::composition:
+      if (a[0].is_layout()) return compose_with(t, a[0], c);
+      break;
+    case Op::complement1:
+    case Op::complement:
+    case Op::nullspace: {
+      if (which != 0) break;
+      if (op == Op::nullspace) {
+        // A swizzle takes 0 alone to 0.
+        Settled const s = settle(t, c, Asks::composition);
+        if (t.failed()) return nothing();
+        if (s.is && s.start.is(0)) return nullspace(t, s.layout);
+      }
+      Value const plain = plain_of(t, c);
+      if (t.failed()) return nothing();
+      if (op == Op::nullspace) return nullspace(t, plain);
+      if (op == Op::complement1) return complement(t, plain);
+      return complement(t, plain, shape_of(a[1]));
+    }
     case Op::right_inverse:
       return inverse_composed(t, c, true);
     case Op::left_inverse:
       return inverse_composed(t, c, false);
     case Op::max_alignment:
-      return number(t.gcd(max_alignment(t, c[2]).root().s, fixed(run)));
+      return max_alignment_composed(t, c);
     case Op::upcast:
-    case Op::downcast: {
-      long long const n = a[1].root().s.v;
-      bool const up = op == Op::upcast;
-      Value offset = c[1];
-      if (offset.is_number())
-        offset.nodes[0].s = up ? t.div(offset.root().s, fixed(n)) : t.mul(offset.root().s, fixed(n));
-      Value inner = c[2];
-      if (up)
-        inner = upcast(t, inner, n);
-      else
-        inner = downcast(t, inner, n);
-      Value const swizzle = recast_swizzle(t, c[0], n, up);
+    case Op::downcast:
+      return cast_composed(t, c, a[1].root().s.v, op == Op::upcast);
+    case Op::recast_layout:
+      return recast_composed(t, c, a[1].root().s.v, a[2].root().s.v);
+    case Op::cosize: {
+      Value mode = c;
+      for (int i = 1; i < a.size() && !t.failed(); ++i) {
+        Value const part = get(t, innermost(mode), small(a[i]));
+        if (!t.failed()) mode = with_innermost(mode, part);
+      }
       if (t.failed()) return nothing();
-      return composed(swizzle, offset, inner);
+      return cosize_composed(t, mode);
     }
-    case Op::layout_call: {
+    case Op::layout_call:
       for (ValueNode const& n : a[1].nodes) {
         if (n.kind != ValueKind::underscore) continue;
         Value const both = slice_composed(t, a[1], c);
         if (t.failed()) return nothing();
         return both[0];
       }
-      Num const index = t.add(c[1].root().s, index_of(t, a[1], c[2]).root().s);
-      return number(swizzled(t, bits_of(c[0]), index));
-    }
-    default: {
-      int which = 0;
-      while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;
-      return t.refused(Rule::composed_operand, which + 1, a.size());
-    }
+      return apply_function(t, c, a[1]);
+    default:
+      break;
   }
-}
-/// Common runs of a composed layout and another are runs within which no swizzle acts.
-ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
-  long long run = 1LL << 40;
-  Values plain;
-  for (View v : a) {
-    if (v.is(ValueKind::composed)) {
-      long long const r = 1LL << bits_of(v[0]).base;
-      run = r < run ? r : run;
-      plain.push_back(v[2]);
-    } else {
-      plain.push_back(v);
-    }
-  }
-  if (op == Op::max_common_vector) {
-    Value const common = max_common_vector(t, plain[0], plain[1]);
-    if (t.failed()) return nothing();  // g++ 12 loses the storage of a choice between two Values
-    return number(t.min(common.root().s, fixed(run)));
-  }
-  Value const common = max_common_layout(t, plain[0], plain[1]);
-  if (t.failed()) return nothing();
-  Num const have = product_of(t, common);
-  if (have.is_static() && have.v <= run) return common;
-  return composition(t, common, number(run));
+  return t.refused(Rule::composed_operand, which + 1, a.size());
 }
 
 }  // namespace zellige::algebra

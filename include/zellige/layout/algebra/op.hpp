@@ -48,19 +48,19 @@ enum class Composed : signed char {
   row(coalesce_profile,     "coalesce",             "c i",           reshape, inside, coalesce(t, a[0], a[1]))         \
   row(flatten,              "flatten",              "c|i",           reshape, inside, flat(a[0]))                      \
   row(flatten_to_tuple,     "flatten_to_tuple",     "i",             reshape, plain,  flat_tuple(a[0]))                \
-  row(unflatten,            "unflatten",            "p i|i i",       reshape, plain,  unflatten(t, a[0], a[1]))        \
-  row(with_shape,           "with_shape",           "c i",           reshape, plain,  under_shape(t, a[0], a[1]))      \
+  row(unflatten,            "unflatten",            "c i|i i",       reshape, inside, unflatten(t, a[0], a[1]))        \
+  row(with_shape,           "with_shape",           "c i",           reshape, inside, under_shape(t, a[0], a[1]))      \
   row(filter,               "filter",               "c",             filter,  inside, filter(t, a[0]))                 \
-  row(filter_profile,       "filter",               "p i",           filter,  plain,  filter(t, a[0], a[1]))           \
+  row(filter_profile,       "filter",               "c i",           filter,  inside, filter(t, a[0], a[1]))           \
   row(filter_zeros,         "filter_zeros",         "c",             filter,  inside, filter_zeros(a[0]))              \
-  row(filter_zeros_profile, "filter_zeros",         "p i",           filter,  plain,  zeros_of_profile(t, a[0], a[1])) \
+  row(filter_zeros_profile, "filter_zeros",         "c i",           filter,  inside, zeros_of_profile(t, a[0], a[1])) \
   row(filter_zeros_tuple,   "filter_zeros",         "i i",           filter,  plain,  filter_zeros(t, a[0], a[1]))     \
-  row(composition,          "composition",          "c m|s s|s p",   compose, inside, composition(t, a[0], a[1]))    \
-  row(complement1,          "complement",           "p",             invert,  plain,  complement(t, a[0]))             \
-  row(complement,           "complement",           "p i",           invert,  plain,  complement(t, a[0], shape_of(a[1]))) \
+  row(composition,          "composition",          "c m|c c|c s|s s|s c", compose, inside, composition(t, a[0], a[1]))  \
+  row(complement1,          "complement",           "c",             invert,  moves,  complement(t, a[0]))             \
+  row(complement,           "complement",           "c i",           invert,  moves,  complement(t, a[0], shape_of(a[1]))) \
   row(right_inverse,        "right_inverse",        "c",             invert,  moves,  right_inverse(t, a[0]))          \
   row(left_inverse,         "left_inverse",         "c",             invert,  moves,  left_inverse(t, a[0]))           \
-  row(nullspace,            "nullspace",            "p",             invert,  plain,  nullspace(t, a[0]))              \
+  row(nullspace,            "nullspace",            "c",             invert,  moves,  nullspace(t, a[0]))              \
   row(logical_divide,       "logical_divide",       "c m",           divide,  inside, logical_divide(t, a[0], a[1]))   \
   row(zipped_divide,        "zipped_divide",        "c m",           divide,  inside, zipped_divide(t, a[0], a[1]))    \
   row(tiled_divide,         "tiled_divide",         "c m",           divide,  inside, tiled_divide(t, a[0], a[1]))     \
@@ -89,29 +89,29 @@ enum class Composed : signed char {
   row(domain_distribute,    "domain_distribute",    "i i",           vector,  plain,  domain_distribute(t, a[0], a[1])) \
   row(upcast,               "upcast",               "c f|s f",       vector,  moves,  upcast(t, a[0], a[1].root().s.v)) \
   row(downcast,             "downcast",             "c f|s f",       vector,  moves,  downcast(t, a[0], a[1].root().s.v)) \
-  row(recast_layout,        "recast_layout",        "c e e",         vector,  plain,  recast(t, a[0], a[1].root().s.v, a[2].root().s.v)) \
+  row(recast_layout,        "recast_layout",        "c e e",         vector,  moves,  recast(t, a[0], a[1].root().s.v, a[2].root().s.v)) \
   row(append_to,            "append",               "c k c?|i k i?", modes,   inside, pad_to(t, a[0], small(a[1]), extra(a, a[0]))) \
-  row(append,               "append",               "p p",           modes,   plain,  append(a[0], a[1]))              \
-  row(prepend_to,           "prepend",              "c k c?|i k i?", modes,   plain,  pad_front(t, a[0], small(a[1]), extra(a, a[0]))) \
-  row(prepend,              "prepend",              "p p",           modes,   plain,  prepend(a[0], a[1]))             \
+  row(append,               "append",               "c p",           modes,   inside, append(a[0], a[1]))              \
+  row(prepend_to,           "prepend",              "c k c?|i k i?", modes,   inside, pad_front(t, a[0], small(a[1]), extra(a, a[0]))) \
+  row(prepend,              "prepend",              "c p",           modes,   inside, prepend(a[0], a[1]))             \
   row(take,                 "take",                 "c k k|i k k",   modes,   inside, take(t, a[0], small(a[1]), small(a[2]))) \
   row(group,                "group",                "c k k|i k k",   modes,   inside, group(t, a[0], small(a[1]), small(a[2]))) \
   row(get,                  "get layout",           "c k k*|i k k*", modes,   inside, mode_at(t, a))                   \
   row(select,               "select",               "c k k*|i k k*", modes,   inside, selected(t, a))                  \
-  row(replace,              "replace",              "p k p|i k i",   modes,   plain,  replace(t, a[0], small(a[1]), a[2])) \
+  row(replace,              "replace",              "c k p|i k i",   modes,   inside, replace(t, a[0], small(a[1]), a[2])) \
   row(insert,               "insert",               "i k i",         modes,   plain,  insert(t, a[0], small(a[1]), a[2])) \
   row(remove,               "remove",               "i k",           modes,   plain,  remove(t, a[0], small(a[1])))    \
   row(reverse,              "reverse",              "i",             modes,   plain,  reverse(a[0]))                   \
-  row(zip1,                 "zip",                  "p|i",           modes,   inside, transpose_modes(t, a[0]))        \
+  row(zip1,                 "zip",                  "c|i",           modes,   inside, transpose_modes(t, a[0]))        \
   row(zip2,                 "zip",                  "p p",           modes,   plain,  zip(t, a[0], a[1]))              \
   row(slice,                "slice",                "x c|x i",       modes,   moves,  slice(t, a[0], a[1]))            \
-  row(dice,                 "dice",                 "x p|x i",       modes,   plain,  dice(t, a[0], a[1]))             \
+  row(dice,                 "dice",                 "x c|x i",       modes,   moves,  dice(t, a[0], a[1]))             \
   row(slice_and_offset,     "slice_and_offset",     "x c",           modes,   moves,  sliced_from(t, a[0], a[1]))      \
   row(size,                 "size",                 "c k*|i",        query,   asks,   number(product_of(t, mode_at(t, a)))) \
   row(rank,                 "rank",                 "c k*|i",        query,   asks,   number(mode_at(t, a).rank()))    \
   row(depth,                "depth",                "c k*|i",        query,   asks,   number(depth_of(mode_at(t, a)))) \
   row(shape,                "shape",                "c k*",          query,   asks,   shape_of(mode_at(t, a)))         \
-  row(cosize,               "cosize",               "c|p k*",        codomain, asks,  cosize(t, mode_at(t, a)))        \
+  row(cosize,               "cosize",               "c k*",          codomain, moves, cosize(t, mode_at(t, a)))        \
   row(coshape,              "coshape",              "p k*",          codomain, plain, coshape(t, mode_at(t, a)))       \
   row(coprofile,            "coprofile",            "p k*",          codomain, plain, coprofile_of(t, mode_at(t, a)))  \
   row(stride,               "stride",               "p k*",          codomain, plain, stride_of(mode_at(t, a)))        \

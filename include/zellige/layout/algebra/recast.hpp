@@ -21,12 +21,17 @@ ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   return l;
 }
 ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
-  bool adjacent = n == 1;
-  for (ValueNode const& m : l.nodes) adjacent = adjacent || (m.kids < 0 && m.d.is(1));
-  if (!adjacent) return t.refused(Rule::recast_adjacent, leaves_of(l)[0].d.v, n);
-  for (ValueNode& m : l.nodes) {
+  // One mode has the parts of an element; of those of stride 1, one that steps.
+  int split = -1;
+  for (int i = 0; i < l.nodes.size(); ++i) {
+    ValueNode const& m = l.nodes[i];
+    if (m.kids < 0 && m.d.is(1) && (split < 0 || l.nodes[split].s.is(1))) split = i;
+  }
+  if (split < 0 && n != 1) return t.refused(Rule::recast_adjacent, leaves_of(l)[0].d.v, n);
+  for (int i = 0; i < l.nodes.size(); ++i) {
+    ValueNode& m = l.nodes[i];
     if (m.kids >= 0) continue;
-    if (m.d.is(1))
+    if (i == split)
       m.s = t.mul(m.s, fixed(n));
     else
       m.d = t.mul(m.d, fixed(n));

@@ -27,11 +27,15 @@ enum class Rule : signed char {
   swizzle_shift,         // x, y: the shifts
   swizzle_bits,          // x, y: the numbers of bits
   swizzle_mask,          // x, y: the masks that cannot be told apart
+  swizzle_carry,         // x: where a slice starts, y: the bits that it moves
   basis_sum,             // x, y: what cannot be added
   not_static,            // x: the value (0 when unknown), y: 0
   divide_by_zero,        // x: numerator, y: 0
   not_a_layout,          // an operand is of the wrong kind
   composed_operand,      // x: which operand, from 1, y: how many there are
+  composed_offset,       // x: the offset, y: 0
+  composed_overlap,      // x: indices reached, y: size of the left layout
+  integer_index,         // x: modes of the coordinate, y: 1
   overflow,              // x, y: the operands
   sizes_differ,          // x, y: the sizes
   copy_threads,          // x: threads of the tiled copy, y: of its instruction
@@ -105,6 +109,8 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "the masks have {x} and {y} bits; they must have as many";
     case Rule::swizzle_mask:
       return "no swizzle has the masks {x} and {y}: as many adjacent bits in each, none in both";
+    case Rule::swizzle_carry:
+      return "the slice of a swizzled layout starts at index {x} and moves the bits {y}: they would carry";
     case Rule::basis_sum:
       return "elements of ranks {x} and {y} belong to different modules and cannot be added";
     case Rule::not_static:
@@ -115,6 +121,14 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "an operand is of the wrong kind ({x}, {y})";
     case Rule::composed_operand:
       return "operand {x} of {y} is a composed layout, and the operation takes plain layouts there";
+    case Rule::composed_offset:
+      return "the composed layout starts at offset {x}; the operation needs one that starts at {y}";
+    case Rule::composed_overlap:
+      return "the copies reach {x} indices, on which the left layout of the composed one, of size {y}, is "
+             "not "
+             "known to be injective: they would overlap";
+    case Rule::integer_index:
+      return "the index is a coordinate of {x} modes, where an integer is needed";
     case Rule::sizes_differ:
       return "tensors of sizes {x} and {y}: they must be the same";
     case Rule::copy_threads:

@@ -31,12 +31,29 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
+/// Whether no stride is a coordinate.
+ZELLIGE_ALGEBRA constexpr bool of_integers(View l) {
+  for (ValueNode const& n : l) {
+    if (n.kids < 0 && n.e != 0) return false;
+  }
+  return true;
+}
+/// The layout within a composed one, which has its coordinates.
+ZELLIGE_ALGEBRA constexpr View innermost(View l) {
+  while (l.is(ValueKind::composed)) l = l[2];
+  return l;
+}
 /// The layout behind a swizzle; one of no bits is the identity.
 ZELLIGE_ALGEBRA constexpr Value behind(View swizzle, View offset, View l) {
   bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
   bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
   if (none && at_0) return l;
   return composed(swizzle, offset, l);
+}
+/// A composed layout with another layout within.
+ZELLIGE_ALGEBRA constexpr Value with_innermost(View c, View l) {
+  if (!c.is(ValueKind::composed)) return l;
+  return behind(c[0], c[1], with_innermost(c[2], l));
 }
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
@@ -99,20 +116,6 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
-  if (!c[0].is(ValueKind::swizzle) || !c[1].is_number() || !c[1].root().s.is(0)) {
-    return t.refused(Rule::not_a_layout, int(c[0].kind()), int(c[1].kind()));
-  }
-  View const layout = c[2];
-  Value inverse = unit();
-  if (right)
-    inverse = right_inverse(t, layout);
-  else
-    inverse = left_inverse(t, layout);
-  if (t.failed()) return nothing();
-  return swizzle_to_the_left(t, inverse, c[0]);
-}
-
 /// The bits that a layout's indices have, when its modes use different ones; -1 when that cannot be told.
 ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
@@ -194,6 +197,15 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
 /// with the one it flips, what is left is an ordinary layout.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
+  if (layout.is(ValueKind::composed)) {
+    // What is skipped of the layout within is skipped before the left one.
+    Value const within = slice_composed(t, crd, layout);
+    if (t.failed()) return nothing();
+    Value from = c[1];
+    if (!within[1].is_number() || !within[1].root().s.is(0)) from = add(t, c[1], within[1]);
+    if (t.failed()) return nothing();
+    return bundle(ValueKind::tuple, behind(swizzle, from, within[0]), number(0));
+  }
   bool all = true;
   for (ValueNode const& n : crd) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
   Value const part = slice(t, crd, layout);
@@ -205,6 +217,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     if (t.failed()) return nothing();
     return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));
   }
+  if (!of_integers(layout)) return t.refused(Rule::integer_index, layout.rank(), 1);
   bool const at_0 = c[1].is_number() && c[1].root().s.is_static() && c[1].root().s.is(0);
   auto start = [&] {
     Num const n = offset_of(t, crd, layout).root().s;
@@ -212,10 +225,20 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   };
   if (!c[1].is_number()) return bundle(ValueKind::tuple, composed(swizzle, c[1], part), number(start()));
   Bits const b = bits_of(swizzle);
-  long long const used = bits_used(part);
+  Value const skipped = dice(t, crd, layout);
   if (t.failed()) return nothing();
+  long long const used = bits_used(part), moved = bits_used(skipped);
+  // The bits that the start may have; where they are unknown, a check sees to it later that the slice carries none.
+  Tape probe = t;
+  Num from = offset_of(probe, crd, layout).root().s;
+  from = probe.add(c[1].root().s, from);
+  long long from_bits = at_0 ? moved : -1;
+  if (from.is_static() || (from_bits < 0 && !t.symbolic())) from_bits = from.v;
+  if (!from.is_static() && !t.symbolic()) from_bits |= from.v;
+  bool const asks = from_bits < 0 && t.symbolic() && !from.is_static();
+  bool const carries = !asks && (from_bits < 0 || (from_bits & used) != 0);
   int const y0 = lowest_bit(b.y()), z0 = lowest_bit(b.z());
-  bool plain_left = used >= 0;
+  bool plain_left = used >= 0 && !carries;
   for (int i = 0; i < b.bits; ++i)
     plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (plain_left) {
@@ -251,6 +274,10 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     Value const plain = composition(trial, bits, part);
     if (!trial.failed()) {
       t = trial;
+      if (asks) {
+        Num const at = start();
+        t.require(t.eq(t.bit_and(at, fixed(used)), fixed(0)), Rule::swizzle_carry, at, fixed(used));
+      }
       Num at = fixed(0);
       if (split.apart) {
         Num const reads = split.reads.all(t), flipped = t.shr(reads, fixed(b.shift));
@@ -262,10 +289,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     }
   }
   // What no swizzled bit is in may be added after the swizzle.
-  Value const skipped = dice(t, crd, layout);
-  if (t.failed()) return nothing();
-  long long const moved = bits_used(skipped);
-  if (at_0 && used >= 0 && moved >= 0 && (moved & (used | b.y() | b.z())) == 0)
+  if (at_0 && used >= 0 && moved >= 0 && !carries && (moved & (used | b.y() | b.z())) == 0)
     return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start()));
   return bundle(ValueKind::tuple, behind(swizzle, number(start()), part), number(0));
 }

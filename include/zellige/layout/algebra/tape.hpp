@@ -214,6 +214,10 @@ class Tape {
     if (refusal_.rule != Rule::none) return {1, 0};
     if (a.id == 0 && b.id == 0) return {compute(op, a.v, b.v), 0};
     if (!symbolic_) return dynamic(compute(op, a.v, b.v));
+    // One expression is one number, whatever it will be.
+    if (a.id == b.id && (op == Arith::eq || op == Arith::le)) return {1, 0};
+    if (a.id == b.id && (op == Arith::lt || op == Arith::sub || op == Arith::bit_xor)) return {0, 0};
+    if (a.id == b.id && (op == Arith::min || op == Arith::max || op == Arith::bit_and)) return a;
     for (int i = 0; i < steps_.size(); ++i) {
       TapeStep const& s = steps_[i];
       if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v)

@@ -22,16 +22,39 @@ ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   if (t.failed()) return nothing();
   return bundle(iterator.kind(), at);
 }
+/// An operation of two operands, one of which may be composed.
+ZELLIGE_ALGEBRA constexpr Value on_layout(Op op, Tape& t, View a, View b) {
+  Values both;
+  both.push_back(a);
+  both.push_back(b);
+  return apply(op, t, both);
+}
 /// The tensor's elements that crd keeps, or the one that it names.
 ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   bool sliced = false;
   for (ValueNode const& n : crd) sliced = sliced || n.kind == ValueKind::underscore;
-  Value const at = advance(t, x[0], offset_of(t, crd, x[1]));
+  if (!sliced) {
+    Value const at = advance(t, x[0], apply_function(t, x[1], crd));
+    if (t.failed()) return nothing();
+    return at[0];
+  }
+  Value const both = on_layout(Op::slice_and_offset, t, crd, x[1]);
   if (t.failed()) return nothing();
-  if (!sliced) return at[0];
-  Value const part = slice(t, crd, x[1]);
+  Value const at = advance(t, x[0], both[1]);
   if (t.failed()) return nothing();
-  return tensor(at, part);
+  return tensor(at, both[0]);
+}
+/// The tensor seen from a coordinate: a composed layout starts there.
+ZELLIGE_ALGEBRA constexpr Value seen_from(Tape& t, View x, View crd) {
+  View const l = x[1];
+  if (!l.is(ValueKind::composed)) {
+    Value const at = advance(t, x[0], index_of(t, crd, l));
+    if (t.failed()) return nothing();
+    return tensor(at, l);
+  }
+  Value const start = add(t, l[1], apply_function(t, l[2], crd));
+  if (t.failed()) return nothing();
+  return tensor(x[0], composed(l[0], start, l[2]));
 }
 ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
   if (n == 1) return underscore();
@@ -46,11 +69,12 @@ ZELLIGE_ALGEBRA constexpr Value marked_to(View crd, int n) {
 }
 /// The tile that crd names among the tiles (inner), or what crd names in every tile (outer).
 ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd, bool inner) {
-  Value const zipped = zipped_divide(t, x[1], tiler);
+  Value const zipped = on_layout(Op::zipped_divide, t, x[1], tiler);
   if (t.failed()) return nothing();
   Value const tiled = tensor(x[0], zipped);
-  Value const named = zipped[inner ? 1 : 0];
-  Value const whole = repeat_mark(zipped[inner ? 0 : 1].rank());
+  View const modes = innermost(zipped);
+  Value const named = modes[inner ? 1 : 0];
+  Value const whole = repeat_mark(modes[inner ? 0 : 1].rank());
   Value chosen = crd;
   if (crd.is_tuple()) {
     if (crd.rank() > named.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), named.rank());

@@ -1,0 +1,95 @@
+// Layouts as functions, composed ones too: the element of a coordinate, by a tape or, of known integers, by a loop.
+//
+//   apply_function(t, (_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 25)   is  14
+//   Function f(layout);  f(25)                                        the same, nothing built
+#pragma once
+#include <zellige/layout/algebra/swizzle.hpp>
+
+namespace zellige::algebra {
+
+/// Where the left part of a composed layout starts; what waits for a pointer starts at 0.
+ZELLIGE_ALGEBRA constexpr Value start_of(View offset) {
+  if (offset.is(ValueKind::flag)) return number(0);
+  return offset;
+}
+/// The element of a layout or swizzle, composed or not, at a coordinate.
+ZELLIGE_ALGEBRA constexpr Value apply_function(Tape& t, View f, View crd) {
+  if (t.failed()) return nothing();
+  if (f.is(ValueKind::composed)) {
+    Value const inner = apply_function(t, f[2], crd);
+    if (t.failed()) return nothing();
+    Value const at = add(t, start_of(f[1]), inner);
+    return apply_function(t, f[0], at);
+  }
+  Value at = crd;
+  if (at.is_number()) at = as_arithmetic_tuple(at);
+  if (!f.is(ValueKind::swizzle)) return index_of(t, at, f);
+  if (!at.is_number()) return t.refused(Rule::integer_index, at.rank(), 1);
+  return number(swizzled(t, bits_of(f), at.root().s));
+}
+
+/// A layout of integers whose numbers are known, as a function of the index. What a layout with coordinates in it gives
+/// is not among these: integers() is false.
+class Function {
+ public:
+  ZELLIGE_ALGEBRA constexpr Function() {}
+  ZELLIGE_ALGEBRA constexpr explicit Function(View f) { append(f, 0); }
+
+  ZELLIGE_ALGEBRA constexpr bool integers() const { return integers_; }
+  ZELLIGE_ALGEBRA constexpr long long operator()(long long i) const {
+    Mode const* m = modes_.data;
+    for (Part const& p : parts_) {
+      long long rest = i + p.offset;
+      if (p.modes == 0) {
+        long long const y = rest & p.bits.y();
+        i = rest ^ (p.bits.shift >= 0 ? y >> p.bits.shift : y << -p.bits.shift);
+        continue;
+      }
+      i = 0;
+      for (Mode const* const last = m + p.modes - 1; m != last; ++m) {
+        i += rest % m->extent * m->stride;
+        rest /= m->extent;
+      }
+      i += rest * m++->stride;
+    }
+    return i;
+  }
+
+ private:
+  struct Mode {
+    long long extent;
+    long long stride;
+  };
+  /// A swizzle, or as many modes, of the offset and what the part before gives.
+  struct Part {
+    long long offset;
+    int modes;
+    Bits bits;
+  };
+  ZELLIGE_ALGEBRA constexpr void append(View f, long long offset) {
+    if (f.is(ValueKind::composed)) {
+      View const start = f[1];
+      bool const known = start.is(ValueKind::flag) || (start.is_number() && start.root().e == 0);
+      integers_ = integers_ && known;
+      append(f[2], offset);
+      return append(f[0], start.is_number() ? start.root().s.v : 0);
+    }
+    if (f.is(ValueKind::swizzle)) return parts_.push_back({offset, 0, bits_of(f)});
+    int const before = modes_.count;
+    integers_ = integers_ && f.is_layout();
+    for (ValueNode const& n : f) {
+      if (n.kids >= 0) continue;
+      integers_ = integers_ && n.e == 0;
+      modes_.push_back({n.s.v, n.d.v});
+    }
+    if (modes_.count == before) modes_.push_back({1, 0});
+    for (int i = before; i + 1 < modes_.count; ++i) integers_ = integers_ && modes_[i].extent != 0;
+    parts_.push_back({offset, modes_.count - before, {0, 0, 0}});
+  }
+
+  List<Part> parts_;
+  List<Mode> modes_;
+  bool integers_ = true;
+};
+
+}  // namespace zellige::algebra

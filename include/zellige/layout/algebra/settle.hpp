@@ -1,0 +1,139 @@
+// Composed layouts in their simplest form: swizzle(start + layout(c)), of which most operations know what to do.
+//
+//   _32:_4 o _0 o _8:_1                            is  _8:_4
+//   (_4,_8):(_8,_1) o _5 o _2:_8                   is  9 + _2:_2
+//   Sw<1,0,1> o _0 o (_4,_8):(_8,_1) o _0 o _4:_1  is  Sw<1,0,1> o _4:_8
+#pragma once
+#include <zellige/layout/algebra/function.hpp>
+
+namespace zellige::algebra {
+
+struct Settled {
+  bool is = false;     // the composed layout is swizzle(start + layout(c)) at each coordinate c
+  bool waits = false;  // for a pointer, to whose address the swizzle belongs
+  Value swizzle = swizzle_value({0, 4, 3});
+  Num start = fixed(0);
+  Value layout;
+
+  ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
+  ZELLIGE_ALGEBRA constexpr bool plain() const { return is && !waits && !swizzles() && start.is(0); }
+  /// Behind the start and the swizzle again.
+  ZELLIGE_ALGEBRA constexpr Value value() const { return behind(swizzle, number(start), layout); }
+};
+/// What is asked of run-time numbers: nothing, or what a composition asks of them.
+enum class Asks : signed char { nothing, composition };
+
+/// (f(start), c -> f(start + l(c)) - f(start)), where that is a layout: no mode of l carries with the start.
+ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
+  Settled s;
+  List<ValueNode> flat = leaves_of(f);
+  merge_modes(t, flat, true);
+  if (flat.count == 1) {
+    s.start = t.mul(start, flat[0].d);
+    s.layout = composition(t, f, l);
+    s.is = !t.failed() && flat[0].e == 0;
+    return s;
+  }
+  if (!start.is_static() || start.v < 0 || !all_static(f)) return s;
+  for (ValueNode const& n : flat) {
+    if (n.s.v < 1) return s;
+  }
+  // The start as one more mode of two elements for each of its digits: composition looks whether anything carries.
+  Value both = bundle(ValueKind::layout, l);
+  long long rest = start.v, before = 1;
+  for (int i = 0; i < flat.count && rest > 0; ++i) {
+    long long const extent = flat[i].s.v, digit = i + 1 == flat.count ? rest : rest % extent;
+    if (digit != 0) both.add(mode(fixed(2), {fixed(digit * before)}));
+    rest = i + 1 == flat.count ? 0 : rest / extent;
+    before *= extent;
+  }
+  Value const parts = composition(t, f, both);
+  if (t.failed()) return s;
+  s.start = index_of(t, number(start), f).root().s;
+  s.layout = parts[0];
+  s.is = of_integers(f);
+  return s;
+}
+/// Layout f of an offset and what is settled.
+ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
+                                                Asks asks) {
+  Settled s;
+  bool const known = all_static(f) && all_static(inner.layout);
+  if (asks == Asks::nothing && !known) return s;
+  if (inner.swizzles()) {
+    // Within the layout, and where it moves bits, a swizzle before it is one after it.
+    if (!offset.is(0) || !inner.start.is_static() || inner.start.v < 0 || !known) return s;
+    Num const reach = t.add(inner.start, cosize_of(t, inner.layout)), size = product_of(t, f);
+    for (ValueNode const& n : leaves_of(inner.layout)) {
+      if (n.e != 0 || n.d.v < 0) return s;
+    }
+    if (!reach.is_static() || !size.is_static() || reach.v > size.v) return s;
+    Tape trial = t;
+    Value const moved = swizzle_to_the_left(trial, f, inner.swizzle);
+    if (trial.failed() || !moved.is(ValueKind::composed)) return s;
+    Settled plain = inner;
+    plain.swizzle = swizzle_value({0, 4, 3});
+    s = settle_layout(t, f, offset, plain, asks);
+    s.swizzle = moved[0];
+    return s;
+  }
+  Num const start = t.add(offset, inner.start);
+  Tape trial = t;
+  if (start.is(0)) {
+    s.layout = composition(trial, f, inner.layout);
+    s.is = !trial.failed();
+  } else if (of_integers(inner.layout)) {
+    s = after_start(trial, f, start, inner.layout);
+  }
+  if (s.is || (asks == Asks::composition && start.is(0))) t = trial;  // with its refusal
+  return s;
+}
+ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
+  Settled s;
+  if (t.failed()) return s;
+  if (!c.is(ValueKind::composed)) {
+    s.is = c.is_layout();
+    s.layout = c;
+    return s;
+  }
+  View const f = c[0], offset = c[1];
+  if (f.is(ValueKind::composed)) return settle(t, composed(f[0], f[1], composed(f[2], offset, c[2])), asks);
+  Settled const inner = settle(t, c[2], asks);
+  if (!inner.is || inner.waits || t.failed()) return s;
+  bool const waits = offset.is(ValueKind::flag);
+  if (!waits && (!offset.is_number() || offset.root().e != 0)) return s;
+  Num const begin = waits ? fixed(0) : offset.root().s;
+  if (f.is_layout()) {
+    if (waits) return s;
+    return settle_layout(t, f, begin, inner, asks);
+  }
+  if (!f.is(ValueKind::swizzle) || !of_integers(inner.layout)) return s;
+  s = inner;
+  s.waits = waits;
+  s.start = t.add(begin, inner.start);
+  if (!inner.swizzles()) {
+    s.swizzle = f;
+    // A swizzle of addresses, in elements of at least a byte.
+    long long const bytes = waits ? offset.root().s.v / 8 : 1;
+    if (waits && bytes > 1 && count_bits(bytes) == 1) s.swizzle = recast_swizzle(t, f, bytes, true);
+  } else if (begin.is(0)) {
+    s.start = inner.start;
+    Tape trial = t;
+    if (bits_of(f).bits > 0) s.swizzle = compose_swizzles(trial, f, inner.swizzle);
+    s.is = !trial.failed();
+  } else {
+    s.is = false;
+  }
+  return s;
+}
+/// The layout that the composed one is, or a refusal.
+ZELLIGE_ALGEBRA constexpr Value plain_of(Tape& t, View c) {
+  Settled const s = settle(t, c, Asks::composition);
+  if (t.failed()) return nothing();
+  if (s.is && !s.waits && !s.swizzles() && !s.start.is(0))
+    return t.refused(Rule::composed_offset, s.start.v, 0);
+  if (!s.plain()) return t.refused(Rule::composed_operand, 1, 1);
+  return s.layout;
+}
+
+}  // namespace zellige::algebra
