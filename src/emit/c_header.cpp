@@ -136,7 +136,7 @@ std::string c_checks(const Manifest& m) {
   out.line("const char* wrong = 0;");
   for (const TensorPlace* t : parameters(m))
     out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});",
-             t->role == Role::input ? "input" : "output", printable(t->name), names.pointer(t->name),
+             t->role == Role::input ? "input" : "output", in_literal(t->name), names.pointer(t->name),
              tensor_alignment);
   if (m.buffer_size)
     out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", m.buffer_size,

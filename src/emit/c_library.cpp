@@ -190,7 +190,7 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.raw(c_header(m));
   tables(m, out);
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
-           cubin);
+           in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
   // The checks are what said() comes from; the function's beginning is split off to stand behind the rest.
   const std::string checks = c_checks(m), signature = c_signature(m);

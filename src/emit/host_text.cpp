@@ -25,7 +25,7 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, "
       ".swizzle = SwizzleMode::{}}}",
-      printable(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
+      in_literal(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
 

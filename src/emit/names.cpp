@@ -1,8 +1,16 @@
 #include "emit/names.hpp"
 
+#include <fmt/format.h>
+
 #include "plan/identifier.hpp"
 
 namespace zellige::emit {
+namespace {
+
+/// Three digits, so that a digit behind it is no part of it.
+std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned char>(c)); }
+
+}  // namespace
 
 const std::string& Names::stem(const std::string& name) {
   const auto [at, fresh] = stem_.try_emplace(name);
@@ -24,7 +32,34 @@ std::string printable(const std::string& name) {
   std::string text = name;
   for (char& c : text)
     if (c < ' ' || c > '~' || c == '"' || c == '\\') c = '?';
+  for (std::size_t i = 1; i < text.size(); ++i)
+    if (text[i - 1] == '?' && text[i] == '?') text[i] = '_';
   return text;
+}
+
+std::string in_literal(std::string_view text) {
+  std::string all;
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '?')
+      all += {'\\', c};
+    else if (c < ' ' || c > '~')
+      all += octal(c);
+    else
+      all += c;
+  }
+  return all;
+}
+
+std::string in_assembler(std::string_view text) {
+  std::string all;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain || c == '/' || c == '.' || c == '-' || c == '_')
+      all += c;
+    else
+      all += octal(c);
+  }
+  return all;
 }
 
 }  // namespace zellige::emit

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace zellige::emit {
 
@@ -39,7 +40,13 @@ class Names {
   std::map<std::string, int> next_;  // by stem: the number that its next double gets
 };
 
-/// A name in a comment or between quotation marks: what would end either is replaced.
+/// A name in a comment: what would end it is replaced, and what an old standard reads as one character (??/ is a backslash).
 std::string printable(const std::string& name);
+
+/// A text between the quotation marks of a literal of C, C++ or CUDA, in whatever standard: the literal's value is the text.
+std::string in_literal(std::string_view text);
+
+/// A text between the quotation marks of the GNU assembler, of letters, digits, / . - _ and octal escapes alone.
+std::string in_assembler(std::string_view text);
 
 }  // namespace zellige::emit

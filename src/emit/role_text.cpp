@@ -80,7 +80,7 @@ void KernelText::rings() {
       const Buffer& b = plan_.buffers[channel.tensor];
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
-                printable(b.name));
+                in_literal(b.name));
       ready.emplace_back("exchange.init();");
     }
     if (!by_mbarriers(channel)) continue;
@@ -89,7 +89,7 @@ void KernelText::rings() {
       const char* comma = bytes.empty() ? "" : ", ";
       bytes += fmt::format("{}{}", comma, s.tensors[t].bytes / channel.stages);
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
-      names += fmt::format("{}\"{}\"", comma, printable(s.tensors[t].name));
+      names += fmt::format("{}\"{}\"", comma, in_literal(s.tensors[t].name));
     }
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,

@@ -17,6 +17,7 @@
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
 #include "run/run.hpp"
+#include "run/shared_object.hpp"
 
 namespace zellige {
 namespace {
@@ -183,6 +184,113 @@ TEST(EmittedNames, AreUniqueAndRecognisable) {
       EXPECT_EQ(text.find("__"), std::string::npos) << text;
       EXPECT_LE(text.size(), 80u);
     }
+}
+
+/// Texts that end a literal, a comment, a directive or a line somewhere.
+std::vector<std::string> hostile_texts() {
+  std::vector<std::string> all = {"",
+                                  "plain",
+                                  "\"",
+                                  "\\",
+                                  "\\\"",
+                                  "??/",
+                                  "???\?/",
+                                  "?\?/\n",
+                                  "a\nb\rc",
+                                  "\t\x1b[",
+                                  "%s{}{0}",
+                                  "*/ // /*",
+                                  "\\x41\\101",
+                                  "\x01"
+                                  "7",
+                                  "ü\xff",
+                                  "$(x)`y`",
+                                  "a,b;c#d",
+                                  "'",
+                                  "\\\n",
+                                  "X??/",
+                                  "??=\?\?(",
+                                  "\x7f\x80"
+                                  "9"};
+  const std::string evil = R"(");__attribute__((constructor))void f(void){puts("ran");}__asm__(")";
+  all.push_back(evil), all.push_back("\\" + evil), all.push_back("??/" + evil);
+  std::uint32_t seed = 1;
+  for (int i = 0; i < 200; ++i) {
+    std::string& text = all.emplace_back();
+    for (int n = 0; n < 12; ++n) {
+      seed = seed * 1664525 + 1013904223;
+      const char* const hard = "?\\\"/\n01x%'";
+      text += seed >> 31 ? hard[(seed >> 8) % 11] : static_cast<char>(1 + (seed >> 8) % 255);
+    }
+  }
+  return all;
+}
+
+TEST(EmittedNames, ALiteralIsItsTextInEveryStandard) {
+  const Folder folder;
+  const std::vector<std::string> texts = hostile_texts();
+  std::string program = "#include <stdio.h>\nint main(void) {\n";
+  for (const std::string& text : texts) {
+    program += "// " + emit::printable(text) + "\n";
+    program += "  static const char t[] = \"" + emit::in_literal(text) +
+               "\"; printf(\"%zu \", sizeof t - 1); fwrite(t, 1, sizeof t - 1, stdout);\n";
+    program.insert(program.rfind("  static"), "  {"), program += "  }\n";
+  }
+  std::ofstream(folder / "all.c") << program << "  return 0;\n}\n";
+  std::string expected;
+  for (const std::string& text : texts) expected += std::to_string(text.size()) + " " + text;
+  for (const std::string standard : {"c99", "c11", "gnu11", "c++11", "c++20", "gnu++20"}) {
+    const std::string out = (folder / "all").string();
+    const bool cxx = standard.find("++") != standard.npos;
+    const run::Finished built =
+        run::run_process({"g++", "-x", cxx ? "c++" : "c", "-std=" + standard, "-trigraphs", "-Wall",
+                          "-Wextra", "-Werror", (folder / "all.c").string(), "-o", out});
+    ASSERT_EQ(built.status, 0) << standard << built.output;
+    EXPECT_EQ(run::run_process({out}).output, expected) << standard;
+  }
+}
+
+TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
+  for (const std::string& text : hostile_texts()) {
+    if (text.empty() || text.find('/') != text.npos) continue;
+    const Folder folder;
+    const std::string file = (folder / text).string();
+    std::ofstream(file) << "what is included";
+    std::ofstream(folder / "a.c") << "__asm__(\".section .rodata\\n.incbin \\\""
+                                  << emit::in_literal(emit::in_assembler(file)) << "\\\"\\n\");\n";
+    const run::Finished built = run::run_process(
+        {"g++", "-x", "c", "-Wall", "-c", (folder / "a.c").string(), "-o", (folder / "a.o").string()});
+    ASSERT_EQ(built.status, 0) << built.output;
+    EXPECT_EQ(built.output, "");
+    std::ifstream object(folder / "a.o", std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(object), {});
+    EXPECT_NE(bytes.find("what is included"), bytes.npos) << text;
+  }
+}
+
+/// The library of a program is made in the cache, wherever that is; what its path says is never run.
+TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
+  emit::Manifest m{.name = "none", .target = "sm_80", .tensors = {}, .kernels = {}};
+  m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {}, .writes = {}, .maps = {}});
+  const std::string cubin = "\177ELF and no more";
+  const Folder plain;
+  const std::string expected = run::shared_object(m, cubin, run::Cache(plain.path));
+  const std::string evil = "\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
+  for (const std::string& part :
+       std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil, "back\\slash\\", "tri??",
+                                "per%cent%s", "new\nline", "quote\"", "it's", "semi;colon", "#hash", "{}",
+                                "\xff\xfe", "tab\t", "sp ace", "octal\\101", "-O0", "@file"}) {
+    const Folder folder;
+    EXPECT_EQ(run::shared_object(m, cubin, run::Cache(folder / part)), expected) << part;
+  }
+}
+
+TEST(EmittedNames, ACommentEndsWithItsLine) {
+  EXPECT_EQ(emit::printable("X??/"), "X?_/");
+  EXPECT_EQ(emit::printable("????/"), "?_?_/");
+  EXPECT_EQ(emit::printable("a\\"), "a?");
+  EXPECT_EQ(emit::printable("\\\\/"), "?_/");
+  EXPECT_EQ(emit::printable("a\nb*/"), "a?b*/");
 }
 
 }  // namespace
