@@ -6,6 +6,7 @@
 #include <new>
 
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 #include "view/expression.hpp"
 
 namespace zellige::api {
@@ -15,7 +16,7 @@ thread_local std::string last_error;
 
 zellige_status refused(zellige_status status, const char* why) {
   try {
-    last_error = why;
+    last_error = graph::shown_lines(why);
   } catch (const std::bad_alloc&) {
     last_error.clear();
   }

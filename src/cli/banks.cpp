@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/bank_picture.hpp"
 #include "view/conflicts.hpp"
@@ -140,9 +141,9 @@ int banks(const Arguments& a) {
   if (!a.html.empty()) outputs.put(a.html, view::html(r.layout.text(), pictures(r)));
   outputs.commit();
   if (a.json)
-    fmt::print("{}\n", json(r).dump());
+    say(stdout, "{}\n", json(r).dump());
   else
-    fmt::print("{}", text(r, a.quiet));
+    say(stdout, "{}", text(r, a.quiet));
   return success;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/terminal.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::cli {
@@ -15,7 +16,8 @@ constexpr std::size_t most_bytes = std::size_t{8} << 20;
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
 [[noreturn]] void out_of_range(const std::string& file, int index, int count) {
-  fail("{}: --index {} is out of range; the file holds {}, counted from 0", file, index, graphs(count));
+  fail("{}: --index {} is out of range; the file holds {}, counted from 0", graph::shown(file), index,
+       graphs(count));
 }
 
 void pass_over(graph::Candidates& from, const std::string& file, int index) {
@@ -41,8 +43,8 @@ graph::Loaded choose(graph::Candidates& from, const std::string& file, int index
   if (!one) out_of_range(file, index, at);
   if (index < 0) {
     if (const std::string count = how_many(from); count != "1 graph")
-      fmt::print(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", file, count,
-                 all);
+      say(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", graph::shown(file),
+          count, all);
   }
   return std::move(*one);
 }

@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
@@ -32,14 +33,14 @@ int answer(std::istream& in, const std::string& name) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const view::Answer a = view::answer_record(line);
     all = all && a.readable;
-    fmt::print("{}\n", a.line);
+    say(stdout, "{}\n", a.line);
   }
   if (in.bad()) fail("{}: cannot be read", name);
   return all ? success : refused;
 }
 
 int list() {
-  fmt::print("{}", view::list_of_operations());
+  say(stdout, "{}", view::list_of_operations());
   return success;
 }
 
@@ -76,13 +77,13 @@ int layout(const Arguments& a) {
     if (!a.svg.empty()) outputs.put(a.svg, view::svg(picture));
     if (!a.html.empty()) outputs.put(a.html, view::html(a.expression, {picture}));
     outputs.commit();
-    fmt::print("{}\n", result.text);
+    say(stdout, "{}\n", result.text);
     if (a.table) {
-      for (const view::Grid& g : picture.grids) fmt::print("{}", view::text(g));
+      for (const view::Grid& g : picture.grids) say(stdout, "{}", view::text(g));
     }
     return success;
   }
-  fmt::print("{}{}", result.text, result.text.ends_with('\n') ? "" : "\n");
+  say(stdout, "{}{}", result.text, result.text.ends_with('\n') ? "" : "\n");
   return success;
 }
 

@@ -12,10 +12,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal.hpp"
 #include "graph/error.hpp"
 
 int main(int argc, char** argv) {
   using namespace zellige::cli;
+  know_words(argc, argv);
   CLI::App app("Tensor graphs to verified CUDA kernels.\n", "zellige");
   app.set_version_flag("--version", "zellige " ZELLIGE_VERSION);
   app.require_subcommand(1);
@@ -34,25 +36,25 @@ int main(int argc, char** argv) {
     }
     // What is printed is a result too: a full disk behind it must not go by unseen.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-      fmt::print(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));
+      say(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));
       return refused;
     }
     return status;
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
-    fmt::print(stderr, "zellige: {}\n", mistake(app, e));
+    say(stderr, "zellige: {}\n", mistake(app, e));
   } catch (const zellige::Fault& e) {
-    fmt::print(stderr, "zellige: {}\n", e.what());
+    say(stderr, "zellige: {}\n", e.what());
     return wrong;
   } catch (const std::filesystem::filesystem_error& e) {
     const std::string path = e.path1().string();
-    fmt::print(stderr, "zellige: {}{}{}\n", path, path.empty() ? "" : ": ", e.code().message());
+    say(stderr, "zellige: {}{}{}\n", path, path.empty() ? "" : ": ", e.code().message());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "zellige: this takes more memory than the machine has left\n");
+    say(stderr, "zellige: this takes more memory than the machine has left\n");
   } catch (const std::system_error& e) {
-    fmt::print(stderr, "zellige: {}\n", e.code().message());
+    say(stderr, "zellige: {}\n", e.code().message());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "zellige: {}\n", e.what());
+    say(stderr, "zellige: {}\n", e.what());
   }
   return refused;
 }

@@ -8,6 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/json.hpp"
@@ -29,9 +30,9 @@ struct Arguments {
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
   double price = 0, floor = 0;
   for (const fuse::FusedKernel& k : o.kernels) price += k.price_us, floor += k.floor_us;
-  fmt::print("{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before,
-             o.kernels.size(), o.kernels.size() == 1 ? "" : "s", price, floor);
-  for (const std::string& note : o.notes) fmt::print("  {}\n", note);
+  say(stdout, "{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before,
+      o.kernels.size(), o.kernels.size() == 1 ? "" : "s", price, floor);
+  for (const std::string& note : o.notes) say(stdout, "  {}\n", note);
 }
 
 int optimize(const Arguments& a) {

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "cli/terminal.hpp"
+
 namespace zellige::cli {
 
 Progress::Progress()
@@ -17,10 +19,11 @@ void Progress::show(int done, int started, const std::string& text) {
   std::string line = fmt::format("[{}/{}] {}  {}", done, started, clock_time(now - start_), text);
   if (terminal_) {
     if (line.size() > 100) line = line.substr(0, 97) + "...";
-    fmt::print(stderr, "\r\033[K{}", line);
+    fmt::print(stderr, "\r\033[K");
+    say(stderr, "{}", line);
     shown_ = true;
   } else {
-    fmt::print(stderr, "{}\n", line);
+    say(stderr, "{}\n", line);
   }
   std::fflush(stderr);
 }

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <map>
 
+#include "graph/shown.hpp"
+
 namespace zellige::cli {
 namespace {
 
@@ -87,7 +89,7 @@ Tally::~Tally() = default;
 
 void Tally::add(const run::RunResult& r) {
   std::vector<Row>& rows = rows_->rows;
-  const std::string name = std::filesystem::path(r.file).stem().string();
+  const std::string name = graph::shown(std::filesystem::path(r.file).stem().string());
   auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& x) { return x.name == name; });
   if (row == rows.end()) row = rows.insert(rows.end(), Row{.name = name});
   cli::add(*row, r);

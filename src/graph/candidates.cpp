@@ -10,6 +10,7 @@
 
 #include "graph/json.hpp"
 #include "graph/mirage.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -26,7 +27,7 @@ std::string graph_name(const std::string& path) {
 
 bool blank(int c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-std::string shown(int c) {
+std::string quoted(int c) {
   if (c < 0) return "the end of the text";
   return c > ' ' && c < 127 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("the byte {:#04x}", c);
 }
@@ -119,7 +120,7 @@ class Characters {
 };
 
 Candidates::Candidates(const std::string& path)
-    : source_(path == "-" ? "stdin" : path), stem_(path == "-" ? "stdin" : graph_name(path)) {
+    : source_(path == "-" ? "stdin" : graph::shown(path)), stem_(path == "-" ? "stdin" : graph_name(path)) {
   const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("{}: expected a graph file that can be read, found: {}", source_, std::strerror(errno));
   in_ = std::make_unique<Characters>(fd, source_);
@@ -193,7 +194,7 @@ bool Candidates::advance() {
     fail(
         "{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' behind graph {}, "
         "found {}",
-        source_, line, column, count_ - 1, shown(c));
+        source_, line, column, count_ - 1, quoted(c));
   in_->drop();
   in_->skip_blanks();
   if (c == ',') {
@@ -204,7 +205,7 @@ bool Candidates::advance() {
     fail(
         "{}: expected JSON, found a parse error at line {}, column {}: expected the end behind the list, "
         "found {}",
-        source_, in_->line, in_->column, shown(in_->peek()));
+        source_, in_->line, in_->column, quoted(in_->peek()));
   return false;
 }
 

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
@@ -26,8 +28,8 @@ struct Descriptor {
 
 }  // namespace
 
-int write_new(const fs::path& file, std::string_view content) {
-  Descriptor out{::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+int write_new(const fs::path& file, std::string_view content, unsigned mode) {
+  Descriptor out{::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
   if (out.fd < 0) return errno;
   while (!content.empty()) {
     const ssize_t n = ::write(out.fd, content.data(), content.size());
@@ -57,10 +59,10 @@ std::string unique_name(std::string_view suffix) {
 void create_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) fail("{}: cannot create the folder: {}", folder.string(), error.message());
+  if (error) fail("{}: cannot create the folder: {}", graph::shown(folder.string()), error.message());
 }
 
-void write_whole(const fs::path& file, std::string_view content) {
+void write_whole(const fs::path& file, std::string_view content, unsigned mode) {
   // A device or a pipe cannot be renamed onto: it is written to directly, and there is nothing to leave
   // half-written.
   struct stat kind;
@@ -69,29 +71,46 @@ void write_whole(const fs::path& file, std::string_view content) {
     Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
     if (out.fd < 0 ||
         ::write(out.fd, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-      fail("{}: cannot be written: {}", file.string(), std::strerror(errno));
+      fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(errno));
     }
     return;
   }
   const fs::path aside = file.parent_path() / fmt::format(".{}", unique_name("part"));
-  int error = write_new(aside, content);
+  int error = write_new(aside, content, mode);
   if (!error && ::rename(aside.c_str(), file.c_str()) != 0) error = errno;
   if (error) {
     ::unlink(aside.c_str());
-    fail("{}: cannot be written: {}", file.string(), std::strerror(error));
+    fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(error));
   }
 }
 
-std::string read_whole(const fs::path& file) {
-  Descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+FileReader::FileReader(fs::path file)
+    : file_(std::move(file)), fd_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (fd_ < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
+}
+
+FileReader::~FileReader() { ::close(fd_); }
+
+std::string FileReader::next(std::size_t bytes) {
   std::string content;
-  for (char buffer[1 << 16];;) {
-    const ssize_t n = in.fd < 0 ? -1 : ::read(in.fd, buffer, sizeof buffer);
-    if (n < 0 && in.fd >= 0 && errno == EINTR) continue;
-    if (n < 0) fail("{}: cannot be read: {}", file.string(), std::strerror(errno));
-    if (n == 0) return content;
+  for (char buffer[1 << 16]; content.size() < bytes;) {
+    const ssize_t n = ::read(fd_, buffer, std::min(sizeof buffer, bytes - content.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
+    if (n == 0) break;
     content.append(buffer, static_cast<std::size_t>(n));
   }
+  return content;
+}
+
+std::optional<std::size_t> FileReader::size() const {
+  struct stat s;
+  if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
+  return static_cast<std::size_t>(s.st_size);
+}
+
+std::string read_whole(const fs::path& file) {
+  return FileReader(file).next(std::numeric_limits<std::size_t>::max());
 }
 
 }  // namespace zellige::run

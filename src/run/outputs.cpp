@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 #include "run/files.hpp"
 
 namespace zellige::run {
@@ -23,7 +24,7 @@ std::optional<struct stat> file_at(const fs::path& file) {
 }
 
 [[noreturn]] void unwritable(const fs::path& file, int error) {
-  fail("{}: cannot be written: {}", file.string(), std::strerror(error));
+  fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(error));
 }
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
@@ -70,7 +71,7 @@ Outputs::Outputs(const std::vector<std::string>& inputs, bool force, Written wri
   for (const std::string& name : inputs) {
     struct stat s;
     if ((name == "-" ? ::fstat(0, &s) : ::stat(name.c_str(), &s)) == 0 && S_ISREG(s.st_mode))
-      inputs_.push_back({{s.st_dev, s.st_ino}, name == "-" ? "stdin" : name});
+      inputs_.push_back({{s.st_dev, s.st_ino}, name == "-" ? "stdin" : graph::shown(name)});
   }
 }
 
@@ -108,14 +109,15 @@ void Outputs::check(const Place& place, const std::string* digest) const {
   for (const auto& [identity, name] : inputs_) {
     if (identity != Identity{there->st_dev, there->st_ino}) continue;
     fail("{}: is an input of this command ({}), which is never written over; name another output",
-         place.shown.string(), name);
+         graph::shown(place.shown.string()), name);
   }
   if (force_ || there->st_size == 0) return;
   const auto found = digest_of(place.file);
-  if (!found) fail("{}: stands there and cannot be read; --force replaces it", place.shown.string());
+  if (!found)
+    fail("{}: stands there and cannot be read; --force replaces it", graph::shown(place.shown.string()));
   if ((digest && *found == *digest) || written_.holds(*found)) return;
   fail("{}: stands there, and is not as Zellige wrote it (another's, or edited since); --force replaces it",
-       place.shown.string());
+       graph::shown(place.shown.string()));
 }
 
 void Outputs::take(const Place& place) {
@@ -125,7 +127,7 @@ void Outputs::take(const Place& place) {
   const std::string key =
       fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, folded(place.file.filename().string()));
   if (!claimed_.insert(key).second)
-    fail("{}: two outputs of this command would go there; name another", place.shown.string());
+    fail("{}: two outputs of this command would go there; name another", graph::shown(place.shown.string()));
 }
 
 void Outputs::stage(const Place& place, std::string_view content) {
@@ -174,7 +176,7 @@ void Outputs::put_in_place(Staged& s) {
   const bool there = s.before.has_value();
   const auto now = file_at(s.place.file);
   if (there != now.has_value() || (there && !unchanged(*s.before, *now)))
-    fail("{}: cannot be written: it changed while this ran", s.place.shown.string());
+    fail("{}: cannot be written: it changed while this ran", graph::shown(s.place.shown.string()));
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, there ? RENAME_EXCHANGE : RENAME_NOREPLACE) == 0) {
     s.state = there ? Staged::exchanged : Staged::made;
     return;

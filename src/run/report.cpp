@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
@@ -39,7 +40,7 @@ void Report::append(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(appended_, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("{}: cannot be written: {}", file_.string(), std::strerror(errno));
+    if (n < 0) fail("{}: cannot be written: {}", graph::shown(file_.string()), std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -57,7 +58,7 @@ void Report::add(int order, const std::string& line) {
         lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
     if (bytes_ < most_replaced || !complete) return;
     appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (appended_ < 0) fail("{}: cannot be written: {}", file_.string(), std::strerror(errno));
+    if (appended_ < 0) fail("{}: cannot be written: {}", graph::shown(file_.string()), std::strerror(errno));
     digest_.add(all);
     next_ = static_cast<int>(lines_.size());
     lines_.clear();
