@@ -5,7 +5,7 @@
 
 #include "graph/dtype.hpp"
 #include "graph/nearest.hpp"
-#include "run/files.hpp"
+#include "graph/shown.hpp"
 #include "run/npy.hpp"
 
 namespace zellige::run {
@@ -38,19 +38,21 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
       fail("graph {} has no input {}, which --input gives{}", g.name, name,
            known_names("inputs", names, name));
     const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[at])];
-    Npy found = parse_npy(read_whole(file), file);
+    NpyFile found(file);
     const graph::DType written = npy_dtype(t.dtype);
-    if (found.dtype != written || found.shape != t.shape) {
-      fail("{}: input {} of graph {} is {} {}{}, found {} {}", file, name, g.name, graph::name(t.dtype),
-           graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32", graph::name(found.dtype),
-           graph::to_string(found.shape));
+    if (found.dtype() != written || found.shape() != t.shape) {
+      fail("{}: input {} of graph {} is {} {}{}, found {} {}", graph::shown(file), name, g.name,
+           graph::name(t.dtype), graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32",
+           graph::name(found.dtype()), graph::to_string(found.shape()));
     }
-    graph::round_to(t.dtype, found.values.data(), static_cast<std::int64_t>(found.values.size()));
-    for (double& v : found.values)
+    std::vector<double> values = found.values();
+    graph::round_to(t.dtype, values.data(), static_cast<std::int64_t>(values.size()));
+    for (double& v : values)
       if (v != v)
         v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
-    graph::Array array{t.shape, std::move(found.values)};
-    check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", file, name, g.name));
+    graph::Array array{t.shape, std::move(values)};
+    check_numbers(numbers[at], array,
+                  fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));
     given[at] = std::make_shared<graph::Array>(std::move(array));
   }
   return given;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "graph/dtype.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::run {
 namespace {
@@ -44,6 +45,60 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
   return shape;
 }
 
+constexpr std::size_t start_bytes = magic.size() + 2;  // and the header's length
+
+std::size_t header_length(std::string_view start, std::string_view where) {
+  if (!start.starts_with(magic) || start.size() < start_bytes)
+    fail("{}: is no .npy file of version 1.0", where);
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(start[i]));
+  };
+  return byte(magic.size()) | byte(magic.size() + 1) << 8;
+}
+
+/// Without values.
+Npy parse_header(std::string_view header, std::string_view where) {
+  Npy array;
+  const std::string_view descr = value_of(header, "descr", where);
+  const auto element = std::find_if(std::begin(elements), std::end(elements),
+                                    [&](const Element& e) { return descr.starts_with(e.descr); });
+  if (element == std::end(elements))
+    fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
+         descr.substr(0, descr.find(',')));
+  array.dtype = element->dtype;
+  if (!value_of(header, "fortran_order", where).starts_with("False")) {
+    fail("{}: is column-major; only row-major files can be read", where);
+  }
+  array.shape = parse_shape(value_of(header, "shape", where), where);
+  return array;
+}
+
+std::size_t count_of(const graph::Shape& shape, std::string_view where) {
+  std::size_t count = 1;
+  for (const std::int64_t n : shape) {
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))
+      fail("{}: has too large a shape", where);
+  }
+  return count;
+}
+
+/// `bytes`: how many there are of elements, where `more` at least.
+[[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
+  fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
+       bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::bytes(array.dtype));
+}
+
+std::vector<double> values_of(graph::DType dtype, std::string_view bytes) {
+  const auto width = static_cast<std::size_t>(graph::bytes(dtype));
+  std::vector<double> values(bytes.size() / width);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + width * i, width);
+    values[i] = graph::from_bits(dtype, bits);
+  }
+  return values;
+}
+
 }  // namespace
 
 graph::DType npy_dtype(graph::DType dtype) {
@@ -80,46 +135,37 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
 }
 
 Npy parse_npy(std::string_view bytes, std::string_view where) {
-  if (!bytes.starts_with(magic) || bytes.size() < magic.size() + 2) {
-    fail("{}: is no .npy file of version 1.0", where);
-  }
-  auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
-  const std::size_t length = byte(magic.size()) | byte(magic.size() + 1) << 8;
-  bytes.remove_prefix(magic.size() + 2);
+  const std::size_t length = header_length(bytes, where);
+  bytes.remove_prefix(start_bytes);
   if (bytes.size() < length) fail("{}: ends within its header", where);
-  const std::string_view header = bytes.substr(0, length);
+  Npy array = parse_header(bytes.substr(0, length), where);
   bytes.remove_prefix(length);
-
-  Npy array;
-  const std::string_view descr = value_of(header, "descr", where);
-  const auto element = std::find_if(std::begin(elements), std::end(elements),
-                                    [&](const Element& e) { return descr.starts_with(e.descr); });
-  if (element == std::end(elements))
-    fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
-         descr.substr(0, descr.find(',')));
-  array.dtype = element->dtype;
-  if (!value_of(header, "fortran_order", where).starts_with("False")) {
-    fail("{}: is column-major; only row-major files can be read", where);
-  }
-  array.shape = parse_shape(value_of(header, "shape", where), where);
-
   const auto width = static_cast<std::size_t>(graph::bytes(array.dtype));
-  std::size_t count = 1;
-  for (const std::int64_t n : array.shape) {
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))
-      fail("{}: has too large a shape", where);
-  }
-  if (bytes.size() / width != count || bytes.size() % width != 0) {
-    fail("{}: holds {} bytes of elements; its shape {} needs {} of {}", where, bytes.size(),
-         graph::to_string(array.shape), count, width);
-  }
-  array.values.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + width * i, width);
-    array.values[i] = graph::from_bits(array.dtype, bits);
-  }
+  if (bytes.size() / width != count_of(array.shape, where) || bytes.size() % width != 0)
+    wrong_bytes(array, bytes.size(), false, where);
+  array.values = values_of(array.dtype, bytes);
   return array;
+}
+
+NpyFile::NpyFile(const std::string& file) : file_(file), where_(graph::shown(file)) {
+  const std::size_t length = header_length(file_.next(start_bytes), where_);
+  const std::string header = file_.next(length);
+  if (header.size() < length) fail("{}: ends within its header", where_);
+  header_ = parse_header(header, where_);
+  header_bytes_ = start_bytes + length;
+}
+
+std::vector<double> NpyFile::values() {
+  std::size_t needed = 0;
+  if (__builtin_mul_overflow(count_of(header_.shape, where_),
+                             static_cast<std::size_t>(graph::bytes(header_.dtype)), &needed))
+    fail("{}: has too large a shape", where_);
+  if (const auto all = file_.size(); all && *all != header_bytes_ + needed)
+    wrong_bytes(header_, *all - std::min(*all, header_bytes_), false, where_);
+  const std::string bytes = file_.next(needed);
+  if (bytes.size() < needed) wrong_bytes(header_, bytes.size(), false, where_);
+  if (!file_.next(1).empty()) wrong_bytes(header_, needed, true, where_);
+  return values_of(header_.dtype, bytes);
 }
 
 }  // namespace zellige::run

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "run/files.hpp"
 
 namespace zellige::run {
 
@@ -26,5 +27,23 @@ struct Npy {
 
 /// Reads what `npy` and NumPy write for <f2, <f4, |i1 and <i4; `where` names the file in messages.
 Npy parse_npy(std::string_view bytes, std::string_view where);
+
+/// A file of which no more is read than its header says: elements that nobody asked for, or an end that never comes, are not waited
+/// for.
+class NpyFile {
+ public:
+  /// Reads the header.
+  explicit NpyFile(const std::string& file);
+  graph::DType dtype() const { return header_.dtype; }
+  const graph::Shape& shape() const { return header_.shape; }
+  /// Reads the elements, once. Fails where the file has other bytes of them than its shape needs.
+  std::vector<double> values();
+
+ private:
+  FileReader file_;
+  std::string where_;
+  std::size_t header_bytes_ = 0;
+  Npy header_;  // without values
+};
 
 }  // namespace zellige::run

@@ -1,9 +1,16 @@
 #include "run/npy.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <csignal>
 #include <limits>
+#include <thread>
 
 #include "failing.hpp"
+#include "folder.hpp"
 #include "graph/dtype.hpp"
 
 namespace zellige::run {
@@ -84,6 +91,59 @@ TEST(Npy, DamagedFilesAreRefused) {
             "a.npy: holds 24 bytes of elements; its shape (2, 4) needs 8 of 4");
   EXPECT_EQ(message_of([&] { parse_npy(replaced("(2, 3)", "(2;-3)"), "a.npy"); }),
             "a.npy: is no .npy file that can be read: its shape is no tuple");
+}
+
+TEST(NpyFile, ReadsNoMoreThanItsHeaderSays) {
+  const Folder folder;
+  const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), path = (folder / "a.npy").string();
+  const auto said = [&](const std::string& bytes) {
+    write_whole(path, bytes);
+    return message_of([&] { NpyFile(path).values(); });
+  };
+  write_whole(path, good);
+  EXPECT_EQ(NpyFile(path).values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(said(good.substr(0, n)), "") << n;
+  EXPECT_EQ(said(good + "x"), path + ": holds 25 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(said(good.substr(0, good.size() - 1)),
+            path + ": holds 23 bytes of elements; its shape (2, 3) needs 6 of 4");
+  write_whole(path, good);
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // a hole, which takes no room
+  EXPECT_EQ(message_of([&] { NpyFile(path).values(); }),
+            path + ": holds 1099511627648 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(message_of([&] { NpyFile("/dev/zero"); }), "/dev/zero: is no .npy file of version 1.0");
+  EXPECT_EQ(message_of([&] { NpyFile((folder / "n\ne").string()); }),
+            folder.path.string() + "/n\\ne: cannot be read: No such file or directory");
+}
+
+TEST(NpyFile, APipeThatNeverEndsIsLeft) {
+  const Folder folder;
+  const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), path = (folder / "pipe").string();
+  const auto through = [&](const std::string& first, bool endless) {
+    ::unlink(path.c_str());
+    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    std::thread writer([&] {
+      signal(SIGPIPE, SIG_IGN);
+      const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      const std::string more = endless ? std::string(1 << 16, 'x') : "";
+      ssize_t n = ::write(fd, first.data(), first.size());
+      while (endless && n >= 0) n = ::write(fd, more.data(), more.size());
+      ::close(fd);
+    });
+    std::string why;
+    try {
+      EXPECT_EQ(NpyFile(path).values().size(), 6u);
+    } catch (const Error& e) {
+      why = e.what();
+    }
+    writer.join();
+    return why;
+  };
+  EXPECT_EQ(through(good, false), "");
+  EXPECT_EQ(through(good, true),
+            path + ": holds more than 24 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(through(good.substr(0, good.size() - 4), false),
+            path + ": holds 20 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(through("text", true), path + ": is no .npy file of version 1.0");
 }
 
 }  // namespace
