@@ -5,6 +5,7 @@
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "plan/wishes.hpp"
+#include "run/nvrtc.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
 
@@ -27,6 +28,7 @@ const Gpu& gpu() {
 emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
   const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.tune > 0));
+  if (asks_gpu) run::require_named_nvrtc();
   const std::string here = asks_gpu ? gpu().target : "";
   const target::Target& target = target::find(!o.target.empty() ? o.target : !here.empty() ? here : "sm_80");
   if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);

@@ -20,9 +20,11 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"
+#include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
+#include "run/nvrtc.hpp"
 #include "run/phase.hpp"
 #include "run/pool.hpp"
 #include "run/report.hpp"
@@ -67,11 +69,14 @@ run::Options options(const Arguments& a) {
   o.inputs = input_files(a.inputs);
   o.fuse = !a.as_given;
   run::GpuFound gpu;
-  if (a.on == "auto" || a.on == "gpu") gpu = run::find_gpu();
+  if (a.on == "auto" || a.on == "gpu") {
+    run::require_named_nvrtc();
+    gpu = run::find_gpu();
+  }
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
   const bool on_gpu = a.on == "gpu" || (a.on == "auto" && !gpu.target.empty());
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
-  if (a.on == "auto" && !on_gpu) fmt::print(stderr, "on the emulator: {}\n", gpu.why_not);
+  if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   const target::Target& target = target::find(o.target);  // fails for an unknown one
   o.target = target.name;
@@ -85,7 +90,7 @@ run::Options options(const Arguments& a) {
     const std::string why =
         fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
     if (a.on != "auto") throw Error(why);
-    fmt::print(stderr, "{}, so nothing is timed\n", why);
+    say(stderr, "{}, so nothing is timed\n", why);
   }
   return o;
 }
@@ -200,7 +205,7 @@ int run(const Arguments& a) {
     refused_count += r.status == run::Status::refused;
     report.add(i, run::to_json(r));
     progress.clear();
-    fmt::print("{}\n", run::summary(r));
+    say(stdout, "{}\n", run::summary(r));
     std::fflush(stdout);
     tally.add(r);
   };
@@ -220,7 +225,7 @@ int run(const Arguments& a) {
   };
   run::run_jobs(next, width, ended, idle);
   progress.clear();
-  if (done > 1) fmt::print("\n{}", tally.text());
+  if (done > 1) say(stdout, "\n{}", tally.text());
   return wrong_count || failed_count ? wrong : refused_count ? refused : success;
 }
 

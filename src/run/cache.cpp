@@ -8,31 +8,49 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <fstream>
 
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 #include "run/files.hpp"
+#include "run/private_files.hpp"
 #include "run/written.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
+struct Hash {
+  std::uint64_t low = 0, high = 0;
+  bool operator==(const Hash&) const = default;
+};
+
 struct Trailer {
-  std::array<char, 8> magic{'z', 'e', 'l', 'l', 'i', 'g', 'e', '1'};
+  std::array<char, 8> magic{'z', 'e', 'l', 'l', 'i', 'g', 'e', '2'};
+  Hash key;
   std::uint64_t length = 0;
-  std::uint64_t hash_low = 0, hash_high = 0;
+  Hash content;
   bool operator==(const Trailer&) const = default;
 };
 
-Trailer seal(std::string_view content) {
-  const XXH128_hash_t hash = XXH3_128bits(content.data(), content.size());
-  return {.length = content.size(), .hash_low = hash.low64, .hash_high = hash.high64};
+Hash hash(std::string_view text) {
+  const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
+  return {h.low64, h.high64};
 }
 
-std::string sealed(std::string_view content) {
-  const auto trailer = std::bit_cast<std::array<char, sizeof(Trailer)>>(seal(content));
-  return std::string(content).append(trailer.data(), trailer.size());
+std::string digits(const Hash& h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
+
+Trailer seal(const Key& key, std::string_view suffix, std::string_view content) {
+  return {.key = hash(Key(key).add(suffix).hex()), .length = content.size(), .content = hash(content)};
+}
+
+/// Why an entry is not the one of its key, or "".
+std::string why_not(const Trailer& found, const Trailer& expected) {
+  if (found == expected) return "";
+  if (found.magic != expected.magic) return "it does not end as entries do";
+  if (found.key != expected.key)
+    return fmt::format("it is the entry of the key {}, expected that of {}", digits(found.key),
+                       digits(expected.key));
+  return fmt::format("its hash is {}, expected {}", digits(expected.content), digits(found.content));
 }
 
 }  // namespace
@@ -51,7 +69,7 @@ Cache Cache::standard() {
     return value && *value ? value : nullptr;
   };
   if (const char* own = set("ZELLIGE_CACHE")) return Cache(fs::absolute(own));
-  if (const char* xdg = set("XDG_CACHE_HOME")) return Cache(fs::path(xdg) / "zellige");
+  if (const char* xdg = set("XDG_CACHE_HOME")) return Cache(fs::absolute(xdg) / "zellige");
   if (const char* home = set("HOME")) return Cache(fs::path(home) / ".cache" / "zellige");
   fail(
       "kernel cache: neither ZELLIGE_CACHE nor XDG_CACHE_HOME nor HOME is set; set ZELLIGE_CACHE to a "
@@ -74,31 +92,47 @@ Cache Cache::temporary() {
 }
 
 fs::path Cache::place(const Key& key, std::string_view suffix) const {
-  const std::string hex = key.hex();
+  const std::string hex = Key(key).add("form 2").hex();  // those of another form are not looked at
   return root_ / hex.substr(0, 2) / (hex.substr(2) + "." + std::string(suffix));
 }
 
-std::optional<std::string> Cache::read(const Key& key, std::string_view suffix) const {
-  std::ifstream in(place(key, suffix), std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string content(std::istreambuf_iterator<char>(in), {});
-  if (content.size() < sizeof(Trailer)) return std::nullopt;
-  std::array<char, sizeof(Trailer)> trailer;
-  std::memcpy(trailer.data(), content.data() + content.size() - sizeof(Trailer), sizeof(Trailer));
-  content.resize(content.size() - sizeof(Trailer));
-  if (std::bit_cast<Trailer>(trailer) != seal(content)) return std::nullopt;
-  return content;
+std::optional<std::string> Cache::read(const Key& key, std::string_view suffix, std::string* note) const {
+  const fs::path file = place(key, suffix);
+  std::error_code none;
+  if (!fs::exists(root_, none)) return std::nullopt;
+  folder(".");
+  if (!fs::exists(fs::symlink_status(file, none))) return std::nullopt;
+  folder(file.parent_path().lexically_relative(root_));
+  std::string content, why;
+  try {
+    content = PrivateFile(file).content();
+    if (content.size() < sizeof(Trailer)) why = fmt::format("it has {} bytes", content.size());
+  } catch (const Error& e) {
+    why = e.what();
+  }
+  if (why.empty()) {
+    std::array<char, sizeof(Trailer)> trailer;
+    std::memcpy(trailer.data(), content.data() + content.size() - sizeof(Trailer), sizeof(Trailer));
+    content.resize(content.size() - sizeof(Trailer));
+    why = why_not(std::bit_cast<Trailer>(trailer), seal(key, suffix, content));
+  }
+  if (why.empty()) return content;
+  if (note)
+    *note = fmt::format("the kernel cache's {} is not used, and made again: {}",
+                        graph::shown(file.lexically_relative(root_).string()), why);
+  return std::nullopt;
 }
 
-std::optional<fs::path> Cache::find(const Key& key, std::string_view suffix) const {
-  if (!read(key, suffix)) return std::nullopt;
+std::optional<fs::path> Cache::find(const Key& key, std::string_view suffix, std::string* note) const {
+  if (!read(key, suffix, note)) return std::nullopt;
   return place(key, suffix);
 }
 
 fs::path Cache::store(const Key& key, std::string_view suffix, std::string_view content) const {
   const fs::path file = place(key, suffix);
-  create_folders(file.parent_path());
-  write_whole(file, sealed(content));
+  folder(file.parent_path().lexically_relative(root_));
+  const auto trailer = std::bit_cast<std::array<char, sizeof(Trailer)>>(seal(key, suffix, content));
+  write_whole(file, std::string(content).append(trailer.data(), trailer.size()), 0600);
   return file;
 }
 
@@ -109,9 +143,13 @@ fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& f
   return at;
 }
 
-fs::path Cache::scratch(std::string_view suffix) const {
-  create_folders(root_ / "scratch");
-  return root_ / "scratch" / unique_name(suffix);
+fs::path Cache::scratch(std::string_view suffix) const { return folder("scratch") / unique_name(suffix); }
+
+fs::path Cache::folder(const fs::path& below_root) const {
+  private_folder(root_, "kernel cache");
+  const fs::path all = (root_ / below_root).lexically_normal();
+  private_folder(all, "kernel cache");
+  return all;
 }
 
 }  // namespace zellige::run

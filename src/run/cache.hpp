@@ -5,10 +5,13 @@
 //   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // whole and unharmed, or nothing
 //   if (!hit) hit = cache.store(key, "cubin", bytes);
 //
-// An entry is its content and a trailer of length and hash; it is written under a name of its own and then
+// An entry is its content and a trailer of key, length and hash; it is written under a name of its own and then
 // renamed, so that any number of processes may write it at once and a reader sees a whole entry or none. A
-// trailer that does not fit makes the entry a miss. The trailer stands behind the content, where neither ELF
-// nor cubin loaders look.
+// trailer that does not fit makes the entry a miss, and so does a file that others may write. The trailer stands
+// behind the content, where neither ELF nor cubin loaders look.
+//
+// What is in the folder runs as this user: it is created for this user alone (0700, files 0600), and one that
+// others may write is refused (run/private_files.hpp).
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -38,16 +41,19 @@ class Cache {
 
   const std::filesystem::path& root() const { return root_; }
 
-  /// The file of an entry that is whole.
-  std::optional<std::filesystem::path> find(const Key&, std::string_view suffix) const;
+  /// The file of an entry that is whole. `note`, where given, gets what is wrong with one that is there and is none.
+  std::optional<std::filesystem::path> find(const Key&, std::string_view suffix,
+                                            std::string* note = nullptr) const;
   /// The content of an entry that is whole.
-  std::optional<std::string> read(const Key&, std::string_view suffix) const;
+  std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
   /// Writes an entry; the last of several writers wins. Returns its file.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
   /// Seals a file that a compiler wrote (at a path from `scratch`) and moves it into place.
   std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
   /// A path in the cache that no other process or thread uses.
   std::filesystem::path scratch(std::string_view suffix) const;
+  /// A folder in the cache, created where it is not there.
+  std::filesystem::path folder(const std::filesystem::path& below_root) const;
 
  private:
   std::filesystem::path place(const Key&, std::string_view suffix) const;

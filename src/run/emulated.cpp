@@ -11,6 +11,7 @@
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
 #include "run/parameters.hpp"
+#include "run/private_files.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -24,7 +25,8 @@ double ms_since(Clock::time_point start) {
 using Entry = void (*)(emulate::Launch&);
 
 struct Loaded {
-  explicit Loaded(const std::filesystem::path& file) : handle(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit Loaded(const std::filesystem::path& path)
+      : file(path), handle(dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
   ~Loaded() { dlclose(handle); }
@@ -35,6 +37,7 @@ struct Loaded {
             kernel);
     return reinterpret_cast<Entry>(at);
   }
+  const PrivateFile file;  // whose lines the emulator names as long as it is loaded
   void* handle;
 };
 
@@ -130,6 +133,7 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
   const std::string source = source_file(program.source, m.name, cache).string();
   result.compile_ms = library.compile_ms;
   result.compile_cached = library.cached;
+  result.note = library.note;
 
   const auto start = Clock::now();
   const Loaded loaded(library.file);

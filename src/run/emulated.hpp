@@ -23,6 +23,7 @@ struct EmulatedRun {
   bool complete = true;  // false: a launch was given up at a divergence; what comes after it did not run
   double compile_ms = 0;
   bool compile_cached = false;
+  std::string note;  // of the cache: HostLibrary::note
   double run_ms = 0;
 };
 

@@ -55,11 +55,12 @@ const std::vector<std::string>& flags() {
 }
 
 // What an intact file holds already is not written again.
-void ensure(const fs::path& file, std::string_view content) {
+fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
+  const fs::path file = cache.folder(below_root.parent_path()) / below_root.filename();
   std::error_code none;
-  if (fs::file_size(file, none) == content.size() && !none && read_whole(file) == content) return;
-  create_folders(file.parent_path());
-  write_whole(file, content);
+  if (fs::file_size(file, none) != content.size() || none || read_whole(file) != content)
+    write_whole(file, content, 0600);
+  return file;
 }
 
 // The lines that name errors; all of a short log.
@@ -92,15 +93,13 @@ fs::path header_folder(const Cache& cache) {
     for (const Header& h : headers()) key.add(h.path).add(h.text);
     return key.hex();
   }();
-  const fs::path folder = cache.root() / "headers" / hash;
-  for (const Header& h : headers()) ensure(folder / h.path, h.text);
-  return folder;
+  const fs::path folder = fs::path("headers") / hash;
+  for (const Header& h : headers()) ensure(cache, folder / h.path, h.text);
+  return cache.root() / folder;
 }
 
 fs::path source_file(const std::string& source, const std::string& name, const Cache& cache) {
-  const fs::path file = cache.root() / "sources" / Key{}.add(source).hex() / (name + ".cu");
-  ensure(file, source);
-  return file;
+  return ensure(cache, fs::path("sources") / Key{}.add(source).hex() / (name + ".cu"), source);
 }
 
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache& cache) {
@@ -114,7 +113,7 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   if (const auto took = cache.read(key, "ms")) {
     std::from_chars(took->data(), took->data() + took->size(), library.compile_ms);
   }
-  if (const auto hit = cache.find(key, "so")) {
+  if (const auto hit = cache.find(key, "so", &library.note)) {
     library.file = *hit;
     library.cached = true;
     return library;

@@ -12,6 +12,7 @@ struct HostLibrary {
   std::filesystem::path file;
   double compile_ms = 0;  // as it was when the entry was made if `cached`
   bool cached = false;
+  std::string note;  // of an entry of the cache that was not used, and why; "" else
 };
 
 /// Its path; `who` asks, as the message where there is none says.

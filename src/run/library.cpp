@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "graph/error.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::run {
 
@@ -16,6 +19,18 @@ Library Library::open(const std::string& what, const std::vector<std::string>& n
     reason = dlerror();
   }
   fail("{}: not found; tried {} ({})", what, fmt::join(names, ", "), reason);
+}
+
+std::optional<Library> Library::named(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (!path || !*path) return std::nullopt;
+  Library library;
+  library.path_ = path;
+  library.handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library.handle_)
+    fail("{} names {}, which cannot be loaded: {}; unset it, or let it name a library that is there",
+         variable, graph::shown(path), graph::shown(dlerror()));
+  return library;
 }
 
 void* Library::address(const char* symbol) const {

@@ -1,6 +1,7 @@
 // A shared library that is looked for when it is first needed, so that the binary runs on machines without
 // it.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ class Library {
  public:
   /// The first of `names` that loads; fails with every name and the loader's reason for the last.
   static Library open(const std::string& what, const std::vector<std::string>& names);
+
+  /// The one that the environment's `variable` names, and no other: fails with the loader's reason. Nothing where it is not set.
+  static std::optional<Library> named(const char* variable);
 
   /// Fills a function pointer; fails if the library lacks the symbol.
   template <class F>

@@ -31,7 +31,6 @@ struct Nvrtc {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  if (const char* own = std::getenv("ZELLIGE_NVRTC"); own && *own) all.push_back(own);
   for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);
   for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"}) {
     all.push_back(std::string(root) + "libnvrtc.so");
@@ -41,7 +40,8 @@ std::vector<std::string> names() {
 
 const Nvrtc& nvrtc() {
   static const Nvrtc table = [] {
-    const Library library = Library::open("NVRTC (CUDA's run-time compiler)", names());
+    const std::optional<Library> own = Library::named("ZELLIGE_NVRTC");
+    const Library library = own ? *own : Library::open("NVRTC (CUDA's run-time compiler)", names());
     Nvrtc t;
     library.bind(t.version, "nvrtcVersion");
     library.bind(t.error_string, "nvrtcGetErrorString");
@@ -97,6 +97,10 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
 
 const std::string& nvrtc_version() { return nvrtc().version_text; }
 
+void require_named_nvrtc() {
+  if (const char* own = std::getenv("ZELLIGE_NVRTC"); own && *own) nvrtc();
+}
+
 void require_even_descriptors(std::string_view cubin, std::string_view program) {
   std::vector<Descriptor> odd;
   try {
@@ -125,7 +129,8 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
   // An entry: how long NVRTC took, the note and a zero, then the cubin.
   Cubin result;
   result.architecture = architecture;
-  if (const auto entry = cache.read(key, "cubin"); entry && entry->size() > sizeof(double)) {
+  std::string not_used;
+  if (const auto entry = cache.read(key, "cubin", &not_used); entry && entry->size() > sizeof(double)) {
     std::memcpy(&result.compile_ms, entry->data(), sizeof(double));
     if (const std::size_t end = entry->find('\0', sizeof(double)); end != entry->npos) {
       result.note = entry->substr(sizeof(double), end - sizeof(double));
@@ -153,6 +158,7 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
   std::string entry(sizeof(double), '\0');
   std::memcpy(entry.data(), &result.compile_ms, sizeof(double));
   cache.store(key, "cubin", entry + result.note + '\0' + result.bytes);
+  if (!not_used.empty()) result.note = not_used + (result.note.empty() ? "" : "; " + result.note);
   return result;
 }
 

@@ -20,6 +20,9 @@ struct Cubin {
 /// "13.0". Fails where there is no NVRTC.
 const std::string& nvrtc_version();
 
+/// Fails where $ZELLIGE_NVRTC is set and names no NVRTC that can be used: whoever set it wants that one, and no way around it.
+void require_named_nvrtc();
+
 /// Compiles for an architecture (sm_80, sm_90a); the log of a failure is in the message. The machine code is read for descriptors in
 /// odd registers (run/machine_code.hpp): where it has one, the text is compiled again without cache hints, and `note` says so; where
 /// it has one still, throws Fault.

@@ -38,9 +38,8 @@ double ms_since(Clock::time_point start) {
 class GpuLock {
  public:
   explicit GpuLock(const Cache& cache) {
-    create_folders(cache.root());
-    const std::string file = (cache.root() / "gpu.lock").string();
-    fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const std::string file = (cache.folder(".") / "gpu.lock").string();
+    fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
   }
   ~GpuLock() { ::close(fd_); }
@@ -78,6 +77,7 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
   r.counters = named(all);
   r.compile_ms = e.compile_ms;
   r.compile_cached = e.compile_cached;
+  if (!e.note.empty()) r.notes.push_back(e.note);
   r.run_ms = e.run_ms;
   for (const emulate::Finding& f : e.findings) r.findings.push_back(f.message);
   if (r.findings.empty() && e.complete) return;

@@ -28,8 +28,8 @@ struct Scratch {
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
   const std::string compiler = host_compiler("shared object of " + m.name);
   const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
-  write_whole(kernels.path, cubin);
-  write_whole(text.path, emit::c_library(m, kernels.path.string()));
+  write_whole(kernels.path, cubin, 0600);
+  write_whole(text.path, emit::c_library(m, kernels.path.string()), 0600);
   // C's library alone: g++ by itself would add C++'s.
   const Finished f =
       run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",

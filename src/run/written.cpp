@@ -10,7 +10,7 @@
 
 #include "graph/error.hpp"
 #include "run/cache.hpp"
-#include "run/files.hpp"
+#include "run/private_files.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
@@ -63,9 +63,12 @@ Written Written::standard() {
 
 void Written::add(const std::string& digest) const {
   if (record_.empty()) return;
-  std::error_code ignored;
-  fs::create_directories(record_.parent_path(), ignored);
-  const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  try {
+    private_folder(record_.parent_path(), "kernel cache");
+  } catch (const Error&) {
+    return;
+  }
+  const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return;
   // The lock is for those who shorten the record; a line alone is written at once.
   if (::flock(fd, LOCK_EX) == 0) {
@@ -90,7 +93,7 @@ bool Written::holds(const std::string& digest) const {
   std::error_code none;
   if (record_.empty() || !fs::is_regular_file(record_, none)) return false;
   try {
-    return read_whole(record_).find(digest + "\n") != std::string::npos;
+    return PrivateFile(record_).content().find(digest + "\n") != std::string::npos;
   } catch (const Error&) {
     return false;
   }

@@ -379,4 +379,77 @@ TEST_F(Run, AnInputThatDoesNotFitIsRefused) {
              "), which is never written over; name another output\n");
 }
 
+TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
+  const std::string good = run::npy(graph::DType::f16, {16, 16}, std::vector<double>(256));
+  const auto refused = [&](const std::string& file, const std::string& why) {
+    expect({"run", path("three.json"), "--index", "1", "--on", "emulator", "--input", "A=" + file}, 2,
+           "three[1]               refused   emulator sm_80\n    " + file + ": " + why + "\n");
+  };
+  write_whole(path("long.npy"), good);
+  std::filesystem::resize_file(path("long.npy"), std::uintmax_t{1} << 40);
+  refused(path("long.npy"), "holds 1099511627648 bytes of elements; its shape (16, 16) needs 256 of 2");
+  write_whole(path("huge.npy"),
+              "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0') +
+                  "{'descr': '<f2', 'fortran_order': False, 'shape': (1099511627776, 16), }" +
+                  std::string(46, ' '));
+  std::filesystem::resize_file(path("huge.npy"), std::uintmax_t{1} << 45);
+  refused(path("huge.npy"), "input A of graph product is f16 (16, 16), found f16 (1099511627776, 16)");
+  refused("/dev/zero", "is no .npy file of version 1.0");
+  refused("/dev/null", "is no .npy file of version 1.0");
+  refused(folder.path.string(), "cannot be read: Is a directory");
+  write_whole(path("good.npy"), good);
+  const Finished endless = zellige::run::run_process(
+      {"sh", "-c",
+       "mkfifo " + path("pipe") + "; (cat " + path("good.npy") + " /dev/zero > " + path("pipe") +
+           ") & exec " + ZELLIGE_EXECUTABLE + " run " + path("three.json") +
+           " --index 1 --on emulator --input A=" + path("pipe")});
+  EXPECT_EQ(endless.output,
+            "three[1]               refused   emulator sm_80\n    " + path("pipe") +
+                ": holds more than 512 bytes of elements; its shape (16, 16) needs 256 of 2\n");
+}
+
+/// What a terminal obeys is written as \x1b, whoever prints it.
+TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
+  const std::string name = "a\x1b[31m\nzellige: b\a\xc2\x9b\xff",
+                    shown = "a\\x1b[31m\\nzellige: b\\x07\\u009b\\xff";
+  const std::string file = path(name) + ".json", there = path(shown) + ".json";
+  expect(
+      {"run", file, "--on", "emulator"}, 2,
+      "zellige: " + there + ": expected a graph file that can be read, found: No such file or directory\n");
+  write_whole(file, "[");
+  const auto clean = [&](const std::vector<std::string>& words) {
+    const Finished f = run(words);
+    for (const char c : f.output) EXPECT_TRUE(c == '\n' || (c >= ' ' && c != '\x7f')) << words[0] << f.output;
+    EXPECT_EQ(f.output.find("\nzellige: b"), f.output.npos) << f.output;
+    EXPECT_NE(f.output.find("\\x1b[31m"), f.output.npos) << words[0] << f.output;
+    return f;
+  };
+  for (const std::string command : {"run", "transpile", "optimize"})
+    EXPECT_EQ(clean({command, file}).status, 2);
+  clean({"equal", file, file});
+  write_whole(file, three_graphs);
+  clean({"run", file, "--on", "emulator", "--index", "7"});
+  clean({"run", file, "--on", "reference", "--all"});
+  clean({"run", file, "--on", "reference"});
+  write_whole(path("three.json"), three_graphs);
+  const std::string three = path("three.json");
+  clean({"run", three, "--on", "reference", "--input", "A=" + file});
+  clean({"run", three, "--on", "reference", "--input", "A=" + path("no" + name)});
+  clean({"run", three, "--on", "reference", "--input", name});
+  clean({"run", three, "--on", "reference", "--json", path("no/" + name)});
+  clean({"run", three, "--on", "reference", "--json", file});
+  clean({"run", three, "--on", "reference", "--dump", file + "/below"});
+  clean({"run", three, "--on", name});
+  clean({"run", three, "--on", "emulator", "--target", name});
+  clean({"run", three, "--on", "emulator", "--tiling", path("no" + name)});
+  clean({"run", three, "--on", "emulator", "--tiling", file});
+  clean({"run", three, "--on", "emulator", "--constant", name});
+  clean({"transpile", three, "-o", file});
+  clean({"transpile", three, "--emit", name});
+  clean({"banks", name});
+  clean({"layout", name});
+  clean({name});
+  clean({"run", three, "--" + name});
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 #include "run/cache.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "failing.hpp"
 #include "folder.hpp"
 #include "run/files.hpp"
+#include "run/private_files.hpp"
 
 namespace zellige::run {
 namespace {
@@ -56,7 +58,7 @@ TEST(Cache, DamagedEntriesAreMisses) {
   const auto file = cache.store(key, "cubin", "the content of an entry");
   const std::string whole = read_whole(file);
   auto miss = [&](const std::string& bytes) {
-    write_whole(file, bytes);
+    write_whole(file, bytes, 0600);
     return !cache.read(key, "cubin") && !cache.find(key, "cubin");
   };
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_TRUE(miss(whole.substr(0, n))) << "cut at " << n;
@@ -67,6 +69,147 @@ TEST(Cache, DamagedEntriesAreMisses) {
   }
   EXPECT_TRUE(miss(whole + "x"));
   EXPECT_FALSE(miss(whole));
+}
+
+TEST(Cache, AnEntryUnderAnotherKeyOrEndingIsAMissAndSaid) {
+  const Folder folder;
+  const Cache cache(folder.path);
+  const Key one = Key{}.add("one"), two = Key{}.add("two");
+  const auto first = cache.store(one, "so", "the first"), second = cache.store(two, "so", "the second"),
+             cubin = cache.store(one, "cubin", "a cubin");
+  const auto said = [&](const Key& key, std::string_view suffix) {
+    std::string note;
+    EXPECT_FALSE(cache.read(key, suffix, &note));
+    EXPECT_FALSE(cache.find(key, suffix));
+    return note;
+  };
+  write_whole(second, read_whole(first), 0600);
+  const std::string start = "the kernel cache's " + second.lexically_relative(folder.path).string() +
+                            " is not used, and made again: it is the entry of the key ";
+  const std::string note = said(two, "so");
+  EXPECT_TRUE(note.starts_with(start)) << note;
+  EXPECT_NE(note.find(", expected that of "), note.npos) << note;
+  write_whole(cubin, read_whole(first), 0600);
+  EXPECT_NE(said(one, "cubin").find("it is the entry of the key "), note.npos);
+  write_whole(second, "short", 0600);
+  EXPECT_TRUE(said(two, "so").ends_with(" is not used, and made again: it has 5 bytes"));
+  std::string changed = read_whole(first);
+  changed[0] = 'T';
+  write_whole(first, changed, 0600);
+  const std::string hashes = said(one, "so");
+  EXPECT_NE(hashes.find("again: its hash is "), note.npos) << hashes;
+  EXPECT_NE(hashes.find(", expected "), note.npos) << hashes;
+  cache.store(one, "so", "the first");
+  EXPECT_EQ(cache.read(one, "so"), "the first");
+  EXPECT_EQ(said(Key{}.add("none"), "so"), "") << "of what is not there nothing is said";
+}
+
+unsigned mode_of(const std::filesystem::path& file) {
+  return static_cast<unsigned>(std::filesystem::status(file).permissions());
+}
+
+TEST(Cache, FoldersAndFilesAreTheUsersAlone) {
+  const Folder folder;
+  const mode_t before = umask(0);
+  const Cache cache(folder / "above/cache");
+  cache.store(Key{}.add("k"), "so", "an object");
+  write_whole(cache.scratch("cubin"), "x", 0600);
+  umask(before);
+  EXPECT_EQ(mode_of(folder / "above"), 0700u);
+  EXPECT_EQ(mode_of(cache.root()), 0700u);
+  int files = 0;
+  for (const auto& f : std::filesystem::recursive_directory_iterator(cache.root()))
+    EXPECT_EQ(mode_of(f.path()), f.is_directory() ? 0700u : 0600u) << f.path() << " " << ++files;
+}
+
+TEST(Cache, AFolderThatOthersMayWriteIsRefused) {
+  const Folder folder;
+  const Cache cache(folder.path);
+  const Key key = Key{}.add("k");
+  const auto file = cache.store(key, "so", "an object");
+  const std::string end =
+      ": others may put code there that this process runs; make it this user's alone (chmod 700), or set "
+      "ZELLIGE_CACHE to another folder";
+  for (const std::filesystem::path& at : {folder.path, file.parent_path()})
+    for (const unsigned mode : {0777u, 0775u, 0702u, 0720u, 01777u}) {
+      chmod(at.c_str(), mode);
+      const std::string message =
+          fmt::format("kernel cache {}: its mode is {:04o}, expected 0700{}", at.string(), mode, end);
+      EXPECT_EQ(message_of([&] { cache.read(key, "so"); }), message);
+      EXPECT_EQ(message_of([&] { cache.find(key, "so"); }), message);
+      EXPECT_EQ(message_of([&] { cache.store(key, "so", "other"); }), message);
+      chmod(at.c_str(), 0700);
+    }
+  chmod(folder.path.c_str(), 0755);
+  EXPECT_EQ(cache.read(key, "so"), "an object") << "that others may read harms nobody";
+}
+
+TEST(Cache, AFileThatOthersMayWriteOrALinkIsNotUsed) {
+  const Folder folder;
+  const Cache cache(folder.path);
+  const Key key = Key{}.add("k");
+  const auto file = cache.store(key, "so", "an object");
+  const auto said = [&] {
+    std::string note;
+    EXPECT_FALSE(cache.find(key, "so", &note));
+    return note.substr(note.find("again: ") + 7);
+  };
+  chmod(file.c_str(), 0666);
+  EXPECT_EQ(said(), file.string() +
+                        ": its mode is 0666, expected 0600: others may put code there that this "
+                        "process runs");
+  EXPECT_EQ(message_of([&] { PrivateFile{file}; }),
+            file.string() +
+                ": its mode is 0666, expected 0600: others may put code there that this process "
+                "runs");
+  const auto aside = folder / "aside";
+  std::filesystem::rename(file, aside);
+  chmod(aside.c_str(), 0600);
+  std::filesystem::create_symlink(aside, file);
+  EXPECT_EQ(said(), file.string() + ": is a link, expected a file of this user's");
+  cache.store(key, "so", "an object");
+  EXPECT_TRUE(cache.find(key, "so"));
+  EXPECT_FALSE(std::filesystem::is_symlink(file));
+}
+
+TEST(Cache, WhatBelongsToAnotherUserIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives a folder away";
+  const Folder folder;
+  const Cache cache(folder / "cache");
+  const Key key = Key{}.add("k");
+  const auto file = cache.store(key, "so", "an object");
+  ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
+  std::string note;
+  EXPECT_FALSE(cache.read(key, "so", &note));
+  EXPECT_TRUE(note.ends_with(": it belongs to user 12345, expected user 0, as whom this process runs"))
+      << note;
+  ASSERT_EQ(chown(cache.root().c_str(), 12345, 12345), 0);
+  const std::string why =
+      "kernel cache " + cache.root().string() +
+      ": it belongs to user 12345, expected user 0, as whom this process runs; make it this "
+      "user's alone (chmod 700), or set ZELLIGE_CACHE to another folder";
+  EXPECT_EQ(message_of([&] { cache.read(key, "so"); }), why);
+  EXPECT_EQ(message_of([&] { cache.scratch("so"); }), why);
+  ASSERT_EQ(chown(cache.root().c_str(), 0, 0), 0);
+  std::filesystem::create_symlink(cache.root(), folder / "link");
+  EXPECT_TRUE(Cache(folder / "link").scratch("so").string().size() > 0) << "a link of one's own is followed";
+  ASSERT_EQ(lchown((folder / "link").c_str(), 12345, 12345), 0);
+  EXPECT_EQ(
+      message_of([&] { Cache(folder / "link").scratch("so"); }),
+      "kernel cache " + (folder / "link").string() +
+          ": it is a link of user 12345, expected user 0, as whom this process runs; make it this user's "
+          "alone (chmod 700), or set ZELLIGE_CACHE to another folder");
+}
+
+/// What is loaded is what was checked, whatever becomes of its path.
+TEST(Cache, AFileIsLoadedByItsDescriptor) {
+  const Folder folder;
+  write_whole(folder / "a", "checked", 0600);
+  write_whole(folder / "b", "exchanged", 0600);
+  const PrivateFile file(folder / "a");
+  std::filesystem::rename(folder / "b", folder / "a");
+  EXPECT_EQ(file.content(), "checked");
+  EXPECT_EQ(read_whole(file.path()), "checked");
 }
 
 TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {

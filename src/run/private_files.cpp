@@ -1,0 +1,78 @@
+#include "run/private_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "graph/error.hpp"
+#include "graph/shown.hpp"
+#include "run/files.hpp"
+
+namespace zellige::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr unsigned others_write = 0022;
+
+}  // namespace
+
+std::string why_not_private(int fd, unsigned expected_mode) {
+  struct stat s;
+  if (::fstat(fd, &s) != 0) return std::strerror(errno);
+  if (s.st_uid != ::geteuid())
+    return fmt::format("it belongs to user {}, expected user {}, as whom this process runs", s.st_uid,
+                       ::geteuid());
+  if (s.st_mode & others_write)
+    return fmt::format(
+        "its mode is {:04o}, expected {:04o}: others may put code there that this process runs",
+        s.st_mode & 07777u, expected_mode);
+  return "";
+}
+
+void private_folder(const fs::path& folder, const std::string& what) {
+  const std::string name = graph::shown(folder.string());
+  const auto refuse = [&](const std::string& why) {
+    fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what,
+         name, why);
+  };
+  fs::path made;
+  for (const fs::path& part : folder) {
+    made /= part;
+    const int error = ::mkdir(made.c_str(), 0700) == 0 ? 0 : errno;
+    std::error_code none;
+    if (error && error != EEXIST && !fs::is_directory(made, none))
+      fail("{}: cannot create the folder: {}", name, std::strerror(error));
+  }
+  struct stat link;
+  if (::lstat(folder.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != ::geteuid() &&
+      link.st_uid != 0)
+    refuse(fmt::format("it is a link of user {}, expected user {}, as whom this process runs", link.st_uid,
+                       ::geteuid()));
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) fail("{}: cannot create the folder: {}", name, std::strerror(errno));
+  const std::string why = why_not_private(fd, 0700);
+  ::close(fd);
+  if (!why.empty()) refuse(why);
+}
+
+PrivateFile::PrivateFile(const fs::path& file)
+    : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+  const std::string name = graph::shown(file.string());
+  if (fd_ < 0)
+    fail("{}: {}", name, errno == ELOOP ? "is a link, expected a file of this user's" : std::strerror(errno));
+  const std::string why = why_not_private(fd_, 0600);
+  if (why.empty()) return;
+  ::close(fd_);
+  fail("{}: {}", name, why);
+}
+
+PrivateFile::~PrivateFile() { ::close(fd_); }
+
+std::string PrivateFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+
+std::string PrivateFile::content() const { return read_whole(path()); }
+
+}  // namespace zellige::run
