@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
-#define ZELLIGE_API_VERSION 3
+#define ZELLIGE_API_VERSION 4
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -111,9 +111,14 @@ typedef struct zellige_options {
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
                                                   zellige_program** program);
 /* A program that was compiled before: the text of NAME.manifest.json, what messages call it, and NAME.cubin's bytes, as `zellige
- * transpile --emit cubin` writes them. It needs neither a compiler nor NVRTC, and runs on GPUs alone. Since version 2. */
+ * transpile --emit cubin` writes them. It needs neither a compiler nor NVRTC, and runs on GPUs alone. What does not belong together,
+ * by the manifest's hashes and by what the cubin's kernels take, is refused. Since version 2. */
 ZELLIGE_EXPORT zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin,
                                                    size_t bytes, zellige_program** program);
+/* A manifest that was written by hand (docs/manifest.md) with the hashes that zellige_program_load compares: the cubin's and its own.
+ * `sealed` is ended by zellige_text_free. Since version 4. */
+ZELLIGE_EXPORT zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin,
+                                                    size_t bytes, char** sealed);
 /* CUDA text, which may include Zellige's headers, as a cubin by NVRTC; kept in the cache by its content. `cubin` is ended by
  * zellige_text_free. Since version 2. */
 ZELLIGE_EXPORT zellige_status zellige_cubin(const char* source, const char* target, char** cubin,

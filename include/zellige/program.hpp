@@ -44,6 +44,14 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
+/// A manifest that was written by hand (docs/manifest.md), with the hashes by which Program::load knows that it and the cubin belong
+/// together; `name` is what messages call it.
+inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
+  char* text = nullptr;
+  detail::check(zellige_manifest_seal(manifest.c_str(), name.c_str(), cubin.data(), cubin.size(), &text));
+  return detail::taken(text);
+}
+
 /// A validated graph.
 class Graph {
  public:

@@ -76,6 +76,7 @@ _SIGNATURES = {
     "zellige_graph_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_new": (c_int, [c_void_p, POINTER(_Options), POINTER(c_void_p)]),
     "zellige_program_load": (c_int, [c_char_p, c_char_p, c_char_p, c_size_t, POINTER(c_void_p)]),
+    "zellige_manifest_seal": (c_int, [c_char_p, c_char_p, c_char_p, c_size_t, _TEXTS]),
     "zellige_cubin": (c_int, [c_char_p, c_char_p, _TEXTS, POINTER(c_size_t)]),
     "zellige_program_free": (None, [c_void_p]),
     "zellige_program_text": (c_int, [c_void_p, c_int, _TEXTS]),
@@ -92,7 +93,7 @@ _SIGNATURES = {
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 3
+_API_VERSION = 4
 _library = None
 
 
@@ -251,10 +252,20 @@ class Program:
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))
 
 
+def sealed(manifest: str, name: str, cubin: bytes) -> str:
+    """A manifest that was written by hand with the hashes of `cubin` and of itself."""
+    return text_of(library().zellige_manifest_seal, manifest.encode(), _shown(name), cubin, len(cubin))
+
+
+def _shown(name: str) -> bytes:
+    """A name for messages: that of a file may hold bytes that are no text."""
+    return name.encode(errors="backslashreplace")
+
+
 def loaded(manifest: str, name: str, cubin: bytes) -> Program:
     """What was compiled before; `name` is what messages call the manifest."""
     handle = c_void_p()
-    checked(library().zellige_program_load(manifest.encode(), name.encode(), cubin, len(cubin), byref(handle)))
+    checked(library().zellige_program_load(manifest.encode(), _shown(name), cubin, len(cubin), byref(handle)))
     program = Program.__new__(Program)
     program._take(handle)
     return program

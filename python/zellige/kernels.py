@@ -60,7 +60,7 @@ def _manifest(name, target, launch, function) -> dict:
     kernel |= {"cluster": [launch.cluster, 1, 1], "programmatic": target == "sm_90a", "arguments": [argument(a) for a in launch.arguments]}
     tensors = [tensor(key, "input", i, spec) for i, (key, spec) in enumerate(launch.inputs.items())]
     tensors += [tensor(key, "output", i, spec) for i, (key, spec) in enumerate(launch.outputs.items())]
-    return {"version": 1, "name": name, "target": target, "buffer_size": 0, "tensors": tensors, "kernels": [kernel]}
+    return {"version": 2, "name": name, "target": target, "buffer_size": 0, "tensors": tensors, "kernels": [kernel]}
 
 
 def _launch(name, target, specs, options):
@@ -83,7 +83,8 @@ def program(name, target, specs, options=()) -> Program:
     launch = _launch(name, target, specs, options)
     cubin = _native.cubin(_text(launch), target)
     function = re.search(rb"\0\.text\.([^\0]+)\0", cubin).group(1).decode()
-    return Program(_native.loaded(json.dumps(_manifest(name, target, launch, function)), name, cubin), name)
+    manifest = _native.sealed(json.dumps(_manifest(name, target, launch, function)), name, cubin)
+    return Program(_native.loaded(manifest, name, cubin), name)
 
 
 def _spec(name, key, x) -> Spec:

@@ -23,7 +23,11 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
       emitted_{.source = {}, .plan = {}, .price = {}, .graph = {}, .manifest = std::move(m)},
       loaded_(std::move(cubin)),
       signature_(emitted_.manifest) {
-  run::check(emitted_.manifest);
+  try {
+    run::check(emitted_.manifest);
+  } catch (const Fault& e) {  // the manifest's writer is at fault, not Zellige
+    throw Error(e.what());
+  }
 }
 
 // A mutex and no std::call_once: an exception that leaves call_once passes glibc's pthread_once, whose unwinding aborts the process

@@ -6,8 +6,11 @@
 #include "api/guard.hpp"
 #include "api/program.hpp"
 #include "emit/read_manifest.hpp"
+#include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "graph/json.hpp"
+#include "graph/shown.hpp"
+#include "run/belongs.hpp"
 #include "run/nvrtc.hpp"
 #include "run/standalone.hpp"
 #include "target/target.hpp"
@@ -86,6 +89,13 @@ zellige_tensor_info info(const zellige_program* p, bool input, int index) {
   return i;
 }
 
+std::string cubin_text(const std::string& name, const void* bytes, std::size_t count) {
+  std::string text(static_cast<const char*>(bytes), count);
+  if (!text.starts_with("\177ELF"))
+    fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, count);
+  return text;
+}
+
 /// As much of DLPack's DLPackExchangeAPI as is used.
 struct Exchange {
   std::uint32_t major, minor;
@@ -115,13 +125,21 @@ zellige_status zellige_program_new(const zellige_graph* g, const zellige_options
 zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin, size_t bytes,
                                     zellige_program** made) {
   return guarded([&] {
-    const std::string text(static_cast<const char*>(cubin), bytes);
-    if (!text.starts_with("\177ELF"))
-      fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, bytes);
-    emit::Manifest m = emit::parse_manifest(manifest, name);
+    const std::string source = graph::shown(name), text = cubin_text(source, cubin, bytes);
+    emit::Manifest m = emit::parse_manifest(manifest, source);
+    run::require_belongs(m, text);
     run::require_even_descriptors(text, m.name);
     const run::Cubin compiled{.bytes = text, .architecture = m.target};
     *made = new zellige_program{Program(std::move(m), compiled)};
+  });
+}
+zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin, size_t bytes,
+                                     char** sealed) {
+  return guarded([&] {
+    const std::string source = graph::shown(name), text = cubin_text(source, cubin, bytes);
+    const emit::Manifest m = emit::unsealed_manifest(manifest, source);
+    run::require_interfaces(m, text);
+    *sealed = text_copy(emit::sealed(manifest, source, emit::artefact(run::cubin_name(m), text)));
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {

@@ -1,5 +1,6 @@
 // zellige transpile: a graph's kernel and manifest as files.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,9 +10,11 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"
+#include "emit/seal.hpp"
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "run/files.hpp"
@@ -38,18 +41,21 @@ std::vector<std::string> write(const Arguments& a, const emit::Program& program,
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
   std::vector<std::string> paths;
+  emit::Manifest manifest = program.manifest;
   const auto put = [&](const std::string& ending, const std::string& content) {
     outputs.put(paths.emplace_back(stem + ending), content);
+    manifest.artefacts.push_back(emit::artefact(manifest.name + ending, content));
   };
   const run::Cache cache = run::Cache::standard();
   if (asked("cu")) put(".cu", program.source + (asked("h") ? emit::cuda_definition(program.manifest) : ""));
   if (asked("h")) put(".h", emit::c_header(program.manifest));
   if (asked("cubin") || asked("so")) {
     const run::Cubin cubin = run::compile_cubin(program.source, program.manifest.target, cache);
+    manifest.nvrtc = run::nvrtc_version();
     if (asked("cubin")) put(".cubin", cubin.bytes);
     if (asked("so")) put(".so", run::shared_object(program.manifest, cubin.bytes, cache));
   }
-  put(".manifest.json", emit::to_json(program.manifest));
+  put(".manifest.json", emit::to_json(manifest));
   outputs.commit();
   return paths;
 }
@@ -68,10 +74,11 @@ int transpile(const Arguments& a) {
   run::create_folders(a.folder);
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
-    for (const std::string& note : fused.notes) fmt::print("{}\n", note);
-    fmt::print("{}{}\n", plan::print(program.plan), plan::print(program.price));
+    for (const std::string& note : fused.notes) say(stdout, "{}\n", note);
+    say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.price));
   }
-  for (const std::string& path : paths) fmt::print("{}\n", path);
+  // A script reads names as they are; a terminal would obey them.
+  for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
   return success;
 }
 

@@ -1,6 +1,6 @@
 #include "emit/manifest.hpp"
 
-#include <nlohmann/json.hpp>
+#include "emit/seal.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -15,7 +15,7 @@ std::string digits(const std::string& bytes) {
   return text;
 }
 
-nlohmann::ordered_json price(const plan::KernelPrice& k) {
+graph::Json price(const plan::KernelPrice& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},
           {"most", k.most},
@@ -34,15 +34,29 @@ nlohmann::ordered_json price(const plan::KernelPrice& k) {
 
 }  // namespace
 
+std::vector<std::int64_t> parameter_bytes(const KernelLaunch& k) {
+  constexpr std::int64_t pointer = 8, descriptor = 128;
+  std::vector<std::int64_t> all(k.tensors.size(), pointer);
+  for (const auto& [at, map] : k.maps) all[static_cast<std::size_t>(at)] = descriptor;
+  for (const auto& [at, bytes] : k.constants)
+    all[static_cast<std::size_t>(at)] = static_cast<std::int64_t>(bytes.size());
+  return all;
+}
+
 std::string to_json(const Manifest& m) {
-  using Json = nlohmann::ordered_json;
+  using graph::Json;
   Json root;
-  root["version"] = 1;
+  root["version"] = manifest_version;
+  root["hash"] = "";
+  root["zellige"] = m.zellige.empty() ? ZELLIGE_VERSION : m.zellige;
+  if (!m.nvrtc.empty()) root["nvrtc"] = m.nvrtc;
   root["name"] = m.name;
   root["target"] = m.target;
   root["buffer_size"] = m.buffer_size;
   if (m.apart) root["apart"] = true;
   root["tiling"] = Json::parse(retile::to_json(m.tiling));
+  root["artefacts"] = Json::array();
+  for (const Artefact& a : m.artefacts) root["artefacts"].push_back(to_json(a));
   root["tensors"] = Json::array();
   for (const TensorPlace& t : m.tensors) {
     Json j;
@@ -69,12 +83,14 @@ std::string to_json(const Manifest& m) {
     if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
     if (k.programmatic) j["programmatic"] = true;
     j["arguments"] = Json::array();
+    const std::vector<std::int64_t> sizes = parameter_bytes(k);
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end())
         j["arguments"].push_back({{"bytes", digits(constant->second)}});
       else
         j["arguments"].push_back(
             {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+      j["arguments"].back()["size"] = sizes[i];
     }
     for (const auto& [argument, map] : k.maps)
       j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
@@ -82,7 +98,7 @@ std::string to_json(const Manifest& m) {
     j["price"] = price(k.price);
     root["kernels"].push_back(std::move(j));
   }
-  return root.dump(2) + "\n";
+  return seal(std::move(root));
 }
 
 }  // namespace zellige::emit

@@ -45,6 +45,14 @@ struct KernelLaunch {
   bool programmatic = false;                  // may be launched while the kernel before it still runs
 };
 
+/// A file that was written with the manifest and belongs to it.
+struct Artefact {
+  std::string file;  // mlp.cubin; it lies beside the manifest
+  std::int64_t bytes = 0;
+  std::string hash;  // of them (emit/seal.hpp)
+  bool operator==(const Artefact&) const = default;
+};
+
 struct Manifest {
   std::string name;    // of the program; a C identifier
   std::string target;  // sm_80, sm_86, sm_89, sm_90a
@@ -53,7 +61,15 @@ struct Manifest {
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
   retile::Tiling tiling;         // of the graph's custom operators
   bool apart = false;            // which were taken apart before (fuse/custom.hpp)
+  std::vector<Artefact> artefacts = {};
+  std::string zellige = {};  // the version of Zellige that wrote it; "": this one
+  std::string nvrtc = {};    // the version of NVRTC that made the cubin; "" where none did
 };
+
+constexpr int manifest_version = 2;
+
+/// The sizes of a kernel's parameters, in order: 8 of a pointer, 128 of a TMA descriptor.
+std::vector<std::int64_t> parameter_bytes(const KernelLaunch&);
 
 std::string to_json(const Manifest&);  // documented in docs/manifest.md
 

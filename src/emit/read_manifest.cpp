@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "emit/seal.hpp"
 #include "graph/error.hpp"
-#include "graph/json_text.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
@@ -67,8 +67,9 @@ class Field {
     }
     wrong("one of " + known);
   }
-  [[noreturn]] void wrong(const std::string& expected) const {
-    fail("{}: expected {}, found {}", path_, expected, graph::describe(*value_));
+  [[noreturn]] void wrong(const std::string& expected) const { wrong(expected, graph::describe(*value_)); }
+  [[noreturn]] void wrong(const std::string& expected, const std::string& found) const {
+    fail("{}: expected {}, found {}", path_, expected, found);
   }
 
  private:
@@ -141,14 +142,37 @@ std::string bytes(const Field& f) {
   return all;
 }
 
-KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors) {
+/// The shape of a launch, within what every GPU of the target takes.
+void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
+  constexpr std::int64_t most_cluster = 8;  // of which every GPU with clusters launches some
+  const auto limited = [&](const char* key, const graph::Dim3& most) {
+    const graph::Dim3 found = f[key].extents();
+    if (found.x > most.x || found.y > most.y || found.z > most.z)
+      f[key].wrong(fmt::format("at most ({}, {}, {}), as {} has", most.x, most.y, most.z, t.name),
+                   fmt::format("({}, {}, {})", found.x, found.y, found.z));
+    return found;
+  };
+  k.grid = limited("grid", {t.grid_x, t.grid_y, t.grid_z});
+  k.block = limited("block", {t.threads_per_block, t.threads_per_block, t.block_z});
+  if (const std::int64_t threads = k.block.x * k.block.y * k.block.z; threads > t.threads_per_block)
+    f["block"].wrong(fmt::format("at most {} threads, as a block of {} has", t.threads_per_block, t.name),
+                     fmt::format("{} ({} x {} x {})", threads, k.block.x, k.block.y, k.block.z));
+  k.shared_bytes = f["shared_bytes"].integer(0, t.shared_per_block);
+  if (!f.has("cluster")) return;
+  const bool has_clusters = t.compute_capability >= 90;
+  k.cluster = static_cast<int>(limited("cluster", {has_clusters ? most_cluster : 1, 1, 1}).x);
+  if (k.grid.x % k.cluster)
+    f["cluster"].wrong(fmt::format("a divisor of the grid's {} blocks along x", k.grid.x),
+                       fmt::format("{}", k.cluster));
+}
+
+KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors, const target::Target& t) {
   KernelLaunch k;
   k.name = f["name"].text();
-  k.grid = f["grid"].extents(), k.block = f["block"].extents();
-  k.shared_bytes = f["shared_bytes"].integer(0, 1 << 20);
-  if (f.has("cluster")) k.cluster = static_cast<int>(f["cluster"].extents().x);
+  read_launch(f, t, k);
   k.programmatic = f.has("programmatic") && f["programmatic"].truth();
-  for (const Field& argument : f["arguments"].list()) {
+  const std::vector<Field> arguments = f["arguments"].list();
+  for (const Field& argument : arguments) {
     const int at = static_cast<int>(k.tensors.size());
     if (argument.has("bytes")) {
       k.constants[at] = bytes(argument["bytes"]);
@@ -160,7 +184,21 @@ KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors) {
     if (argument.has("tensor_map"))
       k.maps[at] = tensor_map(argument["tensor_map"], tensors[static_cast<std::size_t>(k.tensors.back())]);
   }
+  const std::vector<std::int64_t> sizes = parameter_bytes(k);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (arguments[i].has("size") && arguments[i]["size"].integer(1) != sizes[i])
+      arguments[i]["size"].wrong(fmt::format("{}, the bytes of {}", sizes[i],
+                                             k.maps.contains(static_cast<int>(i)) ? "a tensor map"
+                                             : k.tensors[i] < 0                   ? "its digits"
+                                                                                  : "a pointer"));
   return k;
+}
+
+Artefact artefact(const Field& f) {
+  Artefact a{f["file"].text(), f["bytes"].integer(0), f["hash"].text()};
+  if (a.hash.size() != 32 || a.hash.find_first_not_of("0123456789abcdef") != a.hash.npos)
+    f["hash"].wrong("32 hexadecimal digits");
+  return a;
 }
 
 void check_positions(const Manifest& m, Role role, const Field& f) {
@@ -174,26 +212,60 @@ void check_positions(const Manifest& m, Role role, const Field& f) {
                           found.size() - 1));
 }
 
-}  // namespace
+void check_version(const Field& f, const std::string& source) {
+  const std::int64_t version = f["version"].integer(1);
+  if (version == 1)
+    fail(
+        "{}: is a manifest of version 1, which has no hashes; `zellige transpile GRAPH --target {} --emit "
+        "cubin` writes it anew, of version {}",
+        source, f["target"].text(), manifest_version);
+  if (version != manifest_version) f["version"].wrong(fmt::format("{}", manifest_version));
+}
 
-Manifest parse_manifest(const std::string& text, const std::string& source) {
-  const Json root = graph::parse_json(text, source);
+Manifest fields_of(const Json& root, const std::string& text, const std::string& source) {
   const Field f(root, source);
-  f["version"].integer(1, 1);
+  check_version(f, source);
   Manifest m;
   m.name = f["name"].text();
-  m.target = target::find(f["target"].text()).name;
+  const target::Target& target = target::find(f["target"].text());
+  m.target = target.name;
   m.buffer_size = f["buffer_size"].integer(0);
+  if (f.has("zellige")) m.zellige = f["zellige"].text();
+  if (f.has("nvrtc")) m.nvrtc = f["nvrtc"].text();
+  if (f.has("artefacts"))
+    for (const Field& a : f["artefacts"].list()) m.artefacts.push_back(artefact(a));
   const std::vector<Field> tensors = f["tensors"].list();
   for (const Field& t : tensors) m.tensors.push_back(tensor(t));
   for (std::size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].has("memory")) m.tensors[i].memory = named(m.tensors, tensors[i]["memory"]);
   check_positions(m, Role::input, f["tensors"]);
   check_positions(m, Role::output, f["tensors"]);
-  for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors));
+  for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors, target));
   m.apart = f.has("apart") && f["apart"].truth();
   if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
   return m;
+}
+
+}  // namespace
+
+Manifest parse_manifest(const std::string& text, const std::string& source) {
+  const Json root = graph::parse_json(text, source);
+  Manifest m = fields_of(root, text, source);
+  check_seal(root, source);
+  return m;
+}
+
+Manifest unsealed_manifest(const std::string& text, const std::string& source) {
+  return fields_of(graph::parse_json(text, source), text, source);
+}
+
+std::string sealed(const std::string& text, const std::string& source, const Artefact& with) {
+  Json root = graph::parse_json(text, source), artefacts = Json::array();
+  for (const Artefact& a : fields_of(root, text, source).artefacts)
+    if (a.file != with.file) artefacts.push_back(to_json(a));
+  artefacts.push_back(to_json(with));
+  root["artefacts"] = std::move(artefacts);
+  return seal(std::move(root));
 }
 
 }  // namespace zellige::emit

@@ -1,7 +1,10 @@
 #include "run/bound.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "graph/error.hpp"
 #include "run/tensor_map.hpp"
 
 namespace zellige::run {
@@ -13,12 +16,31 @@ const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   return cubin.bytes;
 }
 
+/// Fails where the driver knows the kernel by another interface than the manifest does.
+void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
+  const auto stated = emit::parameter_bytes(k);
+  if (const auto found = parameter_bytes(f); found && *found != stated)
+    fail(
+        "program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the "
+        "driver",
+        m.name, k.name, fmt::format("({})", fmt::join(stated, ", ")),
+        fmt::format("({})", fmt::join(*found, ", ")));
+  const std::int64_t threads = k.block.x * k.block.y * k.block.z;
+  if (f.most_threads > 0 && threads > f.most_threads)
+    fail(
+        "program {}, kernel {}: expected to launch blocks of {} threads, and the driver allows {} with the "
+        "{} registers that each takes",
+        m.name, k.name, threads, f.most_threads, f.registers);
+}
+
 }  // namespace
 
 LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin)
     : manifest_(m), module_(sound(m, cubin)) {
-  for (const emit::KernelLaunch& k : m.kernels)
+  for (const emit::KernelLaunch& k : m.kernels) {
     functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
+    check_interface(m, k, functions_.back());
+  }
 }
 
 std::int64_t LoadedProgram::most_shared_bytes() const {

@@ -156,6 +156,7 @@ Function Module::function(const std::string& program, const std::string& name,
   const Driver& d = driver();
   Function f{.program = program, .name = name};
   check(d.module_function(&f.handle, handle_, name.c_str()), "kernel " + name);
+  d.function_get(&f.most_threads, 0, f.handle);
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);
@@ -164,6 +165,17 @@ Function Module::function(const std::string& program, const std::string& name,
           fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
   }
   return f;
+}
+
+std::optional<std::vector<std::int64_t>> parameter_bytes(const Function& f) {
+  if (!driver().parameter) return std::nullopt;
+  constexpr int past_the_last = 1;  // CUDA_ERROR_INVALID_VALUE
+  std::vector<std::int64_t> all;
+  for (std::size_t offset = 0, bytes = 0;; all.push_back(static_cast<std::int64_t>(bytes))) {
+    const int status = driver().parameter(f.handle, all.size(), &offset, &bytes);
+    if (status == past_the_last) return all;
+    check(status, "kernel " + f.name + ": its parameters");
+  }
 }
 
 Stream::Stream() {

@@ -66,7 +66,11 @@ struct Function {
   std::string program, name;  // for messages
   void* handle = nullptr;
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
+  int most_threads = 0;  // of a block, with these registers
 };
+
+/// The sizes of a kernel's parameters as the driver knows them; nothing of a driver before CUDA 12.4.
+std::optional<std::vector<std::int64_t>> parameter_bytes(const Function&);
 
 /// In the context that is current.
 class Module {

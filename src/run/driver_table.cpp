@@ -51,6 +51,7 @@ const Driver& driver() {
     library.bind(d.graph_destroy, "cuGraphDestroy");
     library.bind(d.graph_exec_destroy, "cuGraphExecDestroy");
     library.bind_if_there(d.launch_ex, "cuLaunchKernelEx");
+    library.bind_if_there(d.parameter, "cuFuncGetParamInfo");
     if (const int status = d.init(0)) {
       const char* words = "unknown error";
       d.error_string(status, &words);

@@ -65,6 +65,8 @@ struct Driver {
   int (*graph_destroy)(void*);
   int (*graph_exec_destroy)(void*);
   int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr: a driver before 11.8
+  int (*parameter)(void*, std::size_t index, std::size_t* offset,
+                   std::size_t* bytes);  // nullptr: before 12.4
 };
 
 /// Loaded and initialised. Fails where there is no driver.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "emit/seal.hpp"
 #include "graph/json.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
@@ -79,7 +80,9 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
                     npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
       }
       outputs.put(folder / (m.name + ".cu"), program->source);
-      outputs.put(folder / (m.name + ".manifest.json"), emit::to_json(m));
+      emit::Manifest written = m;
+      written.artefacts.push_back(emit::artefact(m.name + ".cu", program->source));
+      outputs.put(folder / (m.name + ".manifest.json"), emit::to_json(written));
     }
     outputs.commit();
   } catch (...) {

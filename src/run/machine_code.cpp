@@ -41,23 +41,23 @@ T read(std::string_view bytes, std::uint64_t at) {
 }
 
 struct Section {
-  std::uint32_t name = 0;
-  std::string_view bytes;
+  std::string_view name, bytes;
 };
 
-/// The sections of a 64-bit ELF file; the first that has the names, too.
-std::vector<Section> sections(std::string_view elf, std::size_t& names) {
+/// The sections of a 64-bit ELF file.
+std::vector<Section> sections(std::string_view elf) {
   if (!elf.starts_with("\177ELF\2"))
     fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
   const auto table = read<std::uint64_t>(elf, 0x28);
-  const auto each = read<std::uint16_t>(elf, 0x3a), count = read<std::uint16_t>(elf, 0x3c);
-  names = read<std::uint16_t>(elf, 0x3e);
+  const auto each = read<std::uint16_t>(elf, 0x3a), count = read<std::uint16_t>(elf, 0x3c),
+             names = read<std::uint16_t>(elf, 0x3e);
   constexpr std::uint32_t without_bytes = 8;  // SHT_NOBITS
   std::vector<Section> all;
+  std::vector<std::uint32_t> name_at;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = table + i * each;
     Section& s = all.emplace_back();
-    s.name = read<std::uint32_t>(elf, at);
+    name_at.push_back(read<std::uint32_t>(elf, at));
     const auto type = read<std::uint32_t>(elf, at + 4);
     const auto offset = read<std::uint64_t>(elf, at + 0x18), size = read<std::uint64_t>(elf, at + 0x20);
     if (type == without_bytes) continue;
@@ -66,31 +66,86 @@ std::vector<Section> sections(std::string_view elf, std::size_t& names) {
     s.bytes = elf.substr(offset, size);
   }
   if (names >= all.size()) fail("cubin: has {} sections, and their names lie in section {}", count, names);
+  const std::string_view text = all[names].bytes;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view from = text.substr(std::min<std::size_t>(name_at[i], text.size()));
+    all[i].name = from.substr(0, from.find('\0'));
+  }
   return all;
+}
+
+constexpr std::string_view code_section = ".text.";  // and the kernel's name
+
+/// The attributes of a kernel's section .nv.info.NAME: a format and a number of a byte each, then 16 bits, or their count of bytes.
+void read_attributes(std::string_view info, KernelInterface& k) {
+  constexpr int counted = 4;
+  constexpr int max_threads = 0x05, parameter = 0x17, cta_per_cluster = 0x3d;
+  for (std::uint64_t at = 0; at < info.size();) {
+    const int format = read<std::uint8_t>(info, at), number = read<std::uint8_t>(info, at + 1);
+    const auto value = read<std::uint16_t>(info, at + 2);
+    at += 4;
+    if (format != counted) continue;
+    if (value > info.size() - at)
+      fail("cubin: an attribute of kernel {} ends at byte {}, and they have {}", k.name, at + value,
+           info.size());
+    const std::string_view bytes = info.substr(at, value);
+    at += value;
+    const auto words = [&] {
+      return std::array{read<std::uint32_t>(bytes, 0), read<std::uint32_t>(bytes, 4),
+                        read<std::uint32_t>(bytes, 8)};
+    };
+    if (number ==
+        parameter) {  // an index, its place among all and in memory, and its size above 18 bits of kinds
+      const std::size_t ordinal = read<std::uint16_t>(bytes, 4);
+      if (ordinal >= k.parameter_bytes.size()) k.parameter_bytes.resize(ordinal + 1);
+      k.parameter_bytes[ordinal] = read<std::uint32_t>(bytes, 8) >> 18;
+    } else if (number == max_threads) {
+      const auto [x, y, z] = words();
+      k.most_threads = std::int64_t{x} * y * z;
+    } else if (number == cta_per_cluster) {
+      const auto [x, y, z] = words();
+      k.cluster = {static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};
+    }
+  }
 }
 
 }  // namespace
 
 std::vector<Descriptor> descriptors(std::string_view cubin) {
   std::vector<Descriptor> found;
-  std::size_t names = 0;
-  const std::vector<Section> all = sections(cubin, names);
-  for (const Section& s : all) {
-    const std::string_view from =
-        all[names].bytes.substr(std::min<std::size_t>(s.name, all[names].bytes.size()));
-    const std::string_view name = from.substr(0, from.find('\0'));
-    constexpr std::string_view text = ".text.";
-    if (!name.starts_with(text)) continue;
+  for (const Section& s : sections(cubin)) {
+    if (!s.name.starts_with(code_section)) continue;
     for (std::size_t at = 0; at + instruction_bytes <= s.bytes.size(); at += instruction_bytes) {
       const auto form = std::ranges::find(forms, read<std::uint16_t>(s.bytes, at) & 0xfffu, &Form::opcode);
       if (form == forms.end()) continue;
       const int number = s.bytes[at + static_cast<std::size_t>(form->bit / 8)] & 63;
       if (number == no_register) continue;
-      found.push_back({std::string(name.substr(text.size())), static_cast<std::int64_t>(at), form->name,
-                       number + form->add});
+      found.push_back({std::string(s.name.substr(code_section.size())), static_cast<std::int64_t>(at),
+                       form->name, number + form->add});
     }
   }
   return found;
+}
+
+std::vector<KernelInterface> kernel_interfaces(std::string_view cubin) {
+  const std::vector<Section> all = sections(cubin);
+  std::vector<KernelInterface> kernels;
+  for (const Section& s : all) {
+    if (!s.name.starts_with(code_section)) continue;
+    KernelInterface& k = kernels.emplace_back();
+    k.name = s.name.substr(code_section.size());
+    const auto info = std::ranges::find(all, ".nv.info." + k.name, &Section::name);
+    if (info != all.end()) read_attributes(info->bytes, k);
+  }
+  return kernels;
+}
+
+std::optional<int> compute_capability(std::string_view cubin) {
+  const auto form = read<std::uint8_t>(cubin, 8);  // the ABI's version: 7 until CUDA 12, 8 from CUDA 13 on
+  const auto flags = read<std::uint32_t>(cubin, 0x30);
+  if (form == 7) return flags & 0xff;
+  if (form == 8) return flags >> 8 & 0xff;
+  return std::nullopt;
 }
 
 std::vector<Descriptor> odd_descriptors(std::string_view cubin) {

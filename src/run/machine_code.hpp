@@ -1,4 +1,4 @@
-// Reads the machine code of a cubin for a fault of the assembler ptxas that ends a kernel in an illegal instruction
+// Reads a cubin without a GPU: what its kernels take, and the machine code of a cubin for a fault of the assembler ptxas that ends a kernel in an illegal instruction
 // (docs/hardware.md): a cache policy that lies in an odd uniform register.
 //
 //   for (const Descriptor& d : odd_descriptors(cubin)) fmt::print("{}\n", to_string(d));
@@ -8,7 +8,9 @@
 // The words of an instruction that hold it are the same from sm_80 to sm_120 (checked against nvdisasm by
 // tests/run/machine_code_test.cpp), so neither a disassembler nor a GPU is needed.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +34,19 @@ std::vector<Descriptor> odd_descriptors(std::string_view cubin);
 
 /// "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1"
 std::string to_string(const Descriptor&);
+
+/// What a cubin says of one of its kernels.
+struct KernelInterface {
+  std::string name;
+  std::vector<std::int64_t> parameter_bytes;  // in order
+  std::optional<std::int64_t> most_threads;   // of __launch_bounds__
+  std::optional<std::array<int, 3>> cluster;  // of __cluster_dims__
+};
+
+/// Of every kernel with machine code, in the order of the file. Throws Error as `descriptors` does.
+std::vector<KernelInterface> kernel_interfaces(std::string_view cubin);
+
+/// The compute capability that a cubin was compiled for, 90 of sm_90 and of sm_90a; nothing where its ELF form is not known.
+std::optional<int> compute_capability(std::string_view cubin);
 
 }  // namespace zellige::run

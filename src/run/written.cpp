@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "run/cache.hpp"
 #include "run/private_files.hpp"
@@ -37,7 +38,7 @@ std::string Digest::hex() const {
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
-std::string digest(std::string_view text) { return Digest().add(text).hex(); }
+std::string digest(std::string_view text) { return emit::hash(text); }
 
 std::optional<std::string> digest_of(const fs::path& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);

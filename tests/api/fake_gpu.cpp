@@ -38,7 +38,9 @@ std::string cubin() {
   std::string code;
   put<std::uint64_t>(code, 0, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae);
   put<std::uint64_t>(code, 8, 0x0001f00008141d40);
-  return cubin_of(code);
+  CubinForm form{.parameters = {gpu.parameters.begin(), gpu.parameters.end()}};
+  form.most_threads = gpu.most_threads, form.cluster = gpu.cluster, form.capability = gpu.capability;
+  return cubin_of(code, form);
 }
 
 int launched(void* function, unsigned grid, unsigned block, void* stream, bool early, void** arguments) {
@@ -87,7 +89,14 @@ int cuModuleUnload(void* module) {
   return delete static_cast<Module*>(module), 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char*) { return *function = module, 0; }
-int cuFuncGetAttribute(int* to, int, void*) { return *to = 0, 0; }
+int cuFuncGetAttribute(int* to, int which, void*) { return *to = which == 0 ? gpu.driver_threads : 0, 0; }
+int cuFuncGetParamInfo(void*, std::size_t at, std::size_t* offset, std::size_t* bytes) {
+  const std::vector<unsigned>& all = gpu.driver_parameters ? *gpu.driver_parameters : gpu.parameters;
+  if (at >= all.size()) return 1;
+  *offset = 0, *bytes = all[at];
+  for (std::size_t i = 0; i < at; ++i) *offset += all[i];
+  return 0;
+}
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 int cuMemAlloc_v2(std::uint64_t* to, std::size_t bytes) {
   const std::lock_guard lock(mutex);

@@ -2,6 +2,7 @@
 // of sm_80.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,18 @@ struct FakeLaunch {
 struct FakeGpu {
   std::vector<FakeLaunch> launches;
   int modules_loaded = 0, modules_unloaded = 0, allocations = 0, frees = 0;
-  int allocations_in_capture = 0;     // that were not made under a relaxed mode
-  std::uint64_t capturing = 0;        // the id of the capture that every stream is in; 0: none
-  std::vector<std::string> wrong;     // what a driver would refuse
-  bool gone = false;                  // as at the end of a process
-  unsigned arguments_per_kernel = 2;  // to be read of a launch
-  int launch_status = 0;              // what a launch gives
-  bool faulty = false;                // NVRTC gives machine code with a descriptor in an odd register
+  int allocations_in_capture = 0;             // that were not made under a relaxed mode
+  std::uint64_t capturing = 0;                // the id of the capture that every stream is in; 0: none
+  std::vector<std::string> wrong;             // what a driver would refuse
+  bool gone = false;                          // as at the end of a process
+  unsigned arguments_per_kernel = 2;          // to be read of a launch
+  int launch_status = 0;                      // what a launch gives
+  std::vector<unsigned> parameters = {8, 8};  // of the kernel in the cubin, their sizes
+  unsigned most_threads = 0, cluster = 0;     // that the cubin says of it; 0: nothing
+  unsigned capability = 90;                   // that the cubin is for
+  std::optional<std::vector<unsigned>> driver_parameters = {};  // what the driver says where that differs
+  int driver_threads = 1024;                                    // that it allows in a block of the kernel
+  bool faulty = false;  // NVRTC gives machine code with a descriptor in an odd register
 };
 extern "C" FakeGpu* fake_gpu();
 /// What the fake NVRTC compiles, until the next call.

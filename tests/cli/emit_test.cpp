@@ -1,10 +1,17 @@
 // What transpile --emit writes beside the text: a header for C and C++, a definition in the text, a cubin, and a shared object that
 // needs C's library alone. The latter is called here, on a driver that writes down what it is told.
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <regex>
 
 #include "command.hpp"
+#include "emit/read_manifest.hpp"
+#include "emit/seal.hpp"
+#include "graph/error.hpp"
+#include "run/belongs.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 
@@ -200,6 +207,147 @@ TEST_F(Emit, WorkspacesAndTensorMapsAreEncoded) {
   prints("LD_LIBRARY_PATH=driver MAJOR=9 ./user moved",
          "gpt_mlp, workspace of " + bytes.substr(0, bytes.find(',')) +
              ": expected memory that begins at a multiple of 256 bytes, found 64 past one\n");
+}
+
+TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
+  if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
+  emit("mlp", "sm_90a", "cu,h,cubin,so");
+  const std::string text = read_whole(path("out/mlp.manifest.json"));
+  const zellige::emit::Manifest m = zellige::emit::parse_manifest(text, "mlp.manifest.json");
+  EXPECT_EQ(m.zellige, "0.1.0");
+  EXPECT_EQ(m.nvrtc, zellige::run::nvrtc_version());
+  ASSERT_EQ(m.artefacts.size(), 4u);
+  for (const zellige::emit::Artefact& a : m.artefacts)
+    EXPECT_EQ(a, zellige::emit::artefact(a.file, read_whole(path("out/" + a.file))));
+  const std::string cubin = read_whole(path("out/mlp.cubin"));
+  EXPECT_NO_THROW(zellige::run::require_belongs(m, cubin));
+  const auto refuses = [&](const std::string& bytes) {
+    try {
+      zellige::run::require_belongs(m, bytes);
+      return std::string();
+    } catch (const zellige::Error& e) {
+      return std::string(e.what());
+    }
+  };
+  const auto said = [&](const std::string& bytes) {
+    return "program mlp: expected mlp.cubin of " + std::to_string(cubin.size()) + " bytes with the hash " +
+           zellige::emit::hash(cubin) + ", as its manifest says, found " + std::to_string(bytes.size()) +
+           " bytes with the hash " + zellige::emit::hash(bytes) +
+           ": the two were not written together, or the cubin was changed";
+  };
+  const std::string half = cubin.substr(0, cubin.size() / 2);
+  EXPECT_EQ(refuses(half), said(half));
+  emit("lora", "sm_90a", "cubin");
+  const std::string other = read_whole(path("out/lora_0.cubin"));
+  EXPECT_EQ(refuses(other), said(other));
+}
+
+/// Of real manifests: whatever single value or key is another, it is noticed.
+TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
+  for (const auto& [example, target, name] : std::vector<std::array<std::string, 3>>{
+           {"lora", "sm_80", "lora_0"}, {"layers/gpt_mlp", "sm_90a", "gpt_mlp"}}) {
+    emit(example, target, "cu");
+    const auto whole = nlohmann::ordered_json::parse(read_whole(path("out/" + name + ".manifest.json")));
+    const auto accepted = [](const nlohmann::ordered_json& m) {
+      try {
+        zellige::emit::parse_manifest(m.dump(), "m");
+        return true;
+      } catch (const zellige::Error&) {
+        return false;
+      }
+    };
+    EXPECT_TRUE(accepted(whole));
+    int edits = 0;
+    for (const auto& [place, value] : whole.flatten().items()) {
+      const nlohmann::ordered_json::json_pointer at(place);
+      nlohmann::ordered_json edited = whole, less = whole;
+      edited[at] = value.is_number_integer() ? nlohmann::ordered_json(value.get<std::int64_t>() + 1)
+                   : value.is_number()       ? nlohmann::ordered_json(value.get<double>() * 1.5 + 1)
+                   : value.is_boolean()      ? nlohmann::ordered_json(!value.get<bool>())
+                   : value.is_string()       ? nlohmann::ordered_json(value.get<std::string>() + "x")
+                                             : nlohmann::ordered_json(1);
+      EXPECT_FALSE(accepted(edited)) << place;
+      auto& around = less[at.parent_pointer()];
+      if (around.is_object())
+        around.erase(at.back());
+      else
+        around.erase(std::stoul(at.back()));
+      EXPECT_FALSE(accepted(less)) << place;
+      ++edits;
+    }
+    EXPECT_GT(edits, 50);
+  }
+}
+
+TEST_F(Emit, NamesThatReadAsOtherTextAreNamesStill) {
+  if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
+  const std::vector<std::string> names = {"X??/", "X???/", "*/",  "??)",    "%s%n",
+                                          "{}",   "//",    "a'b", "??/??/", "#if"};
+  nlohmann::json inputs, operators;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    inputs.push_back({{"name", names[i]}, {"dtype", "f32"}, {"shape", {4, 8}}});
+    const std::string sum = i ? "t" + std::to_string(i) + "??/" : names[0],
+                      before = i == 1 ? names[0] : "t" + std::to_string(i - 1) + "??/";
+    if (i) operators.push_back({{"op", "add"}, {"inputs", {before, names[i]}}, {"outputs", {sum}}});
+  }
+  const nlohmann::json graph = {{"zellige_graph", 1},
+                                {"name", "odd??/"},
+                                {"inputs", inputs},
+                                {"operators", operators},
+                                {"outputs", {"t" + std::to_string(names.size() - 1) + "??/"}}};
+  write_whole(path("odd.json"), graph.dump());
+  for (const std::string target : {"sm_80", "sm_90a"})
+    expect({"transpile", path("odd.json"), "-o", path("out"), "--target", target, "--emit", "cu,h,so"}, 0,
+           path("out/odd.cu") + "\n" + path("out/odd.h") + "\n" + path("out/odd.so") + "\n" +
+               path("out/odd.manifest.json") + "\n");
+  write_whole(path("out/user.c"), "#include \"odd.h\"\n");
+  prints("g++ -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
+  prints("g++ -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
+  const std::string so = read_whole(path("out/odd.so"));
+  for (const std::string& name : names) EXPECT_NE(so.find("input " + name + '\0'), so.npos) << name;
+  const Finished emulated = run({"run", path("odd.json"), "--on", "emulator"});
+  EXPECT_EQ(emulated.status, 0) << emulated.output;
+}
+
+/// Where the cache lies is no text of the program: nothing of its path is run when what was made there is loaded.
+TEST_F(Emit, TheCachesPathIsNoPartOfTheProgram) {
+  if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
+  const std::string evil = "q\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
+  setenv("ZELLIGE_CACHE", path("odd??/back\\slash\\\n%s \xff" + evil).c_str(), 1);
+  expect({"transpile", examples + "lora.json", "-o", path("out"), "--emit", "so"}, 0,
+         path("out/lora_0.so") + "\n" + path("out/lora_0.manifest.json") + "\n");
+  void* const loaded = dlopen(path("out/lora_0.so").c_str(), RTLD_NOW);
+  ASSERT_TRUE(loaded) << dlerror();
+  EXPECT_TRUE(dlsym(loaded, "run_lora_0"));
+  dlclose(loaded);
+  const Finished emulated = run({"run", examples + "lora.json", "--on", "emulator"});
+  EXPECT_EQ(emulated.status, 0) << emulated.output;
+}
+
+TEST_F(Emit, ANamedNvrtcThatIsNoneIsAnError) {
+  const auto refused = [&](const std::string& named, const std::vector<std::string>& words) {
+    setenv("ZELLIGE_NVRTC", named.c_str(), 1);
+    const Finished f = run(words);
+    unsetenv("ZELLIGE_NVRTC");
+    EXPECT_EQ(f.status, 2) << f.output;
+    return f.output;
+  };
+  const std::string none = path("no/libnvrtc.so"), text = path("text.so");
+  write_whole(text, "no library");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "cubin"},
+           {"run", examples + "mlp.json"},
+           {"run", examples + "mlp.json", "--on", "gpu"}}) {
+    EXPECT_EQ(refused(none, words),
+              "zellige: ZELLIGE_NVRTC names " + none + ", which cannot be loaded: " + none +
+                  ": cannot open shared object file: No such file or directory; unset it, or let it name a "
+                  "library that is there\n");
+    EXPECT_EQ(refused(text, words),
+              "zellige: ZELLIGE_NVRTC names " + text + ", which cannot be loaded: " + text +
+                  ": file too short; unset it, or let it name a library that is there\n");
+    EXPECT_EQ(refused("libm.so.6", words),
+              "zellige: libm.so.6: has no nvrtcVersion; a newer version is needed\n");
+  }
 }
 
 TEST_F(Emit, WhatIsNotKnownIsRefused) {

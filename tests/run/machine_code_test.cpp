@@ -89,6 +89,36 @@ TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
     EXPECT_THROW(descriptors(whole.substr(0, bytes)), Error) << bytes;
 }
 
+TEST(MachineCode, KernelsSayWhatTheyTake) {
+  for (const std::uint8_t abi : {std::uint8_t{7}, std::uint8_t{8}}) {
+    const std::string cubin = cubin_of("", {.parameters = {128, 8, 4, 1, 16383},
+                                            .most_threads = 384,
+                                            .cluster = 2,
+                                            .abi = abi,
+                                            .capability = 89});
+    const std::vector<KernelInterface> found = kernel_interfaces(cubin);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].name, "k");
+    EXPECT_EQ(found[0].parameter_bytes, (std::vector<std::int64_t>{128, 8, 4, 1, 16383}));
+    EXPECT_EQ(found[0].most_threads, 384);
+    EXPECT_EQ(found[0].cluster, (std::array{2, 1, 1}));
+    EXPECT_EQ(compute_capability(cubin), 89);
+    for (std::size_t bytes = 0; bytes < cubin.size() - 24; ++bytes)  // never past the end
+      EXPECT_THROW(kernel_interfaces(cubin.substr(0, bytes)), Error) << bytes;
+  }
+  const std::string silent = cubin_of("", {.abi = 9});
+  EXPECT_EQ(kernel_interfaces(silent).at(0).parameter_bytes, std::vector<std::int64_t>{});
+  EXPECT_EQ(kernel_interfaces(silent)[0].most_threads, std::nullopt);
+  EXPECT_EQ(compute_capability(silent), std::nullopt);
+}
+
+TEST(MachineCode, AnAttributeThatPassesTheEndIsRefused) {
+  std::string cubin = cubin_of("", {.parameters = {8}});
+  put<std::uint16_t>(cubin, 128 + 2, 4096);
+  EXPECT_EQ(message_of([&] { kernel_interfaces(cubin); }),
+            "cubin: an attribute of kernel k ends at byte 4100, and they have 20");
+}
+
 TEST(MachineCode, AProgramWithAnOddDescriptorIsNotLaunched) {
   for (const Line& line : lines())
     if (line.uniform_register % 2 == 1 && line.architecture == "sm_90a") {

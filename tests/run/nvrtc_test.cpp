@@ -1,10 +1,13 @@
 #include "run/nvrtc.hpp"
 
+#include <map>
+
 #include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
 #include "graph/load.hpp"
 #include "kernel.hpp"
+#include "run/belongs.hpp"
 #include "run/machine_code.hpp"
 #include "target/target.hpp"
 
@@ -47,6 +50,57 @@ TEST_F(Nvrtc, CompilesWhatIsEmitted) {
   EXPECT_EQ(
       compile_cubin(emit::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
       "ELF");
+}
+
+TEST_F(Nvrtc, ACubinSaysWhatItsKernelsTake) {
+  const std::string source = R"(struct Map { char bytes[128]; };
+extern "C" __global__ void __launch_bounds__(96) k(const __grid_constant__ Map m, const float* p, int n, char c, double d) {
+  if (n) ((float*)p)[0] = m.bytes[0] + c + d;
+}
+extern "C" __global__ void empty() {}
+)";
+  for (const std::string architecture : {"sm_80", "sm_90a"}) {
+    const std::string cubin = compile_cubin(source, architecture, cache).bytes;
+    EXPECT_EQ(compute_capability(cubin), std::stoi(architecture.substr(3)));
+    std::map<std::string, KernelInterface> found;
+    for (const KernelInterface& k : kernel_interfaces(cubin)) found[k.name] = k;
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found["k"].parameter_bytes, (std::vector<std::int64_t>{128, 8, 4, 1, 8}));
+    EXPECT_EQ(found["k"].most_threads, 96);
+    EXPECT_EQ(found["empty"].parameter_bytes, std::vector<std::int64_t>{});
+  }
+}
+
+TEST_F(Nvrtc, ManifestsSayWhatTheirKernelsTake) {
+  for (const auto& [example, target] : std::vector<std::pair<std::string, std::string>>{
+           {"lora", "sm_80"}, {"gemm", "sm_90a"}, {"mlp", "sm_90a"}}) {
+    const graph::KernelGraph g = graph::load(ZELLIGE_SOURCE_DIR "/examples/" + example + ".json").front();
+    const emit::Program p = emit::transpile(g, target::find(target));
+    const std::string cubin = compile_cubin(p.source, target, cache).bytes;
+    EXPECT_NO_THROW(require_interfaces(p.manifest, cubin)) << example;
+    emit::Manifest fewer = p.manifest;
+    fewer.kernels[0].tensors.pop_back(), fewer.kernels[0].writes.pop_back();
+    EXPECT_THROW(require_interfaces(fewer, cubin), Error) << example;
+  }
+}
+
+TEST_F(Nvrtc, AnEntryThatIsNotOfItsKeyIsCompiledAgainAndNoted) {
+  const std::string source = hand_written().source;
+  const Cubin made = compile_cubin(source, "sm_80", cache), other = compile_cubin(source, "sm_90a", cache);
+  std::vector<std::filesystem::path> entries;
+  for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path))
+    if (f.path().extension() == ".cubin") entries.push_back(f.path());
+  ASSERT_EQ(entries.size(), 2u);
+  std::filesystem::copy_file(entries[0], entries[1], std::filesystem::copy_options::overwrite_existing);
+  const Cubin again = compile_cubin(source, "sm_80", cache), others = compile_cubin(source, "sm_90a", cache);
+  EXPECT_NE(again.cached, others.cached);
+  EXPECT_EQ(again.bytes, made.bytes);
+  EXPECT_EQ(others.bytes, other.bytes);
+  const std::string note = again.cached ? others.note : again.note;
+  EXPECT_TRUE(note.starts_with("the kernel cache's ")) << note;
+  EXPECT_NE(note.find(" is not used, and made again: it is the entry of the key "), note.npos) << note;
+  EXPECT_EQ(compile_cubin(source, "sm_80", cache).note, "");
+  EXPECT_TRUE(compile_cubin(source, "sm_90a", cache).cached);
 }
 
 TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
