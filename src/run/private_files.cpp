@@ -9,7 +9,6 @@
 
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
-#include "run/files.hpp"
 
 namespace zellige::run {
 namespace fs = std::filesystem;
@@ -17,8 +16,7 @@ namespace {
 
 constexpr unsigned others_write = 0022;
 
-}  // namespace
-
+/// "its mode is 0777, expected 0700: ..." of what is open; "" where it is this user's alone.
 std::string why_not_private(int fd, unsigned expected_mode) {
   struct stat s;
   if (::fstat(fd, &s) != 0) return std::strerror(errno);
@@ -32,7 +30,15 @@ std::string why_not_private(int fd, unsigned expected_mode) {
   return "";
 }
 
-void private_folder(const fs::path& folder, const std::string& what) {
+bool is_regular(int fd) {
+  struct stat s;
+  return ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+}  // namespace
+
+void private_folder(const fs::path& asked, const std::string& what) {
+  const fs::path folder = asked.has_filename() ? asked : asked.parent_path();  // a/ would pass a link by
   const std::string name = graph::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
     fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what,
@@ -59,11 +65,11 @@ void private_folder(const fs::path& folder, const std::string& what) {
 }
 
 PrivateFile::PrivateFile(const fs::path& file)
-    : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
+    : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
   const std::string name = graph::shown(file.string());
   if (fd_ < 0)
     fail("{}: {}", name, errno == ELOOP ? "is a link, expected a file of this user's" : std::strerror(errno));
-  const std::string why = why_not_private(fd_, 0600);
+  const std::string why = is_regular(fd_) ? why_not_private(fd_, 0600) : "is no regular file";
   if (why.empty()) return;
   ::close(fd_);
   fail("{}: {}", name, why);
@@ -73,6 +79,15 @@ PrivateFile::~PrivateFile() { ::close(fd_); }
 
 std::string PrivateFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
 
-std::string PrivateFile::content() const { return read_whole(path()); }
+std::string PrivateFile::content() const {
+  std::string all;
+  for (char buffer[1 << 16];;) {
+    const ssize_t n = ::pread(fd_, buffer, sizeof buffer, static_cast<off_t>(all.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
+    if (n == 0) return all;
+    all.append(buffer, static_cast<std::size_t>(n));
+  }
+}
 
 }  // namespace zellige::run

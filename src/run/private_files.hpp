@@ -13,13 +13,10 @@ namespace zellige::run {
 /// that others may write; `what` names it in the message.
 void private_folder(const std::filesystem::path&, const std::string& what);
 
-/// Why a folder or a file that is open is not this user's alone: "its mode is 0777, expected 0700: ..."; "" where it is.
-std::string why_not_private(int fd, unsigned expected_mode);
-
 /// An open file. It is found by its descriptor, so that nothing that is done to its path changes which file is loaded.
 class PrivateFile {
  public:
-  /// Fails where it cannot be opened, is a link, belongs to another user, or may be written by others.
+  /// Fails where it cannot be opened, is a link or no regular file, belongs to another user, or may be written by others.
   explicit PrivateFile(const std::filesystem::path&);
   ~PrivateFile();
   PrivateFile(const PrivateFile&) = delete;

@@ -398,7 +398,7 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
   refused("/dev/null", "is no .npy file of version 1.0");
   refused(folder.path.string(), "cannot be read: Is a directory");
   write_whole(path("good.npy"), good);
-  const Finished endless = zellige::run::run_process(
+  const run::Finished endless = zellige::run::run_process(
       {"sh", "-c",
        "mkfifo " + path("pipe") + "; (cat " + path("good.npy") + " /dev/zero > " + path("pipe") +
            ") & exec " + ZELLIGE_EXECUTABLE + " run " + path("three.json") +
@@ -418,7 +418,7 @@ TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
       "zellige: " + there + ": expected a graph file that can be read, found: No such file or directory\n");
   write_whole(file, "[");
   const auto clean = [&](const std::vector<std::string>& words) {
-    const Finished f = run(words);
+    const run::Finished f = Command::run(words);
     for (const char c : f.output) EXPECT_TRUE(c == '\n' || (c >= ' ' && c != '\x7f')) << words[0] << f.output;
     EXPECT_EQ(f.output.find("\nzellige: b"), f.output.npos) << f.output;
     EXPECT_NE(f.output.find("\\x1b[31m"), f.output.npos) << words[0] << f.output;
