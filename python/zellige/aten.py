@@ -1,15 +1,16 @@
 """torch's core operators (ATen) as operators on traced arrays."""
 
 import itertools
+import math
 import operator
 
 import torch
 
 from . import dtypes, numpy_face
 from . import operators as op
-from ._native import Error
 from .aten_attention import attention, attended
 from .aten_rotary import added, cat
+from .aten_schema import Left, call
 from .tracing import Array
 
 aten = torch.ops.aten
@@ -65,16 +66,19 @@ def _reduction(function):
 
 
 def _layer_norm(x, shape, weight, bias, eps):
+    """The norm, the mean and the reciprocal of the standard deviation, the latter two in float32."""
     if len(shape) != 1:
-        raise Error(f"expected a norm over the last dimension, found {list(shape)}")
+        raise Left(f"expected a norm over the last dimension, found {list(shape)}")
+    wide = op.cast(x, "f32")
+    mean, rstd = op.mean(wide, -1, True), op.rsqrt(op.add(numpy_face._var(wide, -1, True), eps))
     if weight is None and bias is not None:
-        return [op.add(op.layer_norm(x, eps=eps), bias)]
-    return [op.layer_norm(x, weight, bias, eps)]
+        return [op.add(op.layer_norm(x, eps=eps), bias), mean, rstd]
+    return [op.layer_norm(x, weight, bias, eps), mean, rstd]
 
 
 def _variance(x, dim=None, *, correction=1, keepdim=False):
     if correction != 0:
-        raise Error(f"expected a variance without correction, found {correction}")
+        raise Left(f"expected a variance without correction, found {correction}")
     return numpy_face._var(x, list(range(x.ndim)) if not dim else list(dim), keepdim)
 
 
@@ -85,7 +89,7 @@ def _clamp(x, lo=None, hi=None):
 
 def _to_copy(x, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
     if device is not None:
-        raise Error(f"expected no change of device, found {device}")
+        raise Left(f"expected no change of device, found {device}")
     return x if dtype is None else op.cast(x, dtype)
 
 
@@ -95,7 +99,7 @@ def _slice(x, dim=0, start=None, end=None, step=1):
     if step == 1:
         return x if (start, end) == (0, size) else op.slice(x, dim, start, end)
     if size % step != 0 or start >= step or end <= size - step + start:
-        raise Error(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
+        raise Left(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
     dim %= x.ndim
     parts = op.reshape(x, (*x.shape[:dim], size // step, step, *x.shape[dim + 1 :]))
     return numpy_face._squeeze(op.slice(parts, dim + 1, start, start + 1), dim + 1)
@@ -103,7 +107,7 @@ def _slice(x, dim=0, start=None, end=None, step=1):
 
 def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
     if step != 1:
-        raise Error(f"expected slices of step 1, found {step}")
+        raise Left(f"expected slices of step 1, found {step}")
     start, end, _ = slice(start, end).indices(x.shape[dim])
     return part if (start, end) == (0, x.shape[dim]) else op.slice_scatter(x, part, dim, start)
 
@@ -112,7 +116,7 @@ def _index_put(x, indices, values, accumulate=False):
     """One row, named by a tensor: as caches are written."""
     found = [(d, at) for d, at in enumerate(indices) if at is not None]
     if accumulate or len(found) != 1 or found[0][1].shape != (1,):
-        raise Error(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
+        raise Left(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
     d, at = found[0]
     shape = (*x.shape[:d], 1, *x.shape[d + 1 :])
     return op.slice_scatter(x, values if values.shape == shape else op.expand(values, shape), d, at)
@@ -243,27 +247,38 @@ def dtype_of(value) -> str:
 
 def evaluate(node, arrays):
     """A node of an FX graph on the arrays of those before it."""
-    result = evaluate_on(node, node.args, arrays)
-    if isinstance(result, Array):
-        expected = node.meta["val"]
-        if result.shape != tuple(expected.shape) or result._dtype != dtype_of(expected):
-            raise Error(f"expected {dtype_of(expected)} {tuple(expected.shape)}, found {result._dtype} {result.shape}")
+    return as_stated(evaluate_on(node, node.args, arrays), node.meta["val"])
+
+
+def as_stated(result, value):
+    """Results with the dtypes that torch states; those that are wider are rounded, as the statistics of norms are on the CPU."""
+    if isinstance(result, list):
+        if len(result) != len(value):
+            raise Left(f"expected {len(value)} results, found {len(result)}")
+        return [as_stated(r, v) for r, v in zip(result, value)]
+    expected = dtype_of(value)
+    if result._dtype == "f32" and expected in ("f16", "bf16"):
+        result = op.cast(result, expected)
+    if result.shape != tuple(value.shape) or result._dtype != expected:
+        raise Left(f"expected {expected} {tuple(value.shape)}, found {result._dtype} {result.shape}")
     return result
 
 
 def evaluate_on(node, args, arrays):
     """Its operator on these arguments, in which nodes stand for the arrays given for them."""
     if node.target not in OPERATORS:
-        raise Error("is not known")
+        raise Left("is not known")
 
     def value(x):
         if isinstance(x, torch.fx.Node):
             return arrays[x]
         if isinstance(x, (list, tuple)):
             return [value(e) for e in x]
+        if isinstance(x, complex) or (isinstance(x, float) and math.isnan(x)):
+            raise Left(f"expected real numbers, found {x}")
         return x
 
     stated = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in stated and node.all_input_nodes and stated["device"] == node.all_input_nodes[0].meta["val"].device:
         del stated["device"]  # where it lies already
-    return OPERATORS[node.target](*map(value, args), **stated)
+    return call(OPERATORS[node.target], node, [value(a) for a in args], stated)

@@ -63,7 +63,7 @@ class Rows:
                 return self.matrix(x)
             return op.reshape(x, shape)
         made = self._by_rows(node, arrays) if node.target in _BY_ROWS else None
-        return aten.evaluate(node, arrays) if made is None else made
+        return aten.evaluate(node, arrays) if made is None else aten.as_stated(made, node.meta["val"])
 
     def _view(self, matrix, shape):
         y = op.reshape(matrix, shape)
@@ -82,7 +82,7 @@ class Rows:
         if node.target in _ALONG:
             last = operands[args[0]].ndim - 1
             dims = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
-            if [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
+            if dims == [None] or [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
                 return None
             args[1] = [-1] if isinstance(args[1], (tuple, list)) else -1
         matrices = {n: self.matrix(x) for n, x in operands.items()}

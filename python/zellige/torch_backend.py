@@ -1,12 +1,14 @@
 """torch.compile(model, backend="zellige").
 
 What torch traced is decomposed into ATen's core operators and cut into the largest convex parts of those that are known here; each
-part becomes a program, and all else stays as it is. A graph that needs gradients, or whose sizes are not fixed, is left alone.
-`reports` tells of every graph what was taken and what was not, and why.
+part becomes a program, and all else stays as it is. Symbolic sizes are specialised, so that each size gets a program of its own. A
+graph that needs gradients is left alone. `reports` tells of every graph what was taken and what was not, and why.
 """
 
+import collections
 import math
 import operator
+import warnings
 from dataclasses import dataclass, field
 
 import torch
@@ -15,10 +17,11 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _native, aten, dtypes
+from . import _native, aten, aten_schema, dtypes, torch_sizes
 from . import operators as op
-from ._native import Error
+from ._native import Error, Fault
 from .aten_rows import Rows
+from .aten_schema import Left
 from .program import Program
 from .torch_numbers import in_our_numbers
 from .tracing import Trace
@@ -35,6 +38,14 @@ class Report:
     taken: int = 0
     parts: list = field(default_factory=list)  # the programs
     left: dict = field(default_factory=dict)  # by operator: why it was left
+    faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
+
+    def leave(self, name, why: Error) -> None:
+        """States why an operator or a part is left to torch. Warns of a fault of ours."""
+        self.left.setdefault(name, str(why))
+        if isinstance(why, Fault):
+            self.faults.append(f"{name}: {why}")
+            warnings.warn(f"zellige leaves {name} to torch, by a fault of its own: {why}", RuntimeWarning, stacklevel=2)
 
     def __str__(self) -> str:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
@@ -47,46 +58,53 @@ class Report:
 reports: list[Report] = []
 
 
-def _input(trace, name, value, constant=False):
+def _input(trace, name, value, constant=False, strides=True):
+    """`strides`: as torch has them, else a matter of whoever calls."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
-        raise Error(f"expected fixed sizes, found {tuple(value.shape)}")
-    return trace.input(name, aten.dtype_of(value), value.shape, value.stride(), constant)
+        raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
+    return trace.input(name, aten.dtype_of(value), value.shape, value.stride() if strides else None, constant)
 
 
 class _Known(OperatorSupportBase):
     """Whether a node by itself can be traced, found by tracing it."""
 
-    def __init__(self, report):
-        self.report = report
+    def __init__(self, report, device):
+        self.report, self.device = report, device
         self.known = {}  # by node: what it gives, of a trace of its own
 
     def is_node_supported(self, submodules, node) -> bool:
         if node.op != "call_function" or node.target is _UPDATE:  # _changes finds the parts that take these
             return False
         if node not in self.known:
-            self.known[node] = self._tried(node)
+            try:
+                self._try(node)
+                self.known[node] = True
+            except Error as why:
+                self.report.leave(str(node.target), why)
+                self.known[node] = False
         return self.known[node]
 
-    def _tried(self, node) -> bool:
-        trace = Trace("node")
-        try:
-            arrays = {}
-            for n in node.all_input_nodes:
-                value = n.meta.get("val")
-                if isinstance(value, (list, tuple)):  # a split's parts
-                    if not (n.op == "call_function" and self.is_node_supported(None, n)):
-                        raise Error("its operand is left")
-                    arrays[n] = [_input(trace, f"{n.name}_{i}", v) for i, v in enumerate(value)]
-                elif isinstance(value, torch.Tensor):
-                    # Strides are a matter of the part's inputs.
-                    arrays[n] = trace.input(n.name, aten.dtype_of(value), value.shape, None)
-                else:
-                    raise Error(f"expected tensors of fixed sizes, found {value}")
-            aten.evaluate(node, arrays)
-        except (Error, IndexError, TypeError) as why:  # the latter two: results and arguments that are not known here
-            self.report.left.setdefault(str(node.target), str(why))
-            return False
-        return True
+    def _try(self, node) -> None:
+        if node.target not in aten.OPERATORS:
+            raise Left("is not known")
+        trace, arrays = Trace("node"), {}
+        for n in node.all_input_nodes:
+            value = n.meta.get("val")
+            if isinstance(value, (list, tuple)):  # a split's parts
+                if not (n.op == "call_function" and self.is_node_supported(None, n)):
+                    raise Left("its operand is left")
+                arrays[n] = [_input(trace, f"{n.name}_{i}", v) for i, v in enumerate(value)]
+            else:
+                arrays[n] = _input(trace, n.name, value, strides=False)  # strides are a matter of the part's inputs
+            self._stays(value)
+        aten.evaluate(node, arrays)
+
+    def _stays(self, value) -> None:
+        for v in value if isinstance(value, (list, tuple)) else [value]:
+            if v.device != self.device:
+                raise Left(f"expected tensors on {self.device}, where most of the graph is, found {v.device}")
 
 
 class Part(torch.nn.Module):
@@ -95,6 +113,7 @@ class Part(torch.nn.Module):
     def __init__(self, name, module, constants, updates):
         """`updates`: by a result's number, the placeholder whose tensor it becomes."""
         super().__init__()
+        self.module, self.updates = module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)
         outputs = ()
@@ -110,6 +129,7 @@ class Part(torch.nn.Module):
         nodes = [outputs] if self.single else list(outputs)
         for i, x in updates.items():
             op.in_place(arrays[nodes[i]], arrays[x])
+            self.updates[i] = self.order.index(arrays[x]._name)
         made, strides, self.which = [], [], []  # the latter of each result: which output it is, or which argument (complemented)
         self.shapes = [tuple(n.meta["val"].shape) for n in nodes]
         for n in nodes:
@@ -125,7 +145,7 @@ class Part(torch.nn.Module):
             self.which.append(made.index(array._name))
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
-            raise Error("computes nothing")
+            raise Left("computes nothing")
         form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         native = _native.Program(
             _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True
@@ -133,8 +153,12 @@ class Part(torch.nn.Module):
         self.program = Program(native, name)
         self.read = [self.order.index(n) for n in read]
         self.inputs = [(i, info) for i, info in zip(self.read, self.program.inputs)]
+        self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
 
     def forward(self, *args):
+        for (i, info), dtype in zip(self.inputs, self.dtypes):
+            if args[i].dtype != dtype or args[i].shape != info.shape:
+                return self._torchs(args)
         given = [_laid_out(args[i], info) for i, info in self.inputs]
         device, outs = given[0].device, []
         for o in self.program.outputs:
@@ -149,6 +173,13 @@ class Part(torch.nn.Module):
         results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
         results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
         return results[0] if self.single else tuple(results)
+
+    def _torchs(self, args):
+        """The same by torch's kernels, where an operator that was left made another dtype or shape than torch had stated."""
+        made = self.module(*args)
+        for i, x in self.updates.items():
+            args[x].copy_(made if self.single else made[i])
+        return made
 
 
 def _laid_out(x, info):
@@ -173,9 +204,16 @@ def _changes(part) -> dict:
     return changes
 
 
+def _device(graph):
+    """The device of most tensors of a graph: parts do not go across devices."""
+    values = [n.meta.get("val") for n in graph.nodes]
+    devices = collections.Counter(v.device for v in values if isinstance(v, torch.Tensor) and v.ndim > 0)
+    return devices.most_common(1)[0][0] if devices else torch.device("cpu")
+
+
 def _compiled(graph_module, constants, report):
     """The graph with its parts in their places."""
-    known = _Known(report)
+    known = _Known(report, _device(graph_module.graph))
     nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
     report.operators = len(nodes)
     partitioner = CapabilityBasedPartitioner(graph_module, known, allows_single_node_partition=True)
@@ -192,12 +230,12 @@ def _compiled(graph_module, constants, report):
         try:
             try:
                 part = Part(node.target, module, weights, updates)
-            except Error:
-                if not updates:
+            except Error as why:
+                if not updates or isinstance(why, Fault):
                     raise
                 part, changes = Part(node.target, module, weights, {}), {}
         except Error as why:
-            report.left[node.target] = str(why)
+            report.leave(node.target, why)
             continue
         for copy in changes.values():
             fused.graph.erase_node(copy)
@@ -223,12 +261,29 @@ class _KeptAttention(torch.overrides.TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
     @staticmethod
-    def _attention(function, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-        if dropout_p != 0 or q.ndim != 4:
-            return function(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    def _attention(function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        if dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
+            return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
-            attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(q.dtype)
-        return torch.ops.zellige.attention(q, k, v, attn_mask, is_causal, scale, enable_gqa)
+            attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(query.dtype)
+        return torch.ops.zellige.attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+
+
+def _plain(query, key, value, mask, causal, grouped) -> bool:
+    """Whether zellige::attention takes them: (batch, heads, tokens, size) of one dtype, without broadcasts but the mask's."""
+    if not query.ndim == key.ndim == value.ndim == 4 or not query.dtype == key.dtype == value.dtype:
+        return False
+    if query.dtype not in (torch.float16, torch.bfloat16, torch.float32):
+        return False
+    (b, heads, queries, size), (keys_b, keys_heads, keys, _) = query.shape, key.shape
+    if key.shape[:3] != value.shape[:3] or keys_b != b or key.shape[3] != size:
+        return False
+    if heads != keys_heads and not (grouped and keys_heads > 0 and heads % keys_heads == 0):
+        return False
+    if mask is None:
+        return True
+    broadcasts = mask.ndim <= 4 and all(m in (1, n) for m, n in zip(mask.shape[::-1], (keys, queries, heads, b)))
+    return not causal and broadcasts and mask.dtype in (torch.bool, query.dtype)
 
 
 def backend(graph_module, example_inputs):
@@ -238,11 +293,17 @@ def backend(graph_module, example_inputs):
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
         report.left["the graph"] = "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
         return graph_module
+    if torch_sizes.marked(graph_module):
+        report.left["the graph"] = "has sizes that mark_dynamic forbids to specialise, and programs are of fixed sizes; use maybe_mark_dynamic"
+        return graph_module
+    torch_sizes.specialize(graph_module)
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
 
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        torch_sizes.fix(module.graph)
+        aten_schema.bind(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report)

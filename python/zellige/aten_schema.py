@@ -1,0 +1,69 @@
+"""Binds calls of ATen's operators to their schemas, so that a call by keywords reads as the same call by position.
+
+    bind(graph)                              # every argument that may be positional is, defaults included
+    call(function, node, args, kwargs)       # calls a function of ours with them; raises Left for what it does not take
+"""
+
+import functools
+import inspect
+
+import torch
+
+from ._native import Error
+
+
+class Left(Error):
+    """States why an operator is left to torch."""
+
+
+def bind(graph) -> None:
+    for node in graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if node.op == "call_function" and schema is not None:
+            node.args, node.kwargs = _bound(schema, node.args, node.kwargs)
+
+
+def _bound(schema, args, kwargs):
+    """Positional arguments with their defaults, and those keyword-only arguments that differ from theirs."""
+    args, rest = list(args), dict(kwargs)
+    for i, a in enumerate(a for a in schema.arguments if not a.kwarg_only):
+        given = rest.pop(a.name, a.default_value)
+        if i >= len(args):
+            args.append(given)
+    for a in schema.arguments:
+        if a.kwarg_only and a.name in rest and _same(rest[a.name], a.default_value):
+            del rest[a.name]
+    return tuple(args), rest
+
+
+def _same(x, y) -> bool:
+    return type(x) is type(y) and not isinstance(x, torch.fx.Node) and x == y
+
+
+@functools.cache
+def _taken(function):
+    """How many positional arguments a function takes, and the names of its keyword-only ones; None: any."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = {p.kind for p in parameters}
+    count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    names = {p.name for p in parameters if p.kind == p.KEYWORD_ONLY}
+    return (
+        None if inspect.Parameter.VAR_POSITIONAL in kinds else count,
+        None if inspect.Parameter.VAR_KEYWORD in kinds else names,
+    )
+
+
+def call(function, node, args, kwargs):
+    """Arguments past those that the function takes must have the schema's defaults."""
+    count, names = _taken(function)
+    schema = getattr(node.target, "_schema", None)
+    if count is not None and len(args) > count:
+        stated = [a for a in schema.arguments if not a.kwarg_only] if schema is not None else []
+        for a, x in list(zip(stated, args))[count:]:
+            if not _same(x, a.default_value):
+                raise Left(f"expected {a.name}={a.default_value}, found {a.name}={x}")
+        args = args[:count]
+    for name in kwargs:
+        if names is not None and name not in names:
+            raise Left(f"its argument {name} is not known, found {name}={kwargs[name]}")
+    return function(*args, **kwargs)

@@ -1,0 +1,68 @@
+"""Specialises the symbolic sizes of a graph, since a program is of fixed sizes.
+
+    if marked(graph_module): ...            # sizes that the caller declared dynamic may not be specialised
+    specialize(graph_module)                # as torch.compile's backend gets it: each symbol gets a guard, so each size a graph of its own
+    fix(module.graph)                       # as AOT gives it: symbols become their numbers
+
+Sizes that depend on data (nonzero, item) have no number; what reads them is left to torch.
+"""
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+_NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+
+
+def number(x):
+    """The number of a symbol, with a guard on it; None of one that depends on data."""
+    return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
+
+
+def _symbols(value) -> list:
+    """The symbols in a value, and in the sizes, strides and offset of a tensor."""
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+        value = (*value.shape, *value.stride(), value.storage_offset())
+    found = value if isinstance(value, (tuple, list)) else (value,)
+    return [n for n in found if type(n) in _NUMBERS]
+
+
+def _inputs(graph_module):
+    return [n.meta.get("example_value") for n in graph_module.graph.nodes if n.op == "placeholder"]
+
+
+def marked(graph_module) -> bool:
+    """Whether a size is one that mark_dynamic forbids to specialise."""
+    env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
+    contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
+    constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]
+    return any(c is not None and not c.warn_only for c in constraints)
+
+
+def specialize(graph_module) -> None:
+    for value in _inputs(graph_module):
+        for symbol in _symbols(value):
+            number(symbol)
+
+
+def fix(graph) -> None:
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        fixed = number(value) if type(value) in _NUMBERS else None
+        if fixed is not None:
+            for user in list(node.users):
+                user.args, user.kwargs = torch.fx.map_arg((user.args, user.kwargs), lambda n: fixed if n is node else n)
+        elif isinstance(value, (tuple, list)):
+            node.meta["val"] = type(value)(map(_fixed, value))
+        else:
+            node.meta["val"] = _fixed(value)
+
+
+def _fixed(value):
+    """A fake tensor with its sizes as numbers; the value itself where they are already, or where one depends on data."""
+    if not isinstance(value, torch.Tensor) or not _symbols(value):
+        return value
+    shape, strides = ([number(n) if type(n) in _NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))
+    if None in shape or None in strides:
+        return value
+    with value.fake_mode:
+        return torch.empty_strided(shape, strides, dtype=value.dtype, device=value.device)

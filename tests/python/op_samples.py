@@ -1,0 +1,311 @@
+"""Runs samples of torch's own operator tests (op_db) through the backend and judges them against float64.
+
+    python tests/python/op_samples.py --share 0.1 --seed 1 --dtypes float16 float32 --device cpu      # prints what fails, and counts
+
+A result is right where it is no farther from the float64 result than the contract of docs/graph.md and eager's own distance allow.
+What fails is also run as torch has it after the same decompositions: a failure that is there as well is torch's.
+"""
+
+import argparse
+import collections
+import contextlib
+import random
+import sys
+import types
+import unittest
+import warnings
+from dataclasses import dataclass
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_map
+
+try:
+    import expecttest  # noqa: F401
+except ImportError:  # op_db's module derives a class of tests from it, of which nothing is used here
+    sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+
+DTYPES = ("float16", "bfloat16", "float32")
+
+# Operators whose results are random or undefined: their dtypes and shapes alone are compared.
+RANDOM = "draws random numbers"
+UNDEFINED = "returns memory that it does not write"
+UNCOMPARED = {
+    "bernoulli": RANDOM, "cauchy": RANDOM, "exponential": RANDOM, "geometric": RANDOM, "log_normal": RANDOM, "multinomial": RANDOM,
+    "normal": RANDOM, "normal.number_mean": RANDOM, "uniform": RANDOM, "rand_like": RANDOM, "randint": RANDOM, "randint_like": RANDOM,
+    "randn": RANDOM, "randn_like": RANDOM, "nn.functional.alpha_dropout": RANDOM, "nn.functional.dropout": RANDOM,
+    "nn.functional.dropout2d": RANDOM, "nn.functional.dropout3d": RANDOM, "nn.functional.feature_alpha_dropout.with_train": RANDOM,
+    "nn.functional.feature_alpha_dropout.without_train": RANDOM, "nn.functional.fractional_max_pool2d": RANDOM,
+    "nn.functional.fractional_max_pool3d": RANDOM, "nn.functional.rrelu": RANDOM, "nn.functional.multi_head_attention_forward": RANDOM,
+    "nn.functional.scaled_dot_product_attention": RANDOM, "torch.ops.aten._efficient_attention_forward": RANDOM,
+    "torch.ops.aten._flash_attention_forward": RANDOM, "pca_lowrank": RANDOM, "svd_lowrank": RANDOM,
+    "empty": UNDEFINED, "empty_like": UNDEFINED, "empty_permuted": UNDEFINED, "empty_strided": UNDEFINED, "new_empty": UNDEFINED,
+    "new_empty_strided": UNDEFINED, "resize_": UNDEFINED, "resize_as_": UNDEFINED,
+}  # fmt: skip
+
+# Of a dtype: the contract's share of the norm, its share of an element, one step of the mantissa, the least that an element is held to,
+# and the share of the tensor's rms below which an element counts as that.
+_CONTRACT = {
+    torch.float16: (2.5e-4, 3 * 2**-10, 2**-10, 3 * 2**-24, 1e-3),
+    torch.bfloat16: (2e-3, 3 * 2**-7, 2**-7, 0, 1e-3),
+    torch.float32: (3e-6, 3e-5, 2**-23, 0, 1e-2),
+}
+SPELLINGS = ("function", "in place", "not contiguous", "symbolic sizes")
+
+
+@dataclass(frozen=True)
+class Case:
+    operator: str
+    dtype: str
+    index: int
+    spelling: str = "function"
+    device: str = "cpu"
+
+    def __str__(self):
+        return f"{self.operator} {self.dtype} {self.index} {self.spelling}"
+
+
+def _operators():
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return {o.name + (f".{o.variant_test_name}" if o.variant_test_name else ""): o for o in op_db}
+
+
+def _samples(operator, dtype, device):
+    torch.manual_seed(0)
+    random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(operator.sample_inputs(device, dtype))
+
+
+def _supported(operator, dtype, device):
+    return getattr(torch, dtype) in (operator.dtypesIfCUDA if device == "cuda" else operator.dtypes)
+
+
+def few(count, seed, device="cpu"):
+    """One sample of each of so many operators."""
+    draw, operators, cases = random.Random(seed), _operators(), []
+    pairs = [(n, d) for n, o in sorted(operators.items()) for d in DTYPES if _supported(o, d, device)]
+    for name, dtype in draw.sample(pairs, count):
+        found = len(_samples(operators[name], getattr(torch, dtype), device))
+        if found:
+            cases.append(Case(name, dtype, draw.randrange(found), draw.choice(SPELLINGS), device))
+    return cases
+
+
+def share(part, seed, dtypes=DTYPES, device="cpu", only=()):
+    """Of each operator's samples this share, each in one spelling."""
+    draw = random.Random(seed)
+    for name, operator in sorted(_operators().items()):
+        for dtype in dtypes:
+            if _supported(operator, dtype, device) and (not only or name in only):
+                for index in range(len(_samples(operator, getattr(torch, dtype), device))):
+                    spelling = draw.choice(SPELLINGS) if part < 1 else "function"
+                    if draw.random() < part:
+                        yield Case(name, dtype, index, spelling, device)
+
+
+# ---- Judging ----
+
+
+def _wide(x):
+    if isinstance(x, torch.Tensor):
+        return x.double() if x.is_floating_point() else x.to(torch.complex128) if x.is_complex() else x.clone()
+    if isinstance(x, torch.dtype):
+        return torch.float64 if x.is_floating_point else torch.complex128 if x.is_complex else x
+    return x
+
+
+def _copied(x):
+    return x.clone() if isinstance(x, torch.Tensor) and x.is_contiguous() else x.detach().as_strided_(x.shape, x.stride()) if False else x
+
+
+def _rms(x):
+    return x.square().mean(-1, keepdim=True).sqrt() if x.ndim else x.abs()
+
+
+def differs(found, eager, wide):
+    """What is wrong with a tensor, in words; None where it is right. `wide`: the float64 result, None where there is none."""
+    if found.dtype != eager.dtype or found.shape != eager.shape:
+        return f"expected {eager.dtype} {tuple(eager.shape)}, found {found.dtype} {tuple(found.shape)}"
+    if found.layout != torch.strided or found.is_quantized or found.numel() == 0:
+        return None
+    if found.is_complex():
+        parts = [None if w is None else w for w in (None, None)] if wide is None else [wide.real, wide.imag]
+        return differs(found.real, eager.real, parts[0]) or differs(found.imag, eager.imag, parts[1])
+    alike = wide is not None and wide.shape == eager.shape
+    if found.dtype not in _CONTRACT:
+        wrong = found != eager
+        if found.is_floating_point():
+            wrong &= ~(found.isnan() & eager.isnan())
+        if alike:
+            wrong &= found != wide.to(found.dtype)
+        return f"{int(wrong.sum())} of {found.numel()} differ" if wrong.any() else None
+    of_norm, of_element, step, least, low = _CONTRACT[found.dtype]
+    reference = wide.double() if alike else eager.double()
+    rounded = reference.to(found.dtype)
+    found, eager = found.double(), eager.double()
+    special = ~(reference.isfinite() & rounded.isfinite() & eager.isfinite() & found.isfinite())
+    agrees = lambda y: (found == y) | (found.isnan() & y.isnan())  # noqa: E731
+    wrong = special & ~agrees(eager) & ~agrees(rounded.double())
+    if wrong.any():
+        at = int(wrong.flatten().nonzero()[0])
+        values = [t.flatten()[at].item() for t in (reference, eager, found)]
+        return f"{int(wrong.sum())} of {found.numel()} are not finite where others are: float64 {values[0]}, eager {values[1]}, found {values[2]}"
+    reference, eager, found = (t.masked_fill(special, 0) for t in (reference, eager, found))
+    size = torch.maximum(torch.maximum(reference.abs(), _rms(reference)), low * reference.square().mean().sqrt())
+    apart, theirs = (found - reference).abs(), (eager - reference).abs()
+    allowed = (of_element * size).clamp(min=least) + theirs + 3 * _rms(theirs)
+    if (apart > allowed).any():
+        at = int((apart - allowed).argmax())
+        values = [t.flatten()[at].item() for t in (reference, eager, found, allowed)]
+        return "element {}: float64 {:.9g}, eager {:.9g}, found {:.9g}, allowed apart {:.3g}".format(at, *values)
+    step /= found.numel() ** 0.5
+    of_norm = (of_norm**2 + 3 * of_norm * step + step**2) ** 0.5
+    if apart.norm() > of_norm * reference.norm() + theirs.norm() + least * found.numel() ** 0.5:
+        return f"norm: float64 {reference.norm():.6g}, eager is {theirs.norm():.3g} apart, found {apart.norm():.3g}"
+    return None
+
+
+@dataclass
+class Outcome:
+    case: Case
+    kind: str  # right, wrong, error, torch's error, torch's wrong, refused by eager
+    says: str = ""
+    parts: int = 0  # programs of ours
+    wide: bool = True  # whether there is a float64 result
+    faults: tuple = ()
+
+
+def _pipeline(graph_module, inputs):
+    """torch's own pipeline with the backend's decompositions, and no programs."""
+    from torch._decomp import core_aten_decompositions
+    from torch._functorch.aot_autograd import aot_module_simplified
+
+    return aot_module_simplified(graph_module, inputs, fw_compiler=lambda m, i: m, decompositions=core_aten_decompositions())
+
+
+def _prepared(case, operators):
+    operator = operators[case.operator]
+    sample = _samples(operator, getattr(torch, case.dtype), case.device)[case.index]
+    if case.spelling == "not contiguous":
+        sample = sample.noncontiguous()
+    function = operator.op
+    if case.spelling == "in place" and operator.inplace_variant is not None and not sample.broadcasts_input:
+        function = operator.inplace_variant
+    return function, (sample.input, sample.args, sample.kwargs)
+
+
+def _cloned(inputs):
+    return tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, inputs)
+
+
+def run(case, operators=None):
+    """One case's outcome."""
+    from zellige import torch_backend
+
+    operators = operators or _operators()
+    function, inputs = _prepared(case, operators)
+    dynamic = True if case.spelling == "symbolic sizes" else None
+
+    def evaluated(f, given):
+        torch.manual_seed(1)
+        made = f(*given)
+        return tree_flatten((made, given))[0]  # arguments as well: they may have been changed
+
+    def whole(x, args, kwargs):
+        return function(x, *args, **kwargs)
+
+    def compiled(backend):
+        torch._dynamo.reset()
+        return torch.compile(whole, backend=backend, dynamic=dynamic)
+
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            eager = evaluated(whole, _again(inputs))
+        except Exception as why:
+            return Outcome(case, "refused by eager", str(why))
+        try:
+            wide = evaluated(whole, tree_map(_wide, inputs))
+        except Exception:
+            wide = None
+        if wide is not None and len(wide) != len(eager):
+            wide = None
+        torch_backend.reports.clear()
+        try:
+            found = evaluated(compiled(torch_backend.backend), _again(inputs))
+        except Exception as why:
+            says, kind = f"{type(why).__name__}: {why}", "error"
+            with contextlib.suppress(Exception):
+                evaluated(compiled(_pipeline), _again(inputs))
+                return Outcome(case, kind, says)
+            return Outcome(case, "torch's error", says)
+        parts = sum(len(r.parts) for r in torch_backend.reports)
+        faults = tuple(f for r in torch_backend.reports for f in r.faults)
+        says = _judged(case, found, eager, wide)
+        kind = "wrong" if says else "right"
+        if says:
+            with contextlib.suppress(Exception):
+                torchs = evaluated(compiled(_pipeline), _again(inputs))
+                if _judged(case, torchs, eager, wide) or not _judged(case, found, torchs, wide):
+                    kind = "torch's wrong"
+        return Outcome(case, kind, says or "", parts, wide is not None, faults)
+
+
+def _again(inputs):
+    """Copies that lie as they do."""
+    return tree_map(lambda x: _laid_as(x) if isinstance(x, torch.Tensor) else x, inputs)
+
+
+def _laid_as(x):
+    if x.layout != torch.strided or x.is_contiguous() or x.numel() == 0:
+        return x.clone()
+    memory = x.new_empty(sum((n - 1) * s for n, s in zip(x.shape, x.stride())) + 1)
+    return memory.as_strided(x.shape, x.stride()).copy_(x) if 0 not in x.stride() else x
+
+
+def _judged(case, found, eager, wide):
+    if len(found) != len(eager):
+        return f"expected {len(eager)} results, found {len(found)}"
+    for i, (y, e) in enumerate(zip(found, eager)):
+        if not isinstance(e, torch.Tensor):
+            if type(y) is not type(e) or (y != e and case.operator not in UNCOMPARED and y == y):
+                return f"result {i}: expected {e!r}, found {y!r}"
+            continue
+        if case.operator in UNCOMPARED:
+            if y.dtype != e.dtype or y.shape != e.shape:
+                return f"result {i}: expected {e.dtype} {tuple(e.shape)}, found {y.dtype} {tuple(y.shape)}"
+            continue
+        says = differs(y, e, None if wide is None or not isinstance(wide[i], torch.Tensor) else wide[i])
+        if says:
+            return f"result {i}: {says}"
+    return None
+
+
+def main():
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--share", type=float, default=0.1)
+    asked.add_argument("--few", type=int)
+    asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--dtypes", nargs="+", default=DTYPES)
+    asked.add_argument("--device", default="cpu")
+    asked.add_argument("--only", nargs="*", default=())
+    asked = asked.parse_args()
+    counts, programs, operators = collections.Counter(), 0, _operators()
+    drawn = few(asked.few, asked.seed, asked.device) if asked.few else share(asked.share, asked.seed, asked.dtypes, asked.device, asked.only)
+    for case in drawn:
+        outcome = run(case, operators)
+        counts[outcome.kind] += 1
+        counts["without float64"] += not outcome.wide
+        counts["with programs"] += outcome.parts > 0
+        counts["faults"] += len(outcome.faults)
+        if outcome.kind not in ("right", "refused by eager") or outcome.faults:
+            print(f"{outcome.kind}: {case}: {' '.join(outcome.says.split())[:600]} {' '.join(outcome.faults)}", flush=True)
+        if sum(counts[k] for k in ("right", "wrong", "error")) % 200 == 0:
+            print(dict(counts), flush=True)
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main()
