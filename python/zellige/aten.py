@@ -57,10 +57,17 @@ def _softmax(function):
     return along
 
 
+def _reduced(function, x, dim, keepdim):
+    """A reduction along some dimensions, or all. A result without dimensions is of shape (1), as all such tensors are here."""
+    dims = list(dim) if dim else list(range(x.ndim))
+    whole = len({d % x.ndim for d in dims}) == x.ndim
+    made = function(x, dims, keepdim or whole)
+    return op.reshape(made, (1,)) if whole and not keepdim else made
+
+
 def _reduction(function):
     def along(x, dim=None, keepdim=False, *, dtype=None):
-        x = x if dtype is None else op.cast(x, dtype)
-        return function(x, list(range(x.ndim)) if not dim else list(dim), keepdim)
+        return _reduced(function, x if dtype is None else op.cast(x, dtype), dim, keepdim)
 
     return along
 
@@ -79,7 +86,7 @@ def _layer_norm(x, shape, weight, bias, eps):
 def _variance(x, dim=None, *, correction=1, keepdim=False):
     if correction != 0:
         raise Left(f"expected a variance without correction, found {correction}")
-    return numpy_face._var(x, list(range(x.ndim)) if not dim else list(dim), keepdim)
+    return _reduced(numpy_face._var, x, dim, keepdim)
 
 
 def _clamp(x, lo=None, hi=None):
@@ -129,7 +136,7 @@ def _copied(to, x, non_blocking=False):
 
 def _select(x, dim, index):
     at = index % x.shape[dim]
-    return numpy_face._squeeze(op.slice(x, dim, at, at + 1), dim)
+    return _without(op.slice(x, dim, at, at + 1), [dim])
 
 
 def _split(x, sizes, dim=0):
@@ -162,7 +169,17 @@ def _transpose(x, a, b):
 
 def _squeeze(x, dim):
     dims = [d for d in ([dim] if isinstance(dim, int) else dim) if x.shape[d] == 1]
-    return numpy_face._squeeze(x, dims) if dims else x
+    return _without(x, dims) if dims else x
+
+
+def _without(x, dims):
+    """x without these dimensions, which are of extent 1."""
+    dims = {d % x.ndim for d in dims}
+    return _viewed(x, [n for d, n in enumerate(x.shape) if d not in dims])
+
+
+def _viewed(x, shape):
+    return op.reshape(x, tuple(shape) or (1,))
 
 
 def _same(x, **_):
@@ -171,9 +188,9 @@ def _same(x, **_):
 
 # Views alone make no part worth taking.
 VIEWS = {
-    aten.view.default: lambda x, shape: op.reshape(x, shape),
-    aten._unsafe_view.default: lambda x, shape: op.reshape(x, shape),
-    aten.reshape.default: lambda x, shape: op.reshape(x, shape),
+    aten.view.default: _viewed,
+    aten._unsafe_view.default: _viewed,
+    aten.reshape.default: _viewed,
     aten.permute.default: op.permute,
     aten.t.default: lambda x: _transpose(x, 0, 1) if x.ndim == 2 else x,
     aten.transpose.int: _transpose,
@@ -224,6 +241,7 @@ OPERATORS = VIEWS | {
     aten._log_softmax.default: _softmax(op.log_softmax),
     aten.sum.dim_IntList: _reduction(op.sum),
     aten.mean.dim: _reduction(op.mean),
+    aten.mean.default: lambda x, *, dtype=None: _reduction(op.mean)(x, dtype=dtype),
     aten.amax.default: _reduction(op.amax),
     aten.amin.default: _reduction(op.amin),
     aten.var.correction: _variance,
@@ -245,6 +263,11 @@ def dtype_of(value) -> str:
     return dtypes.name_of(value.dtype)
 
 
+def shape_of(value) -> tuple:
+    """A tensor's shape here, where one without dimensions is of shape (1)."""
+    return tuple(value.shape) or (1,)
+
+
 def evaluate(node, arrays):
     """A node of an FX graph on the arrays of those before it."""
     return as_stated(evaluate_on(node, node.args, arrays), node.meta["val"])
@@ -259,8 +282,8 @@ def as_stated(result, value):
     expected = dtype_of(value)
     if result._dtype == "f32" and expected in ("f16", "bf16"):
         result = op.cast(result, expected)
-    if result.shape != tuple(value.shape) or result._dtype != expected:
-        raise Left(f"expected {expected} {tuple(value.shape)}, found {result._dtype} {result.shape}")
+    if result.shape != shape_of(value) or result._dtype != expected:
+        raise Left(f"expected {expected} {shape_of(value)}, found {result._dtype} {result.shape}")
     return result
 
 

@@ -17,7 +17,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _native, aten, aten_schema, dtypes, torch_sizes
+from . import _native, aten, aten_schema, aten_stated, dtypes, torch_sizes
 from . import operators as op
 from ._native import Error, Fault
 from .aten_rows import Rows
@@ -64,7 +64,7 @@ def _input(trace, name, value, constant=False, strides=True):
         raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
         raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
-    return trace.input(name, aten.dtype_of(value), value.shape, value.stride() if strides else None, constant)
+    return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
 
 
 class _Known(OperatorSupportBase):
@@ -141,7 +141,7 @@ class Part(torch.nn.Module):
                 array = rows.matrices.get(array._name, array)
             if array._name not in made:
                 made.append(array._name)
-                strides.append(value.stride() if array is arrays[n] else (array.shape[1], 1))
+                strides.append(tuple(value.stride()) or (1,) if array is arrays[n] else (array.shape[1], 1))
             self.which.append(made.index(array._name))
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
@@ -157,7 +157,7 @@ class Part(torch.nn.Module):
 
     def forward(self, *args):
         for (i, info), dtype in zip(self.inputs, self.dtypes):
-            if args[i].dtype != dtype or args[i].shape != info.shape:
+            if args[i].dtype != dtype or aten.shape_of(args[i]) != info.shape:
                 return self._torchs(args)
         given = [_laid_out(args[i], info) for i, info in self.inputs]
         device, outs = given[0].device, []
@@ -169,7 +169,7 @@ class Part(torch.nn.Module):
         for o in self.program.outputs:
             made.append(next(own) if o.memory is None else args[self.read[o.memory]])
             if o.memory is not None and made[-1] is not given[o.memory]:
-                made[-1].copy_(given[o.memory])
+                made[-1].copy_(given[o.memory].view(made[-1].shape))
         results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
         results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
         return results[0] if self.single else tuple(results)
@@ -184,6 +184,7 @@ class Part(torch.nn.Module):
 
 def _laid_out(x, info):
     """A tensor in the strides and the alignment that the program was compiled for; a copy where it lies otherwise."""
+    x = x if x.ndim else x.view(1)
     if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
         return x
     return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)
@@ -302,8 +303,9 @@ def backend(graph_module, example_inputs):
 
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
-        torch_sizes.fix(module.graph)
+        torch_sizes.fix(module.graph, aten.OPERATORS)
         aten_schema.bind(module.graph)
+        aten_stated.correct(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report)

@@ -2,7 +2,7 @@
 
     if marked(graph_module): ...            # sizes that the caller declared dynamic may not be specialised
     specialize(graph_module)                # as torch.compile's backend gets it: each symbol gets a guard, so each size a graph of its own
-    fix(module.graph)                       # as AOT gives it: symbols become their numbers
+    fix(module.graph, known)                # as AOT gives it: symbols become their numbers
 
 Sizes that depend on data (nonzero, item) have no number; what reads them is left to torch.
 """
@@ -44,12 +44,14 @@ def specialize(graph_module) -> None:
             number(symbol)
 
 
-def fix(graph) -> None:
+def fix(graph, known) -> None:
+    """`known`: the operators that become programs. Floats get a guard where one of these reads them, and stay symbols elsewhere."""
     for node in graph.nodes:
         value = node.meta.get("val")
-        fixed = number(value) if type(value) in _NUMBERS else None
-        if fixed is not None:
-            for user in list(node.users):
+        if type(value) in _NUMBERS:
+            users = [u for u in node.users if u.target in known or isinstance(value, torch.SymInt)]
+            fixed = number(value) if users else None
+            for user in users if fixed is not None else ():
                 user.args, user.kwargs = torch.fx.map_arg((user.args, user.kwargs), lambda n: fixed if n is node else n)
         elif isinstance(value, (tuple, list)):
             node.meta["val"] = type(value)(map(_fixed, value))

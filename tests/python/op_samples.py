@@ -116,10 +116,6 @@ def _wide(x):
     return x
 
 
-def _copied(x):
-    return x.clone() if isinstance(x, torch.Tensor) and x.is_contiguous() else x.detach().as_strided_(x.shape, x.stride()) if False else x
-
-
 def _rms(x):
     return x.square().mean(-1, keepdim=True).sqrt() if x.ndim else x.abs()
 
@@ -131,8 +127,8 @@ def differs(found, eager, wide):
     if found.layout != torch.strided or found.is_quantized or found.numel() == 0:
         return None
     if found.is_complex():
-        parts = [None if w is None else w for w in (None, None)] if wide is None else [wide.real, wide.imag]
-        return differs(found.real, eager.real, parts[0]) or differs(found.imag, eager.imag, parts[1])
+        parts = [[t.real, t.imag] if isinstance(t, torch.Tensor) and t.is_complex() else [None, None] for t in (found, eager, wide)]
+        return differs(*(p[0] for p in parts)) or differs(*(p[1] for p in parts))
     alike = wide is not None and wide.shape == eager.shape
     if found.dtype not in _CONTRACT:
         wrong = found != eager
@@ -194,10 +190,6 @@ def _prepared(case, operators):
     if case.spelling == "in place" and operator.inplace_variant is not None and not sample.broadcasts_input:
         function = operator.inplace_variant
     return function, (sample.input, sample.args, sample.kwargs)
-
-
-def _cloned(inputs):
-    return tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, inputs)
 
 
 def run(case, operators=None):
@@ -286,25 +278,41 @@ def _judged(case, found, eager, wide):
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--share", type=float, default=0.1)
-    asked.add_argument("--few", type=int)
+    asked.add_argument("--few", type=int, help="so many samples, each of another operator")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--dtypes", nargs="+", default=DTYPES)
     asked.add_argument("--device", default="cpu")
-    asked.add_argument("--only", nargs="*", default=())
+    asked.add_argument("--only", nargs="*", default=(), help="names of operators")
+    asked.add_argument("--taken", action="store_true", help="passes over operators of which three samples had no program")
+    asked.add_argument("--reference", action="store_true", help="programs as float64 has them, without kernels: what is traced alone")
     asked = asked.parse_args()
-    counts, programs, operators = collections.Counter(), 0, _operators()
+    if asked.reference:
+        _without_kernels()
+    operators, counts, by_operator = _operators(), collections.Counter(), collections.defaultdict(list)
     drawn = few(asked.few, asked.seed, asked.device) if asked.few else share(asked.share, asked.seed, asked.dtypes, asked.device, asked.only)
     for case in drawn:
+        before = by_operator[case.operator]
+        if asked.taken and len(before) > 2 and not any(before):
+            counts["passed over"] += 1
+            continue
         outcome = run(case, operators)
+        before.append(outcome.parts)
         counts[outcome.kind] += 1
         counts["without float64"] += not outcome.wide
         counts["with programs"] += outcome.parts > 0
         counts["faults"] += len(outcome.faults)
         if outcome.kind not in ("right", "refused by eager") or outcome.faults:
             print(f"{outcome.kind}: {case}: {' '.join(outcome.says.split())[:600]} {' '.join(outcome.faults)}", flush=True)
-        if sum(counts[k] for k in ("right", "wrong", "error")) % 200 == 0:
-            print(dict(counts), flush=True)
+        if sum(map(len, by_operator.values())) % 100 == 0:
+            print(case, dict(counts), flush=True)
     print(dict(counts))
+
+
+def _without_kernels():
+    from zellige import _native, torch_backend
+
+    program = lambda *args, **options: _native.Program(*args, **options | {"on": "reference"})  # noqa: E731
+    torch_backend._native = types.SimpleNamespace(Graph=_native.Graph, Program=program)
 
 
 if __name__ == "__main__":

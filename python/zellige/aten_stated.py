@@ -1,0 +1,38 @@
+"""Corrects the dtypes that torch states for results of operators with several results, where its kernels make others.
+
+    correct(graph)      # node.meta["val"] of such operators, and of all that follows from them
+
+torch states float32 for the running statistics that the functional batch norms return, which have the dtype of those given, and
+the input's dtype for the indices and counts of `unique`.
+"""
+
+import torch
+
+_ATEN = torch.ops.aten
+# By result: the argument whose dtype it has, or its dtype.
+_MADE = {
+    _ATEN._native_batch_norm_legit_functional.default: {3: 3, 4: 4},
+    _ATEN._batch_norm_with_update_functional.default: {4: 3, 5: 4},
+    _ATEN.unique_consecutive.default: {1: torch.int64, 2: torch.int64},
+    _ATEN.unique_dim.default: {1: torch.int64, 2: torch.int64},
+}
+
+
+def correct(graph) -> None:
+    changed = set()
+    for node in graph.nodes:
+        if node.target in _MADE:
+            values = list(node.meta["val"])
+            for i, of in _MADE[node.target].items():
+                dtype = of if isinstance(of, torch.dtype) else node.args[of].meta["val"].dtype
+                if values[i].dtype != dtype:
+                    values[i] = values[i].to(dtype)
+                    changed.add(node)
+            node.meta["val"] = tuple(values)
+        elif node.op == "call_function" and not changed.isdisjoint(node.all_input_nodes):
+            before = node.meta.get("val")
+            args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+            after = node.target(*args, **kwargs)
+            if not isinstance(before, torch.Tensor) or before.dtype != after.dtype:
+                node.meta["val"] = after
+                changed.add(node)
