@@ -9,19 +9,25 @@ namespace zellige::graph {
 Tolerance tolerance(DType dtype) {
   switch (dtype) {
     case DType::f16:
-      return {2.5e-4, 3 * 0x1p-10, 1e-3, 3 * 0x1p-24, 0x1p-10};
+      return {.norm = 2.5e-4, .element = 3 * 0x1p-10, .step = 3 * 0x1p-24, .unit = 0x1p-10};
     case DType::bf16:
-      return {2e-3, 3 * 0x1p-7, 1e-3, 0, 0x1p-7};
+      return {.norm = 2e-3, .element = 3 * 0x1p-7, .unit = 0x1p-7};
     case DType::e4m3:
-      return {3.2e-2, 3 * 0x1p-3, 1e-3, 3 * 0x1p-9, 0x1p-3};
+      return {.norm = 8e-3, .element = 3 * 0x1p-3, .step = 3 * 0x1p-9, .unit = 0x1p-3};
     case DType::e5m2:
-      return {6.4e-2, 3 * 0x1p-2, 1e-3, 3 * 0x1p-16, 0x1p-2};
+      return {.norm = 1.6e-2, .element = 3 * 0x1p-2, .step = 3 * 0x1p-16, .unit = 0x1p-2};
     case DType::int8:
     case DType::int32:
-      return {0, 0, 0};
+      return {.norm = 0, .element = 0, .floor = 0};
     default:
-      return {3e-6, 3e-5, 1e-2, 0, 0x1p-23};
+      return {.norm = 3e-6, .element = 3e-5, .floor = 1e-2, .unit = 0x1p-23};
   }
+}
+
+Tolerance close_tolerance(DType dtype) {
+  Tolerance t = tolerance(dtype);
+  t.row = std::min(t.row, tolerance(DType::f32).row), t.spread = 5;
+  return t;
 }
 
 double norm_allowed(const Tolerance& t, std::int64_t count) {
@@ -64,58 +70,76 @@ bool Norms::within(const Tolerance& allowed) const {
   return relative() <= norm_allowed(allowed, count) + ratio(std::sqrt(left_out), std::sqrt(expected));
 }
 
+Array allowances(const Array& expected, const Tolerance& t, const Array* rounded) {
+  const std::int64_t count = size(expected.shape), n = expected.shape.back();
+  const double total = sum_of_squares(expected.values.data(), count);
+  const double floor = t.floor * std::sqrt(total / static_cast<double>(count));
+  Array allowed = make_array(expected.shape);
+  for (std::int64_t row = 0; row < count; row += n) {
+    const double *y = expected.values.data() + row, length = static_cast<double>(n);
+    const double least = t.row * std::max(std::sqrt(sum_of_squares(y, n) / length), floor);
+    const double added =
+        rounded ? t.spread * std::sqrt(sum_of_squares(rounded->values.data() + row, y, n) / length) : 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double magnitude = std::isfinite(y[i]) ? std::fabs(y[i]) : 0;
+      allowed.values[row + i] = std::max({t.element * magnitude, least, t.step}) + added;
+    }
+  }
+  return allowed;
+}
+
 Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed, const Array* errors,
-                   const Array* rounded) {
+                   const Array* rounded, const Array* limits) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
     fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape),
          to_string(found.shape));
-  const std::int64_t count = size(expected.shape), n = expected.shape.back();
-  const double total = sum_of_squares(expected.values.data(), count);
-  const double floor = allowed.floor * std::sqrt(total / static_cast<double>(count));
+  const std::int64_t count = size(expected.shape);
+  const Array bounds = allowances(expected, allowed, rounded);
   Comparison c;
-  c.norms = {.expected = total, .count = count};
-  double excess = 0;  // sum of squares of what rounding does not explain
-  std::int64_t worst_at = 0;
+  c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
+  if (rounded)
+    c.norms.left_out = sum_of_squares(rounded->values.data(), expected.values.data(), count);
+  double excess = 0;       // sum of squares of what rounding does not explain
+  double past_limit = -1;  // the greatest multiple of a limit
+  std::int64_t worst_at = 0, limited_at = 0;
   c.worst = -1;
-  for (std::int64_t row = 0; row < count; row += n) {
-    const double rms = std::sqrt(sum_of_squares(expected.values.data() + row, n) / static_cast<double>(n));
-    const double lost =
-        rounded ? sum_of_squares(rounded->values.data() + row, expected.values.data() + row, n) : 0;
-    const double added = 3 * std::sqrt(lost / static_cast<double>(n));
-    c.norms.left_out += lost;
-    for (std::int64_t i = row; i < row + n; ++i) {
-      const double error = distance(found.values[i], expected.values[i]);
-      c.norms.difference += error * error;
-      const double magnitude = std::isfinite(expected.values[i]) ? std::fabs(expected.values[i]) : 0;
-      const double bound =
-          std::max(allowed.element * std::max({magnitude, rms, floor}), allowed.step) + added;
-      const double r = ratio(error, bound);
-      c.wrong += !(r <= 1);
-      if (r > c.worst) {
-        c.worst = r;
-        if (c.of_error <= 1) c.allowed = bound, worst_at = i;
-      }
-      if (!errors) continue;
-      const double explained = errors->values[i];
-      const bool anything = explained == infinity;  // a divisor that may be 0, say
-      if (!anything && error > explained) excess += (error - explained) * (error - explained);
-      const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
-      if (share > c.of_error) {
-        c.of_error = share;
-        if (share > 1) c.allowed = bound, worst_at = i;  // rather than one that is worse and explained
-      }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double error = distance(found.values[i], expected.values[i]), bound = bounds.values[i];
+    c.norms.difference += error * error;
+    const double r = ratio(error, bound);
+    const bool limited = limits && !(error <= limits->values[i]);
+    c.wrong += !(r <= 1) || limited;
+    if (limited && ratio(error, limits->values[i]) > past_limit)
+      past_limit = ratio(error, limits->values[i]), limited_at = i;
+    if (r > c.worst) {
+      c.worst = r;
+      if (c.of_error <= 1) worst_at = i;
+    }
+    if (!errors) continue;
+    const double explained = errors->values[i];
+    const bool anything = explained == infinity;  // a divisor that may be 0, say
+    if (!anything && error > explained) excess += (error - explained) * (error - explained);
+    const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
+    if (share > c.of_error) {
+      c.of_error = share;
+      if (share > 1) worst_at = i;  // rather than one that is worse and explained
     }
   }
+  c.limited = past_limit >= 0;
+  if (c.limited) worst_at = limited_at;
   c.at = coordinates(worst_at, expected.shape);
   c.found = found.values[worst_at];
   c.expected = expected.values[worst_at];
+  c.allowed = bounds.values[worst_at];
   c.norm_error = c.norms.relative();
   c.correct = c.norms.within(allowed) && c.worst <= 1 && c.wrong == 0;
-  if (!errors) return c;
+  if (c.limited) c.error = limits->values[worst_at], c.of_error = std::max(c.of_error, past_limit);
+  if (!errors || c.limited) return c;
   c.error = errors->values[worst_at];
-  c.explained = !c.correct && c.of_error <= 1 &&
-                ratio(std::sqrt(excess), std::sqrt(total)) <=
-                    allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), std::sqrt(total));
+  const double norm = std::sqrt(c.norms.expected);
+  c.explained =
+      !c.correct && c.of_error <= 1 &&
+      ratio(std::sqrt(excess), norm) <= allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), norm);
   return c;
 }
 

@@ -1,15 +1,20 @@
-// Is what a kernel computed right? The one place where that is decided.
+// Decides whether what a kernel computed is right: the one place where that is decided.
 //
 //   Judge judge(g, inputs, reference);
 //   const Comparison c = judge.compare(tensor, found);   // correct; explained: borderline; neither: wrong
 //
-// First the tolerance (compare.hpp). Past it, and only then, what rounding alone explains is found out, in two steps of which
-// the second is taken only if the first finds the result explained:
+// Each element has a limit of its own, which no tolerance widens. Past any of the limits a result is wrong:
 //
-//   the bound    how far each element may lie from the reference at most (rounding.hpp), one more run of the reference
-//   the samples  how far it does lie in runs that rounding has moved at random; what rounds the same way everywhere
-//                cancels there (softmax, x - 0.999 x), which no bound sees. Four times the greatest of them counts;
-//                where each element is within the tolerance and only the norm is not, twice the samples' greatest norm.
+//   the bound    how far rounding may take a right kernel (rounding.hpp): one more run of the reference. Of n elements, n * 2^(m - 19)
+//                and at most n / 256 may lie one step of their dtype, which has m bits of mantissa, from the reference without it
+//                (those that float32 puts on the other side of a rounding boundary), unless the tensor is exact.
+//   the samples  how far it goes in runs that rounding has moved at random; what rounds the same way everywhere cancels there
+//                (softmax, x - 0.999 x), and what rounds at random averages out, which no bound sees. Elements that are past the
+//                close tolerance are held to four times the greatest of them.
+//
+// Within its limits a result is correct if as many digits agree as the tolerance (compare.hpp) asks for, and borderline if rounding
+// explains why fewer do: each element that is past the tolerance is held to the samples; where each is within it and only the
+// norm is not, to twice the samples' greatest norm.
 #pragma once
 #include "graph/compare.hpp"
 #include "graph/reference.hpp"
@@ -30,7 +35,12 @@ class Judge {
   static constexpr int samples = 12;
 
  private:
+  void find_bounds();
   void sample();
+  /// Whether found differs in so few elements, and by so little, that no bound needs to be found out.
+  bool next_to(const Array& found, const Array& expected, DType) const;
+  /// The bounds of a tensor, with one step for as many elements as may lie that far without a reason.
+  Array limits(int tensor, const Array& found) const;
 
   const KernelGraph& graph_;
   const std::vector<Array>& inputs_;
