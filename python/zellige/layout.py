@@ -49,7 +49,10 @@ class Value:
 
     def __call__(self, *coordinate):
         """At a coordinate; with None in it, the rest of a layout or tensor."""
-        return evaluate(f"{self._text}({', '.join(_operand(c) for c in coordinate)})")
+        if not coordinate:
+            raise Error(f"{self._text}: a call needs a coordinate")
+        crd = _operand(coordinate[0] if len(coordinate) == 1 else coordinate)
+        return evaluate(f"layout_call({self._text}, {crd})")
 
 
 class Layout(Value):

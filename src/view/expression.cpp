@@ -148,6 +148,11 @@ class Expression : public Parser {
 
   Value applied(const Value& called, std::size_t start) override {
     Value v = called;
+    // (A o B)(c): brackets, not a tuple of one.
+    if (v.is(ValueKind::tuple) && v.rank() == 1 && callable(v[0]) && next("(")) {
+      --at_;
+      v = Value(v[0]);
+    }
     while (callable(v) && next("(")) {
       const std::vector<Argument> list = arguments(")");
       if (list.empty()) mistake("a call needs a coordinate", start);

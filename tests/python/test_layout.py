@@ -41,6 +41,19 @@ def test_every_index_of_a_composition():
         assert r(i) == a(b(i))
 
 
+def test_composed_layouts_are_called_whole():
+    rows, inner = Layout("(_4,_8):(_8,_1)"), Layout("(_10,_3):(_1,_10)")
+    for left in (rows, Layout("_32:_4"), layout.evaluate("Sw<2,0,2>")):
+        for offset in (0, 3):
+            both = layout.evaluate(f"make_composed_layout({left}, {offset}, {inner})")
+            assert isinstance(both, Layout) and both.shape == (10, 3)
+            assert [both(i) for i in range(30)] == [left(offset + inner(i)) for i in range(30)]
+            assert both(5, 2) == both(25) and both(None, 2).shape == (10,)
+    assert rows(layout.evaluate("_1")) == 8 and layout.composition(rows, both)(7) == rows(both(7))
+    with pytest.raises(zellige.Error, match="a call needs a coordinate"):
+        rows()
+
+
 def test_draws_itself():
     svg = Layout((2, 4))._repr_svg_()
     assert svg.startswith("<svg") and svg.count("<rect") >= 8

@@ -125,6 +125,7 @@ struct lie_of {
 /// Blocks of 2^M elements move as one; the access is such a block or a part, since it begins at a multiple of
 /// its size.
 template <int B, int M, int S, class O, class L, int n>
+requires is_layout_v<L>
 struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
   using modes_of = L;
   template <class Offset>
@@ -304,21 +305,15 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
 
 /// From one access to the next there is a multiple of what their addresses are multiples of. `First`: the
 /// modes within one access.
-template <class L>
-struct modes_behind {
-  using type = L;
-};
-template <class A, class O, class L>
-struct modes_behind<ComposedLayout<A, O, L>> {
-  using type = L;
-};
 template <class L, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   if constexpr (alignment > 1) {
     Encoder e;
-    Value const v = encode_type<typename modes_behind<L>::type>::make(e);
-    for (int i = 1; i < v.rank(); ++i) {
-      View const mode = View(v)[i];
+    Value const v = encode_type<L>::make(e);
+    Tape t(e.inputs());
+    algebra::Settled const s = algebra::settle(t, v, algebra::Asks::nothing);
+    for (int i = 1; s.is && i < s.layout.rank(); ++i) {
+      View const mode = View(s.layout)[i];
       for (ValueNode const& n : mode) {
         if (n.kids < 0 && !n.s.is(1) && n.d.is_static() && n.e == 0 && n.d.v % alignment != 0) return n.d.v;
       }

@@ -241,10 +241,13 @@ ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
 }
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
-  if constexpr (is_composed_layout_v<L>)
+  if constexpr (is_composed_layout_v<L>) {
+    static_assert(swizzle_like<decltype(l.layout_a())>,
+                  "get_nonswizzle_portion(layout): its left part is a layout, not a swizzle");
     return l.layout_b();
-  else
+  } else {
     return l;
+  }
 }
 
 // Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an

@@ -12,8 +12,16 @@
 namespace zellige {
 
 namespace detail {
+template <class L>
+struct without_swizzle {
+  using type = L;
+};
+template <int B, int M, int S, class O, class L>
+struct without_swizzle<ComposedLayout<Swizzle<B, M, S>, O, L>> {
+  using type = L;
+};
 template <class X>
-using linear_layout = remove_cvref_t<decltype(get_nonswizzle_portion(lvalue<X const>().layout()))>;
+using linear_layout = typename without_swizzle<remove_cvref_t<decltype(lvalue<X const>().layout())>>::type;
 template <class X>
 ZELLIGE_ALGEBRA consteval long long walk_size() {
   using L = linear_layout<X>;
@@ -21,7 +29,7 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
     return 0;
   } else {
     constexpr auto const& p = plan<Op::right_inverse, L>::value;
-    if (p.refusal) return 0;
+    if (p.refusal || p.nodes[0].kind != ValueKind::layout) return 0;
     long long n = 1;
     for (int i = 0; i < p.node_count && i < 12; ++i) n *= p.nodes[i].kids < 0 ? p.nodes[i].s.v : 1;
     return p.node_count <= 12 ? n : 0;

@@ -97,7 +97,7 @@ namespace detail {
 template <class U, class X, class L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
   using T = typename X::value_type;
-  if constexpr (sizeof_bits_v<T> < sizeof_bits_v<U> && is_layout_v<L>)
+  if constexpr (sizeof_bits_v<T> < sizeof_bits_v<U> && is_layout_v<L> && is_layout_v<typename X::layout_type>)
     return x.data() + back_to(x.layout().shape(), layout.shape(), x.layout().stride());
   else
     return iterator_of(x);

@@ -20,6 +20,8 @@ namespace algebra {
 ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
                                                    bool k_major, long long bits) {
   GmmaStrides r;
+  // The swizzle is the pointer's.
+  if (block.is(ValueKind::composed)) return t.refuse(Rule::composed_operand, 1, 1), r;
   r.layout_type = swizzle_bits == 0 ? 0 : 4 - swizzle_bits;
   long long const width = 1LL << swizzle_bits;
   Value const chunks = upcast(t, block, 128 / bits);
