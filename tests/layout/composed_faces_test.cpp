@@ -3,6 +3,7 @@
 
 #include <zellige/layout.hpp>
 #include <zellige/layout/print.hpp>
+#include <zellige/tensor.hpp>
 
 #include "random_composed.hpp"
 
@@ -131,6 +132,41 @@ TEST(ComposedFaces, CastsInversesAndProducts) {
   same<Op::slice_and_offset>(make_coord(_, _1{}), behind_a_layout);
   same<Op::slice_and_offset>(make_coord(_, _1{}), twice);
   same<Op::dice>(make_coord(_, _1{}), twice);
+}
+/// A copy and a cut of a tensor have the layout's elements, however they are moved.
+template <class L>
+void moves_its_elements(L const& l) {
+  alignas(16) unsigned short memory[512], there[512] = {}, together[512] = {};
+  for (int i = 0; i < 512; ++i) memory[i] = static_cast<unsigned short>(i);
+  Tensor const x = make_tensor(&memory[0], l);
+  Tensor y = make_tensor(&there[0], make_layout(x.shape())),
+         z = make_tensor(&together[0], make_layout(x.shape()));
+  copy(x, y);
+  for (unsigned thread = 0; thread < 4; ++thread) cooperative_copy<4, 128>(thread, x, z);
+  for (int i = 0; i < int(size(l)); ++i) {
+    EXPECT_EQ(int(y(i)), int(l(i))) << to_text(l) << " at " << i;
+    EXPECT_EQ(int(z(i)), int(l(i))) << to_text(l) << " at " << i;
+  }
+  Tensor const from = domain_offset(make_coord(1, 1), x);
+  EXPECT_EQ(int(from(1, 1)), int(l(2, 2))) << to_text(l);
+}
+TEST(ComposedFaces, TensorsMoveTheirElements) {
+  auto const square = Layout<Shape<_16, _16>, Stride<_16, _1>>{};
+  moves_its_elements(behind_a_layout);
+  moves_its_elements(swizzled);
+  moves_its_elements(left_twice);
+  moves_its_elements(make_composed_layout(Swizzle<2, 0, 3>{}, _0{},
+                                          make_composed_layout(rows, _1{}, Layout<Shape<_3, _3>>{})));
+  moves_its_elements(make_composed_layout(square, _0{}, Layout<Shape<_16, _8>, Stride<_1, _16>>{}));
+  moves_its_elements(make_composed_layout(square, _0{}, square));
+  moves_its_elements(make_composed_layout(Layout<_128, _4>{}, _0{}, Layout<Shape<_8, _8>>{}));
+  moves_its_elements(make_composed_layout(square, _3{}, Layout<Shape<_10, _8>>{}));
+  moves_its_elements(
+      composition(square, make_composed_layout(Swizzle<2, 0, 4>{}, _4{}, Layout<Shape<_16, _8>>{})));
+  for (int offset : {0, 3, 4, 8}) {
+    moves_its_elements(make_composed_layout(Swizzle<2, 3, 3>{}, offset, Layout<Shape<_16, _8>>{}));
+    moves_its_elements(make_composed_layout(square, offset, Layout<Shape<_16, _8>>{}));
+  }
 }
 // What is refused, as the compiler and as the program refuse it.
 TEST(ComposedFaces, RunTimeNumbers) {

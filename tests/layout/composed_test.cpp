@@ -582,6 +582,47 @@ TEST(Composed, CoordinatesAreNoIndices) {
   EXPECT_THROW(index(parse_value("Sw<1,0,1> o _0 o (4,8):(_1@0,_1@1)"), 5), LayoutError);
 }
 
+// Tensors of composed layouts, cut: what is left has the elements of the layout within, behind the same parts.
+TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
+  for (Op op : {Op::composition, Op::zipped_divide, Op::slice, Op::group, Op::layout_call}) {
+    holds(2000, 900, 60 + unsigned(op), [op](Random& random, std::string& what) {
+      Value const c = RandomComposed(random, {.compact = true}).composed(), start = number(random.below(9));
+      View const l = within(c);
+      require(!l.is_leaf());
+      Value const counting = bundle(ValueKind::counting, number(0));
+      auto const cut = [&](Value const& x) {
+        Random same = random;
+        Tape t;
+        Value crd = empty(ValueKind::tuple), tiler = empty(ValueKind::tuple);
+        for (int m = 0; m < l.rank(); ++m) {
+          crd.add(op == Op::slice && same.below(2) ? underscore() : number(same.below(int(count(l[m])))));
+          tiler.add(number(same.pick({1, 2, 4})));
+        }
+        Value r = nothing();
+        if (op == Op::composition) r = algebra::local_tile(t, x, tiler, number(same.below(2)));
+        if (op == Op::zipped_divide) r = algebra::partition(t, x, tiler, number(0), false);
+        if (op == Op::slice || op == Op::layout_call) r = algebra::tensor_call(t, x, crd);
+        if (op == Op::group) r = algebra::seen_from(t, x, crd);
+        if (t.failed()) throw LayoutError("refused", t.refusal());
+        return r;
+      };
+      // Where the iterator of the plain tensor starts belongs before the left parts; that of the composed one, after.
+      Value const plain = cut(algebra::tensor(counting, l));
+      Value const mine = cut(algebra::tensor(bundle(ValueKind::counting, start), c));
+      what = to_text(c) + " cut: " + to_text(mine) + ", within: " + to_text(plain);
+      auto const chain = [&](long long i) { return element(around(c, mode(fixed(1), {fixed(1)})), i); };
+      if (plain.is_number()) return mine.root().s.v == start.root().s.v + chain(plain.root().s.v);
+      long long const from = plain[0][0].root().s.v, after = mine[0][0].root().s.v;
+      if (count(plain[1]) != count(mine[1])) return false;
+      for (long long i = 0; i < count(mine[1]); ++i) {
+        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(plain[1], i)))
+          return false;
+      }
+      return true;
+    });
+  }
+}
+
 // What waits for a pointer has its swizzle in bytes: it is not the elements' swizzle, and not an offset.
 TEST(Composed, LayoutsThatWaitForAPointer) {
   Value const c = parse_value("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)");

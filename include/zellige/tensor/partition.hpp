@@ -34,13 +34,22 @@ template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto select(X&& x) {
   return detail::view(detail::iterator_of(x), select<I...>(x.layout()), NoOverhang{});
 }
+namespace detail {
+/// A composed layout that starts at a coordinate.
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  if constexpr (is_composed_layout_v<B>)
+    return make_composed_layout(l.layout_a(), l.offset(), started_at(crd, l.layout_b()));
+  else
+    return make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b());
+}
+}  // namespace detail
 /// The tensor seen from a coordinate. A swizzle needs the offset under it.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
   auto const& l = x.layout();
   if constexpr (is_composed_layout_v<remove_cvref_t<decltype(l)>>)
-    return make_tensor(detail::iterator_of(x),
-                       make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b()));
+    return make_tensor(detail::iterator_of(x), detail::started_at(crd, l));
   else
     return make_tensor(x.data() + l(crd), l);
 }

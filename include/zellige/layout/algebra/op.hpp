@@ -119,7 +119,7 @@ enum class Composed : signed char {
   row(idx2crd,              "idx2crd",              "i i i?",        coordinate, plain, coordinate_at(t, a))           \
   row(crd2crd,              "crd2crd",              "i i i",         coordinate, plain, crd2crd(t, a[0], a[1], a[2]))  \
   row(layout_call,          "layout_call layout_eval", "c x|s n",    coordinate, moves, called(t, a[0], a[1]))         \
-  row(swizzle_apply,        "swizzle_apply",        "s n",           coordinate, plain, number(swizzled(t, bits_of(a[0]), a[1].root().s))) \
+  row(swizzle_apply,        "swizzle_apply",        "s n",           coordinate, plain, apply_function(t, a[0], a[1])) \
   row(get_1d_coord,         "get_1d_coord",         "p n",           coordinate, plain, crd2idx(t, hier_coord(t, a[1], a[0]), shape_of(a[0]))) \
   row(get_flat_coord,       "get_flat_coord",       "p n",           coordinate, plain, flat_coord(t, a[1], a[0]))     \
   row(get_hier_coord,       "get_hier_coord",       "p n",           coordinate, plain, hier_coord(t, a[1], a[0]))     \

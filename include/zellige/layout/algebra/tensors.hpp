@@ -44,17 +44,28 @@ ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   if (t.failed()) return nothing();
   return tensor(at, both[0]);
 }
-/// The tensor seen from a coordinate: a composed layout starts there.
+/// A composed layout that starts at a coordinate.
+ZELLIGE_ALGEBRA constexpr Value started_at(Tape& t, View l, View crd) {
+  if (l[2].is(ValueKind::composed)) {
+    Value const within = started_at(t, l[2], crd);
+    if (t.failed()) return nothing();
+    return composed(l[0], l[1], within);
+  }
+  Value const start = add(t, start_of(l[1]), index_of(t, crd, l[2]));
+  if (t.failed()) return nothing();
+  return composed(l[0], start, l[2]);
+}
+/// The tensor seen from a coordinate.
 ZELLIGE_ALGEBRA constexpr Value seen_from(Tape& t, View x, View crd) {
   View const l = x[1];
-  if (!l.is(ValueKind::composed)) {
-    Value const at = advance(t, x[0], index_of(t, crd, l));
+  if (l.is(ValueKind::composed)) {
+    Value const from = started_at(t, l, crd);
     if (t.failed()) return nothing();
-    return tensor(at, l);
+    return tensor(x[0], from);
   }
-  Value const start = add(t, l[1], apply_function(t, l[2], crd));
+  Value const at = advance(t, x[0], index_of(t, crd, l));
   if (t.failed()) return nothing();
-  return tensor(x[0], composed(l[0], start, l[2]));
+  return tensor(at, l);
 }
 ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
   if (n == 1) return underscore();
