@@ -147,7 +147,7 @@ fs::path Cache::scratch(std::string_view suffix) const { return folder("scratch"
 
 fs::path Cache::folder(const fs::path& below_root) const {
   private_folder(root_, "kernel cache");
-  const fs::path all = (root_ / below_root).lexically_normal();
+  const fs::path all = below_root == "." ? root_ : root_ / below_root;
   private_folder(all, "kernel cache");
   return all;
 }

@@ -29,7 +29,7 @@ const Compiler& compiler(const std::string& who = "emulator") {
     }
     const Finished version = run_process({*path, "--version"});
     if (version.status != 0) fail("{}: {} --version fails: {}", who, *path, version.output);
-    return Compiler{*path, version.output};
+    return Compiler{fs::absolute(*path).string(), version.output};
   }();
   return found;
 }
@@ -122,12 +122,14 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
+  // g++ writes the names of files into the assembler's text as they are: it runs in the cache, whose path is then in none of them.
+  const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   for (const std::string& word :
-       {std::string("-I"), header_folder(cache).string(), std::string("-x"), std::string("c++"),
-        source_file(source, name, cache).string(), std::string("-o"), made.string()}) {
+       {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),
+        below(source_file(source, name, cache)), std::string("-o"), below(made)}) {
     command.push_back(word);
   }
-  const Finished finished = run_process(command);
+  const Finished finished = run_process(command, cache.root().string());
   if (finished.status != 0) {
     std::error_code ignored;
     fs::remove(made, ignored);

@@ -19,7 +19,7 @@ std::string ended(int status) {
   return fmt::format("killed by signal {} ({})", status - 128, ::strsignal(status - 128));
 }
 
-Finished run_process(const std::vector<std::string>& command) {
+Finished run_process(const std::vector<std::string>& command, const std::string& folder) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) fail("{}: cannot be started: {}", command[0], std::strerror(errno));
   std::vector<char*> arguments;
@@ -40,6 +40,7 @@ Finished run_process(const std::vector<std::string>& command) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe[1], 1);
   posix_spawn_file_actions_adddup2(&actions, pipe[1], 2);
+  if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t child = 0;
   const int error =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());

@@ -15,8 +15,8 @@ struct Finished {
 /// "status 1", or "killed by signal 9 (Killed)" of a status of 128 + signal.
 std::string ended(int status);
 
-/// `command[0]` is looked up on PATH. Fails if it cannot be started.
-Finished run_process(const std::vector<std::string>& command);
+/// `command[0]` is looked up on PATH. Fails if it cannot be started. `folder`: where it runs; "" for here.
+Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
 
 /// The path of a program on PATH (or of a path that names an executable), or nothing.
 std::optional<std::string> find_program(std::string_view name);

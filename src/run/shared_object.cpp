@@ -28,13 +28,16 @@ struct Scratch {
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
   const std::string compiler = host_compiler("shared object of " + m.name);
   const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
+  // Compiled in the cache by names below it: its path is no part of any text.
+  const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   write_whole(kernels.path, cubin, 0600);
-  write_whole(text.path, emit::c_library(m, kernels.path.string()), 0600);
-  // C's library alone: g++ by itself would add C++'s.
+  write_whole(text.path, emit::c_library(m, below(kernels.path)), 0600);
+  // C's library alone: g++ by itself would add C++'s. Stripped: the text's name, which differs each time, is not in it.
   const Finished f =
       run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",
                    "-fvisibility=hidden", "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none",
-                   "-nodefaultlibs", text.path.string(), "-o", made.path.string(), "-lc"});
+                   "-s", "-nodefaultlibs", below(text.path), "-o", below(made.path), "-lc"},
+                  cache.root().string());
   if (f.status != 0 || !f.output.empty())
     fault("shared object of {}: {} does not compile it ({}):\n{}", m.name, compiler, ended(f.status),
           f.output.substr(0, 2000));

@@ -258,7 +258,8 @@ TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
     };
     EXPECT_TRUE(accepted(whole));
     int edits = 0;
-    for (const auto& [place, value] : whole.flatten().items()) {
+    const nlohmann::ordered_json flat = whole.flatten();
+    for (const auto& [place, value] : flat.items()) {
       const nlohmann::ordered_json::json_pointer at(place);
       nlohmann::ordered_json edited = whole, less = whole;
       edited[at] = value.is_number_integer() ? nlohmann::ordered_json(value.get<std::int64_t>() + 1)

@@ -220,7 +220,7 @@ std::vector<std::string> hostile_texts() {
     for (int n = 0; n < 12; ++n) {
       seed = seed * 1664525 + 1013904223;
       const char* const hard = "?\\\"/\n01x%'";
-      text += seed >> 31 ? hard[(seed >> 8) % 11] : static_cast<char>(1 + (seed >> 8) % 255);
+      text += seed >> 31 ? hard[(seed >> 8) % 10] : static_cast<char>(1 + (seed >> 8) % 255);
     }
   }
   return all;
@@ -251,7 +251,9 @@ TEST(EmittedNames, ALiteralIsItsTextInEveryStandard) {
 }
 
 TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
-  for (const std::string& text : hostile_texts()) {
+  std::vector<std::string> texts = hostile_texts();
+  texts.resize(40);
+  for (const std::string& text : texts) {
     if (text.empty() || text.find('/') != text.npos) continue;
     const Folder folder;
     const std::string file = (folder / text).string();
@@ -271,17 +273,16 @@ TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
 /// The library of a program is made in the cache, wherever that is; what its path says is never run.
 TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
   emit::Manifest m{.name = "none", .target = "sm_80", .tensors = {}, .kernels = {}};
-  m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {}, .writes = {}, .maps = {}});
+  m.tensors.push_back({.name = "X??/", .shape = {4}, .strides = {1}, .position = 0, .bytes = 8});
+  m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {0}, .writes = {true}, .maps = {}});
   const std::string cubin = "\177ELF and no more";
   const Folder plain;
   const std::string expected = run::shared_object(m, cubin, run::Cache(plain.path));
   const std::string evil = "\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
-  for (const std::string& part :
-       std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil, "back\\slash\\", "tri??",
-                                "per%cent%s", "new\nline", "quote\"", "it's", "semi;colon", "#hash", "{}",
-                                "\xff\xfe", "tab\t", "sp ace", "octal\\101", "-O0", "@file"}) {
+  for (const std::string& part : std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil,
+                                                          "%s\xff\t {}'#;\\101", "-O0", "@file"}) {
     const Folder folder;
-    EXPECT_EQ(run::shared_object(m, cubin, run::Cache(folder / part)), expected) << part;
+    EXPECT_TRUE(run::shared_object(m, cubin, run::Cache(folder / part)) == expected) << part;
   }
 }
 
