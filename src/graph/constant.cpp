@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/nearest.hpp"
+#include "graph/shown.hpp"
 
 namespace zellige::graph {
 
@@ -12,7 +13,7 @@ void declare_constant(KernelGraph& g, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), name) - inputs.begin());
     if (at == inputs.size())
-      fail("graph {} has no input {}, which --constant names{}", g.name, name,
+      fail("graph {} has no input {}, which --constant names{}", g.name, shown(name),
            known_names("inputs", inputs, name));
     g.tensors[static_cast<std::size_t>(g.inputs[at])].constant = true;
   }

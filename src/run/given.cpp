@@ -35,7 +35,7 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
   for (const auto& [name, file] : files) {
     const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
     if (at == names.size())
-      fail("graph {} has no input {}, which --input gives{}", g.name, name,
+      fail("graph {} has no input {}, which --input gives{}", g.name, graph::shown(name),
            known_names("inputs", names, name));
     const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[at])];
     NpyFile found(file);
