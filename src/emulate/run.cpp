@@ -185,7 +185,11 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
     }
   };
   std::vector<std::thread> others;
-  for (unsigned w = 1; w < workers; ++w) others.emplace_back(work);
+  others.reserve(workers);
+  try {
+    for (unsigned w = 1; w < workers; ++w) others.emplace_back(work);
+  } catch (const std::system_error&) {  // the machine has no more threads: those there are share the work
+  }
   work();
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);

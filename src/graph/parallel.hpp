@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,7 +34,11 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
     }
   };
   std::vector<std::thread> others;
-  for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
+  others.reserve(static_cast<std::size_t>(threads));
+  try {
+    for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
+  } catch (const std::system_error&) {  // the machine has no more threads: those there are share the work
+  }
   work(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
