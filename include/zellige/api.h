@@ -9,7 +9,12 @@
  *   if (zellige_program_launch(program, inputs, outputs, NULL, stream)) fail(zellige_last_error());
  *
  * Handles may be used from any thread; a program is launched from several at once. Texts are UTF-8 and end in zero; one that a
- * function gives through a `char**` is the caller's, who ends it with zellige_text_free. */
+ * function gives through a `char**` is the caller's, who ends it with zellige_text_free.
+ *
+ * No argument crashes a function. Handles are looked up in a table: one that is NULL, freed or of another kind is refused, and what is
+ * freed while it runs ends when it has run. Addresses that are NULL, misaligned, unmapped, read-only where something is written, or
+ * unknown to CUDA where a GPU's are wanted are refused before anything is read or written. What remains the caller's: a stream and the
+ * functions of an exchange table must be valid, and nobody may unmap memory while a function uses it. */
 #ifndef ZELLIGE_API_H
 #define ZELLIGE_API_H
 
@@ -37,7 +42,8 @@ typedef enum zellige_status {
   ZELLIGE_FAILED = 2   /* Zellige is */
 } zellige_status;
 
-/* What the calling thread's last function that did not succeed says: one sentence; "" before the first. */
+/* What the calling thread's last function that did not succeed says: one sentence; "" before the first. Functions without a status tell
+ * by -1 or NaN that they did not; those that free have this sentence alone, and NULL is nothing to free. */
 ZELLIGE_EXPORT const char* zellige_last_error(void);
 ZELLIGE_EXPORT void zellige_text_free(char* text);
 
@@ -78,6 +84,7 @@ ZELLIGE_EXPORT zellige_status zellige_graph_from_json(const char* text, const ch
                                                       zellige_graph** graph);
 ZELLIGE_EXPORT void zellige_graph_free(zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_json(const zellige_graph* graph, char** text);
+/* -1 where `graph` is no graph. */
 ZELLIGE_EXPORT int zellige_graph_inputs(const zellige_graph* graph);
 ZELLIGE_EXPORT int zellige_graph_outputs(const zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index,
@@ -104,7 +111,7 @@ typedef struct zellige_options {
   const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;
-  int32_t workers;  /* threads of the emulator; 0: one a core */
+  int32_t workers;  /* threads of the emulator, at most 1024; 0: one a core */
   int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
 } zellige_options;
 
@@ -139,7 +146,7 @@ typedef enum zellige_text {
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
                                                    char** text);
-/* Microseconds that the program is expected to take. */
+/* Of the next four, -1 or NaN where `program` is no program. Microseconds that it is expected to take: */
 ZELLIGE_EXPORT double zellige_program_price(const zellige_program* program);
 ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes */
 ZELLIGE_EXPORT int zellige_program_inputs(const zellige_program* program);
@@ -163,8 +170,9 @@ ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* prog
                                                            void* const* outputs, int output_count,
                                                            void* stream);
 
-/* The same on addresses of the current context's device, of which only the alignment is looked at. `workspace` is aligned to 256;
- * NULL: the program's own, one for each stream. May be captured in a CUDA graph. */
+/* The same on addresses that kernels of the current context can access, as many as the program takes. Looked at are their alignment and,
+ * by cuPointerGetAttributes, that their allocations hold the whole tensors. `workspace` is aligned to 256; NULL: the program's own, one
+ * for each stream. May be captured in a CUDA graph: what that uses stays loaded when the program is freed, until the process ends. */
 ZELLIGE_EXPORT zellige_status zellige_program_launch(zellige_program* program, void* const* inputs,
                                                      void* const* outputs, void* workspace, void* stream);
 

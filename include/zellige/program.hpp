@@ -32,6 +32,12 @@ inline void check(zellige_status status) {
   error.ours = status == ZELLIGE_FAILED;
   throw error;
 }
+/// A count, which is -1 where something was wrong.
+template <class Count>
+Count counted(Count found) {
+  if (found < 0) check(ZELLIGE_REFUSED);
+  return found;
+}
 inline std::string taken(char* text) {
   const std::unique_ptr<char, void (*)(char*)> owner(text, zellige_text_free);
   return text;
@@ -121,8 +127,14 @@ class Program {
     detail::check(zellige_program_text(handle_.get(), which, &text));
     return detail::taken(text);
   }
-  double price() const { return zellige_program_price(handle_.get()); }                // microseconds
-  std::int64_t workspace() const { return zellige_program_workspace(handle_.get()); }  // bytes
+  double price() const {  // microseconds
+    const double us = zellige_program_price(handle_.get());
+    if (us != us) detail::check(ZELLIGE_REFUSED);
+    return us;
+  }
+  std::int64_t workspace() const {  // bytes
+    return detail::counted(zellige_program_workspace(handle_.get()));
+  }
 
   /// Every tensor's dtype, shape, strides, device and alignment are compared with what the program takes.
   void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
@@ -133,12 +145,12 @@ class Program {
   /// On addresses of the current context's device, by position.
   void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
               void* workspace = nullptr) {
-    if (static_cast<int>(inputs.size()) != zellige_program_inputs(handle_.get()) ||
-        static_cast<int>(outputs.size()) != zellige_program_outputs(handle_.get()))
-      throw ProgramError("launch: expected " + std::to_string(zellige_program_inputs(handle_.get())) +
-                         " inputs and " + std::to_string(zellige_program_outputs(handle_.get())) +
-                         " outputs, found " + std::to_string(inputs.size()) + " and " +
-                         std::to_string(outputs.size()));
+    const int takes = detail::counted(zellige_program_inputs(handle_.get())),
+              gives = detail::counted(zellige_program_outputs(handle_.get()));
+    if (inputs.size() != static_cast<std::size_t>(takes) || outputs.size() != static_cast<std::size_t>(gives))
+      throw ProgramError("launch: expected " + std::to_string(takes) + " inputs and " +
+                         std::to_string(gives) + " outputs, found " + std::to_string(inputs.size()) +
+                         " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
   /// Microseconds of one evaluation, measured on the standard device.
@@ -152,7 +164,7 @@ class Program {
   explicit Program(zellige_program* made) { handle_.reset(made); }
   template <class Get>
   std::vector<zellige_tensor_info> all(int count, Get get) const {
-    std::vector<zellige_tensor_info> list(static_cast<std::size_t>(count));
+    std::vector<zellige_tensor_info> list(static_cast<std::size_t>(detail::counted(count)));
     for (int i = 0; i < count; ++i) detail::check(get(handle_.get(), i, &list[static_cast<std::size_t>(i)]));
     return list;
   }

@@ -140,6 +140,13 @@ def text_of(function, *arguments) -> str:
         library().zellige_text_free(text)
 
 
+def _counted(count: int) -> int:
+    """A count, which is -1 where something was wrong."""
+    if count < 0:
+        checked(1)
+    return count
+
+
 def _info(function, handle, index) -> dict:
     i = _Info()
     checked(function(handle, index, byref(i)))
@@ -175,11 +182,11 @@ class Graph:
         return json.loads(text_of(library().zellige_graph_json, self._handle))
 
     def inputs(self) -> list:
-        count = library().zellige_graph_inputs(self._handle)
+        count = _counted(library().zellige_graph_inputs(self._handle))
         return [_info(library().zellige_graph_input, self._handle, i) for i in range(count)]
 
     def outputs(self) -> list:
-        count = library().zellige_graph_outputs(self._handle)
+        count = _counted(library().zellige_graph_outputs(self._handle))
         return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
 
 
@@ -228,14 +235,14 @@ class Program:
         return us.value
 
     def workspace(self) -> int:
-        return library().zellige_program_workspace(self._handle)
+        return _counted(library().zellige_program_workspace(self._handle))
 
     def inputs(self) -> list:
-        count = library().zellige_program_inputs(self._handle)
+        count = _counted(library().zellige_program_inputs(self._handle))
         return [_info(library().zellige_program_input, self._handle, i) for i in range(count)]
 
     def outputs(self) -> list:
-        count = library().zellige_program_outputs(self._handle)
+        count = _counted(library().zellige_program_outputs(self._handle))
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:

@@ -2,20 +2,10 @@
 
 #include <algorithm>
 
-#include "graph/error.hpp"
-
 namespace zellige::api {
 namespace {
 
 constexpr int host = 1, cuda = 2, pinned = 3;
-
-std::string_view role(const emit::TensorPlace& t) { return t.role == emit::Role::input ? "input" : "output"; }
-
-template <class... Args>
-[[noreturn]] void mistake(const emit::Manifest& m, const emit::TensorPlace& t,
-                          fmt::format_string<Args...> format, Args&&... args) {
-  fail("program {}, {} {}: {}", m.name, role(t), t.name, fmt::format(format, std::forward<Args>(args)...));
-}
 
 struct Code {
   int code, bits;
@@ -40,15 +30,37 @@ std::string dtype_name(const zellige_tensor& a) {
   return fmt::format("a dtype of DLPack's code {}, {} bits{}", a.dtype_code, a.dtype_bits, lanes);
 }
 
+bool on_host(const zellige_tensor& a) { return a.device_type == host || a.device_type == pinned; }
+bool in_one_place(const zellige_tensor& a, const zellige_tensor& b) {
+  return on_host(a) ? on_host(b) : a.device_type == b.device_type && a.device_id == b.device_id;
+}
 std::string place_name(const zellige_tensor& a) {
-  if (a.device_type == host || a.device_type == pinned) return "the host";
+  if (on_host(a)) return "the host";
   if (a.device_type == cuda) return fmt::format("cuda:{}", a.device_id);
   return fmt::format("a device of DLPack's type {}", a.device_type);
 }
 
-void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a) {
+/// Throws Error where the numbers of a shape or of strides cannot be read.
+void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what,
+                   const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
+  const void* const at = numbers;
+  if (reinterpret_cast<std::uintptr_t>(numbers) % alignof(std::int64_t))
+    mistake(m, t, "expected {} at an address that is a multiple of 8, found {}", what, at);
+  if (!untrusted) return;
+  if (const auto bad = untrusted->unreadable(numbers, rank * sizeof(std::int64_t)))
+    mistake(m, t, "expected {} of {} numbers, found memory at {:#x} that cannot be read", what, rank, *bad);
+}
+
+void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
+               ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
-  const std::span shape(a.shape, static_cast<std::size_t>(std::max(a.rank, 0)));
+  constexpr int most_rank = 64;  // of what a message shows
+  if (a.rank < 0 || a.rank > most_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
+  const auto rank = static_cast<std::size_t>(a.rank);
+  if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
+  check_numbers(m, t, "a shape", a.shape, rank, untrusted);
+  check_numbers(m, t, "strides", a.strides, a.strides ? rank : 0, untrusted);
+  const std::span shape(a.shape, rank);
   if (!std::ranges::equal(shape, t.shape))
     mistake(m, t, "expected shape {}, found {}", graph::to_string(t.shape),
             graph::to_string(graph::Shape(shape.begin(), shape.end())));
@@ -63,19 +75,35 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
                                        : graph::row_major(found)));
   }
   if (!a.data) mistake(m, t, "expected an address, found NULL");
-  check_alignment(m, t, address(a));
+  const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
+  if (a.byte_offset > last || static_cast<std::uint64_t>(t.bytes) > last - a.byte_offset)
+    mistake(m, t, "expected {} bytes from {} and byte_offset {} on, found that no address is so large",
+            t.bytes, a.data, a.byte_offset);
+  check_address(m, t, address(a));
 }
 
 struct Passed {
   const emit::TensorPlace* place;
   int index;  // in the manifest
   const zellige_tensor* tensor;
-  const char* begin() const { return static_cast<const char*>(address(*tensor)); }
-  const char* end() const { return begin() + place->bytes; }
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(address(*tensor)); }
+  std::uintptr_t end() const { return begin() + static_cast<std::uintptr_t>(place->bytes); }
 };
 
-void check_count(const emit::Manifest& m, const char* what, std::size_t takes, std::size_t found) {
-  if (takes != found)
+std::vector<Passed> passed(const emit::Manifest& m, const Signature& s,
+                           std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs) {
+  std::vector<Passed> all;
+  all.reserve(inputs.size() + outputs.size());
+  const auto add = [&](const std::vector<int>& indices, std::span<const zellige_tensor> tensors) {
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      all.push_back({&m.tensors[static_cast<std::size_t>(indices[i])], indices[i], &tensors[i]});
+  };
+  add(s.inputs, inputs), add(s.outputs, outputs);
+  return all;
+}
+
+void check_count(const emit::Manifest& m, const char* what, std::size_t takes, int found) {
+  if (static_cast<std::int64_t>(takes) != found)
     fail("program {}: expected {} {}{}, found {}", m.name, takes, what, takes == 1 ? "" : "s", found);
 }
 
@@ -86,10 +114,7 @@ void check_overlap(const emit::Manifest& m, const std::vector<Passed>& all) {
     for (const Passed& other : all) {
       if (&other == &out) continue;
       if (out.place->memory == other.index) {
-        if (out.begin() != other.begin())
-          mistake(m, *out.place,
-                  "expected the memory of input {}, which it changes in place, found other memory",
-                  other.place->name);
+        if (out.begin() != other.begin()) other_memory(m, *out.place, *other.place);
         continue;
       }
       const bool of_one_input = other.place->memory >= 0 || out.place->memory >= 0;
@@ -112,28 +137,37 @@ Signature::Signature(const emit::Manifest& m) {
   }
 }
 
-void* address(const zellige_tensor& a) { return static_cast<char*>(a.data) + a.byte_offset; }
+void* address(const zellige_tensor& a) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(a.data) + a.byte_offset);
+}
 
-void check_alignment(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+std::string_view role(const emit::TensorPlace& t) { return t.role == emit::Role::input ? "input" : "output"; }
+
+void other_memory(const emit::Manifest& m, const emit::TensorPlace& output, const emit::TensorPlace& input) {
+  mistake(m, output, "expected the memory of input {}, which it changes in place, found other memory",
+          input.name);
+}
+
+void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+  if (!at) mistake(m, t, "expected an address, found NULL");
   const auto past = reinterpret_cast<std::uintptr_t>(at) % alignment;
   if (past)
     mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} past one", alignment,
             past);
 }
 
+void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int outputs) {
+  check_count(m, "input", s.inputs.size(), inputs);
+  check_count(m, "output", s.outputs.size(), outputs);
+}
+
 Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
-                      std::span<const zellige_tensor> outputs) {
-  check_count(m, "input", s.inputs.size(), inputs.size());
-  check_count(m, "output", s.outputs.size(), outputs.size());
-  std::vector<Passed> all;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    all.push_back({&m.tensors[static_cast<std::size_t>(s.inputs[i])], s.inputs[i], &inputs[i]});
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    all.push_back({&m.tensors[static_cast<std::size_t>(s.outputs[i])], s.outputs[i], &outputs[i]});
+                      std::span<const zellige_tensor> outputs, ReadablePages* untrusted) {
+  const std::vector<Passed> all = passed(m, s, inputs, outputs);
   for (const Passed& p : all) {
-    check_one(m, *p.place, *p.tensor);
+    check_one(m, *p.place, *p.tensor, untrusted);
     const zellige_tensor& first = *all[0].tensor;
-    if (place_name(*p.tensor) != place_name(first))
+    if (!in_one_place(*p.tensor, first))
       mistake(m, *p.place, "expected it on {}, where {} {} lies, found it on {}", place_name(first),
               role(*all[0].place), all[0].place->name, place_name(*p.tensor));
   }
@@ -141,10 +175,22 @@ Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<con
   if (all.empty()) return {};
   const zellige_tensor& first = *all[0].tensor;
   const bool on_gpu = first.device_type == cuda;
-  if (!on_gpu && first.device_type != host && first.device_type != pinned)
+  if (!on_gpu && !on_host(first))
     mistake(m, *all[0].place, "expected it on the host or on a CUDA device, found it on {}",
             place_name(first));
   return {on_gpu, on_gpu ? first.device_id : 0};
+}
+
+void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+                       std::span<const zellige_tensor> outputs) {
+  for (const Passed& p : passed(m, s, inputs, outputs)) {
+    const auto bytes = static_cast<std::size_t>(p.place->bytes);
+    const bool written = p.place->role == emit::Role::output;
+    const void* const at = address(*p.tensor);
+    if (const auto bad = written ? unwritable(at, bytes) : unreadable(at, bytes))
+      mistake(m, *p.place, "expected {} bytes from {} on that can be {}, found memory at {:#x} that cannot",
+              bytes, at, written ? "written" : "read", *bad);
+  }
 }
 
 }  // namespace zellige::api

@@ -1,8 +1,9 @@
 // zellige_graph_*: graphs as JSON text, and what they take and give.
-#include "api/graph_api.hpp"
-
 #include "api/arguments.hpp"
+#include "api/caller_memory.hpp"
 #include "api/guard.hpp"
+#include "api/handles.hpp"
+#include "api/texts.hpp"
 #include "graph/candidates.hpp"
 #include "graph/error.hpp"
 #include "graph/json.hpp"
@@ -32,27 +33,47 @@ zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& li
   return i;
 }
 
+std::shared_ptr<const graph::KernelGraph> graph_of(const zellige_graph* handle) {
+  return object_of<const graph::KernelGraph>(handle, "graph");
+}
+
 }  // namespace
 
 zellige_status zellige_graph_from_json(const char* text, const char* name, zellige_graph** made) {
   return guarded([&] {
-    const std::string stem = name ? name : "graph";
-    graph::Candidates from(std::string_view(text), stem, stem);
+    zellige_graph*& to = place_for(made, "graph");
+    const std::string stem = name ? text_at(name, "name") : "graph", json = text_at(text, "text");
+    graph::Candidates from(std::string_view(json), stem, stem);
     std::optional<graph::Loaded> one = from.next();
     if (!one) fail("{}: expected a graph, found an empty list", stem);
     if (!one->error.empty()) throw Error(one->error);
-    *made = new zellige_graph{std::move(one->graph)};
+    to = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(std::move(one->graph)));
   });
 }
-void zellige_graph_free(zellige_graph* g) { delete g; }
-zellige_status zellige_graph_json(const zellige_graph* g, char** text) {
-  return guarded([&] { *text = text_copy(graph::to_json(g->graph)); });
+void zellige_graph_free(zellige_graph* g) {
+  guarded([&] { remove_handle(g, "graph"); });
 }
-int zellige_graph_inputs(const zellige_graph* g) { return static_cast<int>(g->graph.inputs.size()); }
-int zellige_graph_outputs(const zellige_graph* g) { return static_cast<int>(g->graph.outputs.size()); }
+zellige_status zellige_graph_json(const zellige_graph* g, char** text) {
+  return guarded([&] {
+    char*& to = place_for(text, "text");
+    to = text_copy(graph::to_json(*graph_of(g)));
+  });
+}
+int zellige_graph_inputs(const zellige_graph* g) {
+  return guarded_or(-1, [&] { return static_cast<int>(graph_of(g)->inputs.size()); });
+}
+int zellige_graph_outputs(const zellige_graph* g) {
+  return guarded_or(-1, [&] { return static_cast<int>(graph_of(g)->outputs.size()); });
+}
 zellige_status zellige_graph_input(const zellige_graph* g, int index, zellige_tensor_info* to) {
-  return guarded([&] { *to = info(g->graph, g->graph.inputs, index, "input"); });
+  return guarded([&] {
+    const auto graph = graph_of(g);
+    place_for(to, "info") = info(*graph, graph->inputs, index, "input");
+  });
 }
 zellige_status zellige_graph_output(const zellige_graph* g, int index, zellige_tensor_info* to) {
-  return guarded([&] { *to = info(g->graph, g->graph.outputs, index, "output"); });
+  return guarded([&] {
+    const auto graph = graph_of(g);
+    place_for(to, "info") = info(*graph, graph->outputs, index, "output");
+  });
 }

@@ -1,9 +1,9 @@
 #include "api/guard.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
@@ -14,39 +14,46 @@ namespace {
 
 thread_local std::string last_error;
 
-zellige_status refused(zellige_status status, const char* why) {
+zellige_status kept(zellige_status status, std::string_view why) noexcept {
   try {
     last_error = graph::shown_lines(why);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     last_error.clear();
   }
   return status;
 }
 
-}  // namespace
-
-zellige_status guarded(const std::function<void()>& work) {
+zellige_status ours(const char* what) noexcept {
   try {
-    work();
-    return ZELLIGE_OK;
-  } catch (const Fault& e) {
-    return refused(ZELLIGE_FAILED, e.what());
-  } catch (const view::ExpressionError& e) {
-    return refused(ZELLIGE_REFUSED, e.sentence.c_str());
-  } catch (const std::bad_alloc&) {
-    return refused(ZELLIGE_REFUSED, "this takes more memory than the machine has left");
-  } catch (const std::exception& e) {
-    return refused(ZELLIGE_REFUSED, e.what());
+    return kept(ZELLIGE_FAILED, fmt::format("Zellige's own fault: {}", what));
   } catch (...) {
-    return refused(ZELLIGE_FAILED, "an error of no known kind");
+    return kept(ZELLIGE_FAILED, "");
   }
 }
 
-char* text_copy(const std::string& text) {
-  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (!copy) throw std::bad_alloc();
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
+}  // namespace
+
+zellige_status caught() noexcept {
+  constexpr const char* no_memory = "this takes more memory than the machine has left";
+  try {
+    throw;
+  } catch (const Fault& e) {
+    return kept(ZELLIGE_FAILED, e.what());
+  } catch (const view::ExpressionError& e) {
+    return kept(ZELLIGE_REFUSED, e.sentence);
+  } catch (const Error& e) {
+    return kept(ZELLIGE_REFUSED, e.what());
+  } catch (const std::bad_alloc&) {
+    return kept(ZELLIGE_REFUSED, no_memory);
+  } catch (const std::length_error&) {  // of a container that would be larger than any memory
+    return kept(ZELLIGE_REFUSED, no_memory);
+  } catch (const std::system_error& e) {  // files and threads: the machine's
+    return kept(ZELLIGE_REFUSED, e.what());
+  } catch (const std::exception& e) {
+    return ours(e.what());
+  } catch (...) {
+    return ours("an exception of no known kind");
+  }
 }
 
 }  // namespace zellige::api
@@ -56,4 +63,3 @@ using namespace zellige::api;
 int zellige_api_version(void) { return ZELLIGE_API_VERSION; }
 const char* zellige_version(void) { return ZELLIGE_VERSION; }
 const char* zellige_last_error(void) { return last_error.c_str(); }
-void zellige_text_free(char* text) { std::free(text); }

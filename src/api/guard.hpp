@@ -1,16 +1,34 @@
-// What stands between C++ and C: exceptions become a status and a sentence, texts become the caller's.
+// What lies between C++ and C: exceptions become a status and a sentence for zellige_last_error.
 #pragma once
-#include <functional>
-#include <string>
+#include <utility>
 
 #include "zellige/api.h"
 
 namespace zellige::api {
 
-/// Runs it; what it throws is kept for zellige_last_error.
-zellige_status guarded(const std::function<void()>&);
+/// The status of the exception in flight, whose sentence is kept. To be called where it is caught.
+zellige_status caught() noexcept;
 
-/// A copy that zellige_text_free ends.
-char* text_copy(const std::string&);
+/// Runs it; what it throws becomes a status.
+template <class Work>
+zellige_status guarded(Work&& work) noexcept {
+  try {
+    std::forward<Work>(work)();
+    return ZELLIGE_OK;
+  } catch (...) {
+    return caught();
+  }
+}
+
+/// What it returns, or `otherwise` where it throws.
+template <class T, class Work>
+T guarded_or(T otherwise, Work&& work) noexcept {
+  try {
+    return std::forward<Work>(work)();
+  } catch (...) {
+    caught();
+    return otherwise;
+  }
+}
 
 }  // namespace zellige::api

@@ -1,5 +1,6 @@
 #include "api/launcher.hpp"
 
+#include "api/device_memory.hpp"
 #include "graph/error.hpp"
 #include "run/bound.hpp"
 #include "run/driver.hpp"
@@ -18,6 +19,15 @@ class RelaxedCapture {
  private:
   int mode_ = 2;  // relaxed; then what was
 };
+
+/// The capture that a stream is in; 0: none.
+std::uint64_t capture_of(void* stream) {
+  int capturing = 0;
+  std::uint64_t id = 0;
+  run::check(run::driver().capture_info(stream, &capturing, &id, nullptr, nullptr, nullptr),
+             "the stream's state");
+  return capturing ? id : 0;
+}
 
 }  // namespace
 
@@ -41,6 +51,7 @@ const run::Device& current_gpu() {
 struct Launcher::Loaded {
   Loaded(const emit::Manifest& m, const run::Cubin& cubin) : program(m, cubin) {}
   const run::LoadedProgram program;
+  bool captured = false;  // by a graph, which may be replayed at any time
 };
 
 Launcher::Launcher(const emit::Manifest& m, run::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
@@ -49,36 +60,35 @@ Launcher::~Launcher() {
   try {
     const run::Driver& d = run::driver();
     const KeptContext kept;
-    for (const auto& [key, address] : workspaces_) {
-      d.context_set(std::get<0>(key));
-      d.free(address);
-    }
-    for (auto& [context, program] : loaded_) {
-      d.context_set(context);
-      program.reset();
-    }
-  } catch (const Error&) {  // at the end of a process the driver may have gone before
+    const RelaxedCapture relaxed;
+    for (const auto& [key, address] : workspaces_)
+      if (const auto& [context, stream, capture] = key; !capture && d.context_set(context) == 0)
+        d.free(address);
+    for (auto& [context, program] : loaded_)
+      if (program && (program->captured || d.context_set(context) != 0))
+        static_cast<void>(program.release());  // stays loaded until the process ends
+      else
+        program.reset();
+  } catch (...) {  // at the end of a process the driver may have gone before
+    for (auto& [context, program] : loaded_) static_cast<void>(program.release());
   }
 }
 
-Launcher::Loaded& Launcher::loaded(void* context) {
+Launcher::Loaded& Launcher::loaded(void* context, std::uint64_t capture) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Loaded>& mine = loaded_[context];
   if (!mine) {
     run::require_architecture(cubin_.architecture, current_gpu());
     mine = std::make_unique<Loaded>(manifest_, cubin_);
   }
+  mine->captured = mine->captured || capture;
   return *mine;
 }
 
-std::uint64_t Launcher::workspace(void* context, void* stream) {
+std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t capture) {
   if (manifest_.buffer_size == 0) return 0;
-  int capturing = 0;
-  std::uint64_t id = 0;
-  run::check(run::driver().capture_info(stream, &capturing, &id, nullptr, nullptr, nullptr),
-             "the stream's state");
   const std::lock_guard lock(mutex_);
-  std::uint64_t& address = workspaces_[{context, stream, capturing ? id : 0}];
+  std::uint64_t& address = workspaces_[{context, stream, capture}];
   if (!address) {
     const RelaxedCapture relaxed;
     run::check(run::driver().alloc(&address, static_cast<std::size_t>(manifest_.buffer_size)),
@@ -94,13 +104,21 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
     run::device();  // the thread has none yet: the standard device's
     run::check(run::driver().context_get(&context), "the current context");
   }
-  const Loaded& mine = loaded(context);
-  const std::uint64_t space = given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream);
+  const auto address = [&](const emit::TensorPlace& t) {
+    return (t.role == emit::Role::input ? inputs : outputs)[static_cast<std::size_t>(t.position)];
+  };
+  DeviceMemory memory;
+  for (const emit::TensorPlace& t : manifest_.tensors)
+    if (t.role != emit::Role::intermediate) memory.check(manifest_, t, address(t));
+  if (given) memory.check_workspace(manifest_, given);
+  const std::uint64_t capture = capture_of(stream);
+  const Loaded& mine = loaded(context, capture);
+  const std::uint64_t space =
+      given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream, capture);
   const run::BoundProgram bound(mine.program, [&](std::size_t i) {
     const emit::TensorPlace& t = manifest_.tensors[i];
-    if (t.role == emit::Role::intermediate) return space + static_cast<std::uint64_t>(t.offset);
-    const auto at = static_cast<std::size_t>(t.position);
-    return reinterpret_cast<std::uint64_t>(t.role == emit::Role::input ? inputs[at] : outputs[at]);
+    return t.role == emit::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)
+                                              : reinterpret_cast<std::uint64_t>(address(t));
   });
   bound.launch(stream, run::Overlap::all);
 }

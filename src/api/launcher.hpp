@@ -51,13 +51,13 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
 
   /// Addresses by position. Without a workspace it is one of the launcher's: one a stream, and one a captured graph, since work on a
-  /// stream comes one after another, and a graph is replayed on any.
+  /// stream comes one after another, and a graph is replayed on any. What a captured graph uses outlives the launcher.
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
 
  private:
   struct Loaded;
-  Loaded& loaded(void* context);
-  std::uint64_t workspace(void* context, void* stream);
+  Loaded& loaded(void* context, std::uint64_t capture);
+  std::uint64_t workspace(void* context, void* stream, std::uint64_t capture);
 
   const emit::Manifest& manifest_;
   const run::Cubin cubin_;

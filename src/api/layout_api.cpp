@@ -1,5 +1,7 @@
 // zellige_layout*: expressions of `zellige layout`.
+#include "api/caller_memory.hpp"
 #include "api/guard.hpp"
+#include "api/texts.hpp"
 #include "graph/error.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
@@ -9,16 +11,24 @@ using namespace zellige;
 using namespace zellige::api;
 
 zellige_status zellige_layout(const char* expression, char** result) {
-  return guarded([&] { *result = text_copy(view::evaluate_expression(expression).text); });
+  return guarded([&] {
+    char*& to = place_for(result, "result");
+    to = text_copy(view::evaluate_expression(text_at(expression, "expression")).text);
+  });
 }
 zellige_status zellige_layout_operations(char** list) {
-  return guarded([&] { *list = text_copy(view::list_of_operations()); });
+  return guarded([&] {
+    char*& to = place_for(list, "list");
+    to = text_copy(view::list_of_operations());
+  });
 }
 zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg) {
   return guarded([&] {
+    char*& to = place_for(svg, "svg");
     view::PictureOptions options;
     options.element_bits = view::element_bits(fmt::format("{}", element_bits));
-    const view::Result result = view::evaluate_expression(expression);
-    *svg = text_copy(view::svg(view::layout_picture(result.value, expression, options)));
+    const std::string text = text_at(expression, "expression");
+    const view::Result result = view::evaluate_expression(text);
+    to = text_copy(view::svg(view::layout_picture(result.value, text, options)));
   });
 }

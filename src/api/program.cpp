@@ -56,15 +56,20 @@ void Program::launch(void* const* inputs, void* const* outputs, void* workspace,
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
          options_.on == On::emulator ? "emulator" : "reference");
-  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) check_alignment(m, input(i), inputs[i]);
-  for (std::size_t i = 0; i < signature_.outputs.size(); ++i) check_alignment(m, output(i), outputs[i]);
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) check_address(m, input(i), inputs[i]);
+  for (std::size_t i = 0; i < signature_.outputs.size(); ++i) {
+    check_address(m, output(i), outputs[i]);
+    if (output(i).memory < 0) continue;
+    const emit::TensorPlace& changed = place(output(i).memory);
+    if (outputs[i] != inputs[changed.position]) other_memory(m, output(i), changed);
+  }
   launcher().launch(inputs, outputs, workspace, stream);
 }
 
 void Program::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
-                   void* stream) {
+                   void* stream, ReadablePages* untrusted) {
   const emit::Manifest& m = emitted_.manifest;
-  const Where where = check_arguments(m, signature_, inputs, outputs);
+  const Where where = check_arguments(m, signature_, inputs, outputs, untrusted);
   if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
     fail("program {}: was made for the {}, expected tensors on the host, found them on cuda:{}", m.name,
          options_.on == On::emulator ? "emulator" : "reference", where.device);
@@ -75,11 +80,13 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
 
   if (where.on_gpu) {
     std::vector<void*> in, out;
+    in.reserve(inputs.size()), out.reserve(outputs.size());
     for (const zellige_tensor& t : inputs) in.push_back(address(t));
     for (const zellige_tensor& t : outputs) out.push_back(address(t));
     const CurrentDevice current(where.device);
     return launcher().launch(in.data(), out.data(), nullptr, stream);
   }
+  check_host_memory(m, signature_, inputs, outputs);
   HostMemory memory;
   for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));

@@ -21,7 +21,9 @@ class Program {
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
 
-  void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream);
+  /// As many tensors as the signature has; `untrusted` as check_arguments takes it.
+  void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
+            ReadablePages* untrusted);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
   double time() const;        // microseconds, on the standard device
   std::string notes() const;  // of compiling for the GPU; "" before the first launch

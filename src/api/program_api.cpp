@@ -1,10 +1,13 @@
 // zellige_program_*: programs made, asked, called and launched.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
-#include "api/graph_api.hpp"
+#include "api/caller_memory.hpp"
 #include "api/guard.hpp"
+#include "api/handles.hpp"
 #include "api/program.hpp"
+#include "api/texts.hpp"
 #include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
@@ -18,25 +21,42 @@
 using namespace zellige;
 using namespace zellige::api;
 
-struct zellige_program {
-  Program program;
-};
-
 namespace {
+
+std::shared_ptr<Program> program_of(const zellige_program* handle) {
+  return object_of<Program>(handle, "program");
+}
+zellige_program* handle_of(std::shared_ptr<Program> program) {
+  return add_handle<zellige_program>(std::move(program));
+}
 
 /// As far as the caller knows the structure.
 zellige_options known(const zellige_options* given) {
   zellige_options o{};
-  if (given) std::memcpy(&o, given, std::min(given->size, sizeof o));
+  if (!given) return o;
+  constexpr std::string_view parameter = "options";
+  const std::size_t size = array_at(&given->size, 1, parameter)[0];
+  if (size < sizeof o.size)
+    fail("options, size: expected sizeof(zellige_options), which is {}, found {}", sizeof o, size);
+  const std::size_t shared = std::min(size, sizeof o);
+  std::memcpy(&o, array_at(reinterpret_cast<const char*>(given), shared, parameter).data(), shared);
   return o;
 }
 
-Options options(const zellige_options& o) {
+constexpr int most_workers = 1024;  // more threads than any machine's cores are a mistake
+
+Options options(const zellige_options& o, std::size_t inputs) {
   if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
+  if (o.workers < 0 || o.workers > most_workers)
+    fail("workers: expected 0, which is one a core, or up to {} threads, found {}", most_workers, o.workers);
+  if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
+    fail("constant_count: expected 0 to {}, as many inputs as the graph has, found {}", inputs,
+         o.constant_count);
   Options made{.on = static_cast<On>(o.on), .tune = o.tune};
-  if (o.target) made.target = o.target;
-  if (o.tiling) made.tiling = o.tiling;
-  for (int i = 0; i < o.constant_count; ++i) made.constants.emplace_back(o.constants[i]);
+  if (o.target) made.target = text_at(o.target, "target");
+  if (o.tiling) made.tiling = text_at(o.tiling, "tiling");
+  for (const char* name : array_at(o.constants, static_cast<std::size_t>(o.constant_count), "constants"))
+    made.constants.push_back(text_at(name, fmt::format("constants[{}]", made.constants.size())));
   made.workers = o.workers;
   made.as_given = o.as_given != 0;
   return made;
@@ -67,14 +87,14 @@ std::string text_of(const Program& program, zellige_text which) {
   fail("zellige_program_text: expected 0 to 7, found {}", static_cast<int>(which));
 }
 
-zellige_tensor_info info(const zellige_program* p, bool input, int index) {
-  const Signature& s = p->program.signature();
+zellige_tensor_info info(const Program& p, bool input, int index) {
+  const Signature& s = p.signature();
   const std::size_t count = (input ? s.inputs : s.outputs).size();
   if (index < 0 || index >= static_cast<int>(count))
-    fail("program {}: has {} {}s, counted from 0, found {}", p->program.emitted().manifest.name, count,
+    fail("program {}: has {} {}s, counted from 0, found {}", p.emitted().manifest.name, count,
          input ? "input" : "output", index);
   const auto at = static_cast<std::size_t>(index);
-  const emit::TensorPlace& t = input ? p->program.input(at) : p->program.output(at);
+  const emit::TensorPlace& t = input ? p.input(at) : p.output(at);
   zellige_tensor_info i{};
   i.name = t.name.c_str();
   i.dtype = graph::name(t.dtype).data();
@@ -83,14 +103,14 @@ zellige_tensor_info info(const zellige_program* p, bool input, int index) {
   i.strides = t.strides.data();
   i.bytes = t.bytes;
   i.alignment = alignment;
-  i.memory =
-      t.memory < 0 ? -1 : p->program.emitted().manifest.tensors[static_cast<std::size_t>(t.memory)].position;
+  i.memory = t.memory < 0 ? -1 : p.emitted().manifest.tensors[static_cast<std::size_t>(t.memory)].position;
   i.constant = t.constant;
   return i;
 }
 
-std::string cubin_text(const std::string& name, const void* bytes, std::size_t count) {
-  std::string text(static_cast<const char*>(bytes), count);
+std::string cubin_text(const std::string& name, const void* cubin, std::size_t count) {
+  const std::span<const char> bytes = array_at(static_cast<const char*>(cubin), count, "cubin");
+  std::string text(bytes.begin(), bytes.end());
   if (!text.starts_with("\177ELF"))
     fail("{}: expected a cubin, which begins as ELF does, found {} other bytes", name, count);
   return text;
@@ -105,97 +125,138 @@ struct Exchange {
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
 
-std::vector<zellige_tensor> viewed(const Exchange& x, void* const* objects, int count) {
-  std::vector<zellige_tensor> tensors(static_cast<std::size_t>(std::max(count, 0)));
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (x.view(objects[i], &tensors[i]) != 0) fail("an argument cannot be read as a tensor");
+std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> objects, const char* parameter) {
+  std::vector<zellige_tensor> tensors;
+  tensors.reserve(objects.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (!objects[i]) fail("{}[{}]: expected an object, found NULL", parameter, i);
+    if (x.view(objects[i], &tensors.emplace_back()) != 0) fail("an argument cannot be read as a tensor");
+  }
   return tensors;
-}
-
-std::span<const zellige_tensor> span(const zellige_tensor* first, int count) {
-  return {first, static_cast<std::size_t>(std::max(count, 0))};
 }
 
 }  // namespace
 
 zellige_status zellige_program_new(const zellige_graph* g, const zellige_options* given,
                                    zellige_program** made) {
-  return guarded([&] { *made = new zellige_program{Program(g->graph, options(known(given)))}; });
+  return guarded([&] {
+    zellige_program*& to = place_for(made, "program");
+    const auto graph = object_of<const graph::KernelGraph>(g, "graph");
+    to = handle_of(std::make_shared<Program>(*graph, options(known(given), graph->inputs.size())));
+  });
 }
 zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin, size_t bytes,
                                     zellige_program** made) {
   return guarded([&] {
-    const std::string source = graph::shown(name), text = cubin_text(source, cubin, bytes);
-    emit::Manifest m = emit::parse_manifest(manifest, source);
-    run::require_belongs(m, text);
-    run::require_even_descriptors(text, m.name);
-    const run::Cubin compiled{.bytes = text, .architecture = m.target};
-    *made = new zellige_program{Program(std::move(m), compiled)};
+    zellige_program*& to = place_for(made, "program");
+    const std::string text = text_at(manifest, "manifest"), source = graph::shown(text_at(name, "name")),
+                      code = cubin_text(source, cubin, bytes);
+    emit::Manifest m = emit::parse_manifest(text, source);
+    run::require_belongs(m, code);
+    run::require_even_descriptors(code, m.name);
+    const run::Cubin compiled{.bytes = code, .architecture = m.target};
+    to = handle_of(std::make_shared<Program>(std::move(m), compiled));
   });
 }
 zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin, size_t bytes,
                                      char** sealed) {
   return guarded([&] {
-    const std::string source = graph::shown(name), text = cubin_text(source, cubin, bytes);
-    const emit::Manifest m = emit::unsealed_manifest(manifest, source);
-    run::require_interfaces(m, text);
-    *sealed = text_copy(emit::sealed(manifest, source, emit::artefact(run::cubin_name(m), text)));
+    char*& to = place_for(sealed, "sealed");
+    const std::string text = text_at(manifest, "manifest"), source = graph::shown(text_at(name, "name")),
+                      code = cubin_text(source, cubin, bytes);
+    const emit::Manifest m = emit::unsealed_manifest(text, source);
+    run::require_interfaces(m, code);
+    to = text_copy(emit::sealed(text, source, emit::artefact(run::cubin_name(m), code)));
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
   return guarded([&] {
-    const run::Cubin made = run::compile_cubin(source, target::find(target).name, run::Cache::standard());
-    *cubin = text_copy(made.bytes), *bytes = made.bytes.size();
+    char*& to = place_for(cubin, "cubin");
+    std::size_t& size = place_for(bytes, "bytes");
+    const run::Cubin made = run::compile_cubin(
+        text_at(source, "source"), target::find(text_at(target, "target")).name, run::Cache::standard());
+    to = text_copy(made.bytes), size = made.bytes.size();
   });
 }
-void zellige_program_free(zellige_program* p) { delete p; }
-zellige_status zellige_program_text(const zellige_program* p, zellige_text which, char** text) {
-  return guarded([&] { *text = text_copy(text_of(p->program, which)); });
+void zellige_program_free(zellige_program* p) {
+  guarded([&] { remove_handle(p, "program"); });
 }
-double zellige_program_price(const zellige_program* p) { return p->program.emitted().price.us; }
+zellige_status zellige_program_text(const zellige_program* p, zellige_text which, char** text) {
+  return guarded([&] {
+    char*& to = place_for(text, "text");
+    to = text_copy(text_of(*program_of(p), which));
+  });
+}
+double zellige_program_price(const zellige_program* p) {
+  return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().price.us; });
+}
 int64_t zellige_program_workspace(const zellige_program* p) {
-  return p->program.emitted().manifest.buffer_size;
+  return guarded_or(int64_t(-1), [&] { return program_of(p)->emitted().manifest.buffer_size; });
 }
 int zellige_program_inputs(const zellige_program* p) {
-  return static_cast<int>(p->program.signature().inputs.size());
+  return guarded_or(-1, [&] { return static_cast<int>(program_of(p)->signature().inputs.size()); });
 }
 int zellige_program_outputs(const zellige_program* p) {
-  return static_cast<int>(p->program.signature().outputs.size());
+  return guarded_or(-1, [&] { return static_cast<int>(program_of(p)->signature().outputs.size()); });
 }
 zellige_status zellige_program_input(const zellige_program* p, int index, zellige_tensor_info* to) {
-  return guarded([&] { *to = info(p, true, index); });
+  return guarded([&] { place_for(to, "info") = info(*program_of(p), true, index); });
 }
 zellige_status zellige_program_output(const zellige_program* p, int index, zellige_tensor_info* to) {
-  return guarded([&] { *to = info(p, false, index); });
+  return guarded([&] { place_for(to, "info") = info(*program_of(p), false, index); });
 }
 zellige_status zellige_program_call(zellige_program* p, const zellige_tensor* inputs, int input_count,
                                     const zellige_tensor* outputs, int output_count, void* stream) {
-  return guarded([&] { p->program.call(span(inputs, input_count), span(outputs, output_count), stream); });
+  return guarded([&] {
+    const auto program = program_of(p);
+    check_counts(program->emitted().manifest, program->signature(), input_count, output_count);
+    ReadablePages known;
+    const auto in = array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs"),
+               out = array_at(known, outputs, static_cast<std::size_t>(output_count), "outputs");
+    program->call(in, out, stream, &known);
+  });
 }
 zellige_status zellige_program_call_objects(zellige_program* p, const void* exchange, void* const* inputs,
                                             int input_count, void* const* outputs, int output_count,
                                             void* stream) {
   return guarded([&] {
-    const Exchange& x = *static_cast<const Exchange*>(exchange);
+    const auto program = program_of(p);
+    check_counts(program->emitted().manifest, program->signature(), input_count, output_count);
+    ReadablePages known;
+    const Exchange& x = array_at(known, static_cast<const Exchange*>(exchange), 1, "exchange")[0];
     if (x.major != 1) fail("DLPack: expected version 1 of the exchange table, found {}", x.major);
-    const std::vector<zellige_tensor> in = viewed(x, inputs, input_count),
-                                      out = viewed(x, outputs, output_count);
+    if (!x.view || !x.current_stream) fail("DLPack: expected functions in the exchange table, found NULL");
+    const std::vector<zellige_tensor>
+        in = viewed(x, array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs"), "inputs"),
+        out =
+            viewed(x, array_at(known, outputs, static_cast<std::size_t>(output_count), "outputs"), "outputs");
     constexpr int cuda = 2;
     if (!stream && !in.empty() && in[0].device_type == cuda &&
         x.current_stream(cuda, in[0].device_id, &stream) != 0)
       fail("the current stream is not known");
-    p->program.call(in, out, stream);
+    program->call(in, out, stream, nullptr);
   });
 }
 zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, void* const* outputs,
                                       void* workspace, void* stream) {
-  return guarded([&] { p->program.launch(inputs, outputs, workspace, stream); });
+  return guarded([&] {
+    const auto program = program_of(p);
+    ReadablePages known;
+    const Signature& s = program->signature();
+    program->launch(array_at(known, inputs, s.inputs.size(), "inputs").data(),
+                    array_at(known, outputs, s.outputs.size(), "outputs").data(), workspace, stream);
+  });
 }
 zellige_status zellige_program_time(const zellige_program* p, double* us) {
-  return guarded([&] { *us = p->program.time(); });
+  return guarded([&] {
+    double& to = place_for(us, "us");
+    to = program_of(p)->time();
+  });
 }
 zellige_status zellige_gpu(char** target, char** why_not) {
   return guarded([&] {
+    if (target) place_for(target, "target");
+    if (why_not) place_for(why_not, "why_not");
     const Gpu& found = gpu();
     if (target) *target = text_copy(found.target);
     if (why_not) *why_not = text_copy(found.why_not);

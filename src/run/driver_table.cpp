@@ -29,6 +29,7 @@ const Driver& driver() {
     library.bind(d.function_set, "cuFuncSetAttribute");
     library.bind(d.alloc, "cuMemAlloc_v2");
     library.bind(d.free, "cuMemFree_v2");
+    library.bind(d.pointer_attributes, "cuPointerGetAttributes");
     library.bind(d.memset8, "cuMemsetD8_v2");
     library.bind(d.upload, "cuMemcpyHtoD_v2");
     library.bind(d.download, "cuMemcpyDtoH_v2");

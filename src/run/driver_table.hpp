@@ -42,6 +42,7 @@ struct Driver {
   int (*function_set)(void*, int, int);
   int (*alloc)(std::uint64_t*, std::size_t);
   int (*free)(std::uint64_t);
+  int (*pointer_attributes)(unsigned, int*, void**, std::uint64_t);
   int (*memset8)(std::uint64_t, unsigned char, std::size_t);
   int (*upload)(std::uint64_t, const void*, std::size_t);
   int (*download)(void*, std::uint64_t, std::size_t);

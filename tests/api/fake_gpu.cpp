@@ -11,7 +11,11 @@ namespace {
 
 FakeGpu gpu;
 std::mutex mutex;
-std::map<std::uint64_t, void*> owners;  // of allocations: the context
+struct Allocation {
+  void* context;
+  std::size_t bytes;
+};
+std::map<std::uint64_t, Allocation> allocations;
 thread_local void* current = nullptr;
 thread_local int mode = 0;
 
@@ -103,14 +107,47 @@ int cuMemAlloc_v2(std::uint64_t* to, std::size_t bytes) {
   ++gpu.allocations;
   if (gpu.capturing && mode != 2) ++gpu.allocations_in_capture;
   *to = reinterpret_cast<std::uint64_t>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  owners[*to] = current;
+  allocations[*to] = {current, bytes};
   return 0;
 }
 int cuMemFree_v2(std::uint64_t at) {
   const std::lock_guard lock(mutex);
-  if (owners.at(at) != current) gpu.wrong.push_back("frees memory of another context");
+  if (allocations.at(at).context != current) gpu.wrong.push_back("frees memory of another context");
+  allocations.erase(at);
   ++gpu.frees;
   return std::free(reinterpret_cast<void*>(at)), 0;
+}
+int cuPointerGetAttributes(unsigned count, int* attributes, void** to, std::uint64_t at) {
+  const std::lock_guard lock(mutex);
+  ++gpu.pointer_queries;
+  FakeMemory found;
+  for (const FakeMemory& m : gpu.memory)
+    if (m.begin <= at && at - m.begin < m.bytes) found = m;
+  for (const auto& [begin, a] : allocations)
+    if (begin <= at && at - begin < a.bytes) found = {begin, a.bytes, device_of(a.context)};
+  for (unsigned i = 0; i < count; ++i) {
+    const bool known = found.bytes != 0;
+    switch (attributes[i]) {
+      case 2:
+        *static_cast<unsigned*>(to[i]) = known ? 2 : 0;
+        break;
+      case 3:
+        *static_cast<std::uint64_t*>(to[i]) = known && found.accessible ? at : 0;
+        break;
+      case 9:
+        *static_cast<int*>(to[i]) = found.device;
+        break;
+      case 11:
+        *static_cast<std::uint64_t*>(to[i]) = found.begin;
+        break;
+      case 12:
+        *static_cast<std::size_t*>(to[i]) = found.bytes;
+        break;
+      default:
+        return 1;
+    }
+  }
+  return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* other) { return std::swap(*other, mode), 0; }
 int cuStreamGetCaptureInfo_v2(void*, int* capturing, std::uint64_t* id, void*, void*, void*) {

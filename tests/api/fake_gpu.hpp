@@ -14,7 +14,16 @@ struct FakeLaunch {
   std::vector<std::uint64_t> arguments;  // the first few; of a tensor map its first word
 };
 
+/// What cuPointerGetAttributes tells of some addresses.
+struct FakeMemory {
+  std::uint64_t begin = 0, bytes = 0;
+  int device = 0;
+  bool accessible = true;  // in every context
+};
+
 struct FakeGpu {
+  std::vector<FakeMemory> memory = {{0x1000, 0xff000}};  // beside what is allocated
+  int pointer_queries = 0;
   std::vector<FakeLaunch> launches;
   int modules_loaded = 0, modules_unloaded = 0, allocations = 0, frees = 0;
   int allocations_in_capture = 0;             // that were not made under a relaxed mode

@@ -6,6 +6,15 @@
 #include "fake_gpu.hpp"
 #include "refused.hpp"
 
+using zellige::Graph;
+using zellige::Program;
+
+constexpr const char* two_kernels = R"({"zellige_graph": 1, "name": "two",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "softmax", "inputs": ["X"], "dim": 0, "outputs": ["T"]},
+                {"op": "softmax", "inputs": ["T"], "dim": 1, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
+  "outputs": ["Y"]})";
+
 template <class F>
 F* driver(const char* name) {
   static void* const library = dlopen("libcuda.so.1", RTLD_NOW);

@@ -6,15 +6,6 @@
 
 namespace {
 
-using zellige::Graph;
-using zellige::Program;
-
-const char* const two_kernels = R"({"zellige_graph": 1, "name": "two",
-  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
-  "operators": [{"op": "softmax", "inputs": ["X"], "dim": 0, "outputs": ["T"]},
-                {"op": "softmax", "inputs": ["T"], "dim": 1, "outputs": [{"name": "Y", "strides": [8, 1]}]}],
-  "outputs": ["Y"]})";
-
 TEST_F(Launch, TakesTheGpusOwnTarget) {
   char *target = nullptr, *why_not = nullptr;
   set_context(second);
@@ -123,8 +114,8 @@ TEST_F(Launch, HasAWorkspaceForEachStreamAndEachCapture) {
     EXPECT_EQ(gpu().allocations, 4);
     set_context(second);
   }
-  EXPECT_EQ(gpu().frees, 4);
-  EXPECT_EQ(gpu().modules_unloaded, 1);
+  EXPECT_EQ(gpu().frees, 2) << "the captured graphs may be replayed";
+  EXPECT_EQ(gpu().modules_unloaded, 0);
   EXPECT_EQ(context(), second);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "floats.hpp"
 #include "refused.hpp"
 
 namespace {
@@ -17,19 +18,6 @@ const char* const cached = R"({"zellige_graph": 1, "name": "cached",
              {"name": "U", "dtype": "f32", "shape": [1, 8]}],
   "operators": [{"op": "scatter", "inputs": ["K", "N", "U"], "outputs": [{"name": "K1", "memory": "K"}]}],
   "outputs": ["K1"]})";
-
-/// A row-major tensor of float32 on the host.
-struct Floats {
-  alignas(64) float values[32];
-  std::int64_t shape[2] = {4, 8}, strides[2] = {8, 1};
-  zellige_tensor tensor() {
-    zellige_tensor t{};
-    t.data = values, t.device_type = 1, t.rank = 2;
-    t.dtype_code = 2, t.dtype_bits = 32, t.dtype_lanes = 1;
-    t.shape = shape, t.strides = strides;
-    return t;
-  }
-};
 
 struct Case {
   Program program{Graph::from_json(scaled), {ZELLIGE_ON_REFERENCE}};

@@ -1,5 +1,6 @@
 // What the tests of the C ABI share: a graph, and the sentence with which something is refused.
 #pragma once
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <zellige/program.hpp>
@@ -16,4 +17,11 @@ inline std::string why(const std::function<void()>& work) {
     return e.what();
   }
   return "nothing was refused";
+}
+
+/// As messages show it.
+inline std::string in_hex(const volatile void* at) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%zx", reinterpret_cast<std::size_t>(at));
+  return text;
 }

@@ -1,0 +1,113 @@
+#include "api/handles.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "graph/error.hpp"
+
+namespace zellige::api::detail {
+namespace {
+
+constexpr const char* names[] = {"zellige_graph", "zellige_program"};
+
+/// What a handle's bits say: which slot, which of the objects that the slot has held, and its kind. The highest bit is set, as in no
+/// address of a process.
+struct Bits {
+  static constexpr int index_bits = 24, generation_bits = 36;
+  static constexpr std::uint64_t mark = std::uint64_t(1) << 63;
+  static constexpr std::uint64_t last_index = (std::uint64_t(1) << index_bits) - 1;
+  static constexpr std::uint64_t last_generation = (std::uint64_t(1) << generation_bits) - 1;
+
+  std::uint64_t index, generation, kind;
+
+  static Bits of(const void* handle) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(handle);
+    return {bits & last_index, bits >> index_bits & last_generation,
+            (bits & ~mark) >> (index_bits + generation_bits)};
+  }
+  void* handle() const {
+    return reinterpret_cast<void*>(mark | kind << (index_bits + generation_bits) | generation << index_bits |
+                                   index);
+  }
+};
+static_assert(sizeof(void*) == 8, "handles have 64 bits");
+
+struct Slot {
+  std::shared_ptr<void> object;  // none: free
+  std::uint64_t generation = 0;  // of the object, or of the next one
+  HandleKind kind{};
+};
+
+class Table {
+ public:
+  void* add(HandleKind kind, std::shared_ptr<void> object) {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty() && slots_.size() > Bits::last_index)
+      fail("{}: {} handles are live; expected that some are freed before more are made",
+           names[static_cast<int>(kind)], slots_.size());
+    if (free_.empty()) {
+      slots_.emplace_back();
+      free_.push_back(slots_.size() - 1);
+    }
+    const std::size_t index = free_.back();
+    free_.pop_back();
+    Slot& slot = slots_[index];
+    slot.object = std::move(object), slot.kind = kind;
+    return Bits{index, slot.generation, static_cast<std::uint64_t>(kind)}.handle();
+  }
+
+  std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
+    const std::lock_guard lock(mutex_);
+    return slot(kind, handle, parameter).object;
+  }
+
+  /// The object that the handle had, whose end may take time and is the caller's, outside of the lock.
+  std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
+    const std::lock_guard lock(mutex_);
+    Slot& mine = slot(kind, handle, parameter);
+    std::shared_ptr<void> object = std::move(mine.object);
+    mine.object = nullptr;
+    if (mine.generation++ < Bits::last_generation)
+      free_.push_back(static_cast<std::size_t>(&mine - slots_.data()));
+    return object;
+  }
+
+ private:
+  Slot& slot(HandleKind kind, const void* handle, std::string_view parameter) {
+    const char* const expected = names[static_cast<int>(kind)];
+    if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
+    const Bits bits = Bits::of(handle);
+    const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) &&
+                           bits.kind < std::size(names) && bits.index < slots_.size() &&
+                           bits.generation <= slots_[bits.index].generation;
+    if (!made_here) fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
+    if (bits.kind != static_cast<std::uint64_t>(kind))
+      fail("{}: expected a {}, found a {}", parameter, expected, names[bits.kind]);
+    Slot& found = slots_[bits.index];
+    if (!found.object || found.generation != bits.generation || found.kind != kind)
+      fail("{}: expected a live {}, found one that was freed", parameter, expected);
+    return found;
+  }
+
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::vector<std::size_t> free_;  // which slots hold no object
+};
+
+/// It outlives all: handles may be freed while the process ends.
+Table& table() {
+  static Table& forever = *new Table;
+  return forever;
+}
+
+}  // namespace
+
+void* add(HandleKind kind, std::shared_ptr<void> object) { return table().add(kind, std::move(object)); }
+std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
+  return table().find(kind, handle, parameter);
+}
+void remove(HandleKind kind, const void* handle, std::string_view parameter) {
+  table().remove(kind, handle, parameter);
+}
+
+}  // namespace zellige::api::detail
