@@ -44,7 +44,7 @@ echo "memcheck of lines that begin anywhere: ${line:-no summary}" | tee -a "$out
 build=$(cd "$(dirname "$zellige")" && pwd)
 sh "$here/tests/python/run.sh" "$build" "$build/libzellige.so" -rs | tee "$out/python.txt"
 [ "${PIPESTATUS[0]}" = 0 ] || failed=1
-for program in "meaning/compare.py --on gpu" "meaning/attention.py --on gpu" gpu/casts_in_torch.py; do
+for program in "meaning/compare.py --on gpu" "meaning/attention.py --on gpu" gpu/casts_in_torch.py gpu/memory_in_torch.py; do
   # shellcheck disable=SC2086 (a program and its options)
   PYTHONPATH=$here/python ZELLIGE_LIBRARY=$build/libzellige.so python3 "$here"/tests/$program | tee -a "$out/torch.txt"
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
