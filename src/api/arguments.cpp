@@ -1,5 +1,7 @@
 #include "api/arguments.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace zellige::api {
@@ -183,7 +185,16 @@ Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<con
 
 void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs) {
-  for (const Passed& p : passed(m, s, inputs, outputs)) {
+  const std::vector<Passed> all = passed(m, s, inputs, outputs);
+  // What is larger than the machine is not asked for page by page, which would allocate pages, either.
+  const double machine =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  double total = 0;
+  for (const Passed& p : all) total += static_cast<double>(p.place->bytes);
+  if (total > machine)
+    fail("program {}: its tensors have {:.3g} GB, more than the {:.3g} GB of memory that this machine has",
+         m.name, total / 1e9, machine / 1e9);
+  for (const Passed& p : all) {
     const auto bytes = static_cast<std::size_t>(p.place->bytes);
     const bool written = p.place->role == emit::Role::output;
     const void* const at = address(*p.tensor);

@@ -16,9 +16,9 @@ enum class HandleKind : std::uint8_t { graph, program };
 
 namespace detail {
 template <class Handle>
-constexpr HandleKind kind_of = HandleKind::graph;
+inline constexpr HandleKind kind_of = HandleKind::graph;
 template <>
-constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
+inline constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
 
 void* add(HandleKind, std::shared_ptr<void>);
 std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view parameter);

@@ -177,4 +177,20 @@ TEST(StridedMisuse, AHoleInTheMiddle) {
   munmap(rows, 3 * Pages::page);
 }
 
+// Asked for page by page it would take minutes, and memory for its pages.
+TEST(LargeMisuse, TensorsLargerThanTheMachine) {
+  Program program(Graph::from_json(R"({"zellige_graph": 1, "name": "huge",
+    "inputs": [{"name": "X", "dtype": "f32", "shape": [1048576, 1048576]}],
+    "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [1048576, 1]}]}],
+    "outputs": ["Y"]})"),
+                  {ZELLIGE_ON_REFERENCE});
+  const std::int64_t shape[] = {1048576, 1048576};
+  const auto at = [&](std::uintptr_t address) {
+    return zellige_tensor{reinterpret_cast<void*>(address), 1, 0, 2, 2, 32, 1, shape, nullptr, 0};
+  };
+  const std::string said = why([&] { program.call({at(1ull << 44)}, {at(1ull << 45)}); });
+  EXPECT_EQ(said.substr(0, said.find("the ")), "program huge: its tensors have 8.8e+03 GB, more than ")
+      << said;
+}
+
 }  // namespace
