@@ -1,6 +1,7 @@
 // zellige_program_*: programs made, asked, called and launched.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "api/caller_memory.hpp"
@@ -35,7 +36,8 @@ zellige_options known(const zellige_options* given) {
   zellige_options o{};
   if (!given) return o;
   constexpr std::string_view parameter = "options";
-  const std::size_t size = array_at(&given->size, 1, parameter)[0];
+  static_assert(offsetof(zellige_options, size) == 0);
+  const std::size_t size = array_at(reinterpret_cast<const std::size_t*>(given), 1, parameter)[0];
   if (size < sizeof o.size)
     fail("options, size: expected sizeof(zellige_options), which is {}, found {}", sizeof o, size);
   const std::size_t shared = std::min(size, sizeof o);

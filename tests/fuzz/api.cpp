@@ -171,7 +171,7 @@ class Sequence {
   template <class Make>
   void keep_text(Make make) {
     char** const to = place<char*>();
-    if (good(make(to))) texts_.push_back(*to);
+    if (good(make(to)) && to) texts_.push_back(*to);  // zellige_gpu takes NULL
   }
 
   void step() {
