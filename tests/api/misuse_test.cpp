@@ -79,6 +79,10 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(said(zellige_program_load("{}", "n", nullptr, 0, &made_program)),
             "n: expected a cubin, which begins as ELF does, found 0 other bytes");
   EXPECT_EQ(said(zellige_program_load("{}", "n", "\177ELF", 4, nullptr)), "program" + no_place);
+  EXPECT_EQ(said(zellige_manifest_seal(nullptr, "n", "\177ELF", 4, &text)), "manifest" + no_text);
+  EXPECT_EQ(said(zellige_manifest_seal("{}", nullptr, "\177ELF", 4, &text)), "name" + no_text);
+  EXPECT_EQ(said(zellige_manifest_seal("{}", "n", nullptr, 4, &text)), "cubin" + no_place);
+  EXPECT_EQ(said(zellige_manifest_seal("{}", "n", "\177ELF", 4, nullptr)), "sealed" + no_place);
   EXPECT_EQ(said(zellige_cubin(nullptr, "sm_80", &text, &bytes)), "source" + no_text);
   EXPECT_EQ(said(zellige_cubin("", nullptr, &text, &bytes)), "target" + no_text);
   EXPECT_EQ(said(zellige_cubin("", "sm_80", nullptr, &bytes)), "cubin" + no_place);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../api/pages.hpp"
@@ -30,7 +31,7 @@ constexpr const char* graphs[] = {
              {"name": "U", "dtype": "f32", "shape": [1, 8]}],
   "operators": [{"op": "scatter", "inputs": ["K", "N", "U"], "outputs": [{"name": "K1", "memory": "K"}]}],
   "outputs": ["K1"]})"};
-constexpr const char* manifest = R"({"version": 1, "name": "given", "target": "sm_90a", "buffer_size": 256,
+constexpr const char* by_hand = R"({"version": 2, "name": "given", "target": "sm_90a", "buffer_size": 256,
   "tensors": [
     {"name": "X", "role": "input", "position": 0, "dtype": "f32", "shape": [4, 8], "strides": [8, 1], "bytes": 128},
     {"name": "Y", "role": "output", "position": 0, "dtype": "f32", "shape": [4, 8], "strides": [8, 1], "bytes": 128}],
@@ -84,7 +85,7 @@ class Sequence {
   }
 
  private:
-  static constexpr std::size_t functions = 24;
+  static constexpr std::size_t functions = 25;
 
   // ---- Arguments ----
 
@@ -144,7 +145,7 @@ class Sequence {
     if (options_.on == ZELLIGE_ON_AUTO || options_.on == ZELLIGE_ON_EMULATOR) options_.on = ZELLIGE_ON_GPU;
     options_.tune = choices_.below(32) == 31 ? number(-1) : 0;
     options_.target = text({"sm_90a", "sm_80", nullptr, "sm_1"});
-    options_.tiling = text({nullptr, "given", "chosen", manifest});
+    options_.tiling = text({nullptr, "given", "chosen", by_hand});
     options_.constants = choices_.spoiled() ? static_cast<const char* const*>(wrong_address()) : names_;
     options_.constant_count = number(static_cast<int>(choices_.below(2)));
     options_.workers = number(0), options_.as_given = number(0);
@@ -193,10 +194,13 @@ class Sequence {
             [&](Program** to) { return zellige_program_new(handle_as<Graph>(), options(), to); });
       case 5:
         return keep<Program>([&](Program** to) {
-          const std::size_t sizes[] = {cubin.size(), 0, 4, cubin.size() / 2, SIZE_MAX, SIZE_MAX / 2};
-          const std::size_t size = sizes[choices_.spoiled() ? choices_.below(std::size(sizes)) : 0];
-          const void* const code = choices_.spoiled() || size > cubin.size() ? wrong_address() : cubin.data();
-          return zellige_program_load(text({manifest, graphs[0], ""}), text({"m"}), code, size, to);
+          const auto [code, size] = cubin();
+          return zellige_program_load(text({sealed(), by_hand, graphs[0], ""}), text({"m"}), code, size, to);
+        });
+      case 24:
+        return keep_text([&](char** to) {
+          const auto [code, size] = cubin();
+          return zellige_manifest_seal(text({by_hand, sealed(), ""}), text({"m"}), code, size, to);
         });
       case 6:
         return zellige_graph_free(handle_as<Graph>());
@@ -279,6 +283,32 @@ class Sequence {
     }
   }
 
+  static const std::string& compiled() {
+    static const std::string bytes =
+        *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
+    return bytes;
+  }
+  /// The cubin, or what is none.
+  std::pair<const void*, std::size_t> cubin() {
+    const std::string& whole = compiled();
+    const std::size_t sizes[] = {whole.size(), 0, 4, whole.size() / 2, SIZE_MAX, SIZE_MAX / 2};
+    const std::size_t size = sizes[choices_.spoiled() ? choices_.below(std::size(sizes)) : 0];
+    return {choices_.spoiled() || size > whole.size() ? wrong_address() : whole.data(), size};
+  }
+  /// The manifest that belongs to the cubin.
+  static const char* sealed() {
+    static const std::string text = [] {
+      char* made = nullptr;
+      if (zellige_manifest_seal(by_hand, "m", compiled().data(), compiled().size(), &made)) {
+        std::fprintf(stderr, "%s\n", zellige_last_error());
+        std::exit(1);
+      }
+      const std::string copy = made;
+      zellige_text_free(made);
+      return copy;
+    }();
+    return text.c_str();
+  }
   static void* driver() {
     static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library || !dlsym(library, "fake_cubin")) {
