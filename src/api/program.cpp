@@ -61,7 +61,8 @@ void Program::launch(void* const* inputs, void* const* outputs, void* workspace,
     check_address(m, output(i), outputs[i]);
     if (output(i).memory < 0) continue;
     const emit::TensorPlace& changed = place(output(i).memory);
-    if (outputs[i] != inputs[changed.position]) other_memory(m, output(i), changed);
+    if (changed.role == emit::Role::input && outputs[i] != inputs[changed.position])
+      other_memory(m, output(i), changed);
   }
   launcher().launch(inputs, outputs, workspace, stream);
 }
