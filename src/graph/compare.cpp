@@ -26,7 +26,9 @@ Tolerance tolerance(DType dtype) {
 
 Tolerance close_tolerance(DType dtype) {
   Tolerance t = tolerance(dtype);
-  t.row = std::min(t.row, tolerance(DType::f32).row), t.spread = 5;
+  const double least = tolerance(DType::f32).element;
+  if (!is_integer(dtype)) t.element = std::max(t.unit, least), t.row = least;
+  t.spread = 5;
   return t;
 }
 
@@ -97,8 +99,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   const Array bounds = allowances(expected, allowed, rounded);
   Comparison c;
   c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
-  if (rounded)
-    c.norms.left_out = sum_of_squares(rounded->values.data(), expected.values.data(), count);
+  if (rounded) c.norms.left_out = sum_of_squares(rounded->values.data(), expected.values.data(), count);
   double excess = 0;       // sum of squares of what rounding does not explain
   double past_limit = -1;  // the greatest multiple of a limit
   std::int64_t worst_at = 0, limited_at = 0;
@@ -137,9 +138,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   if (!errors || c.limited) return c;
   c.error = errors->values[worst_at];
   const double norm = std::sqrt(c.norms.expected);
-  c.explained =
-      !c.correct && c.of_error <= 1 &&
-      ratio(std::sqrt(excess), norm) <= allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), norm);
+  c.explained = !c.correct && c.of_error <= 1 &&
+                ratio(std::sqrt(excess), norm) <= allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), norm);
   return c;
 }
 
@@ -154,6 +154,7 @@ std::string to_string(const Comparison& c) {
     past = fmt::format(", {} elements wrong", c.wrong);
   if (c.wrong && c.of_error > 1)
     past += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
+  if (!c.as_a_whole.empty()) past += "; " + c.as_a_whole;
   return fmt::format(
       "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
       c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, past);

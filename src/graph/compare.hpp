@@ -86,7 +86,8 @@ struct Comparison {
   double of_error =
       0;  // the greatest |found - expected| among those elements as a multiple of what rounding explains
   double error = 0;      // what it explains at `at`
-  bool limited = false;  // an element is past its limit
+  bool limited = false;  // an element is past its limit, or what the judge says of them together:
+  std::string as_a_whole{};
 };
 
 /// Throws Error if the shapes differ. `errors`: how far rounding alone may move each element; nullptr: nobody has found out.

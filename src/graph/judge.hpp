@@ -16,7 +16,7 @@
 // explains why fewer do: each element that is past the tolerance is held to the samples; where each is within it and only the
 // norm is not, to twice the samples' greatest norm.
 #pragma once
-#include "graph/compare.hpp"
+#include "graph/deviation.hpp"
 #include "graph/reference.hpp"
 
 namespace zellige::graph {
@@ -48,9 +48,8 @@ class Judge {
   int threads_;
   const KernelGraph* stated_;
   const Reference* rounded_;
-  Reference bounds_;            // once it is asked for, as what follows
-  std::vector<Array> sampled_;  // by tensor
-  std::vector<double> norms_;   // the greatest relative norm of a sample's difference
+  Reference bounds_;                // once it is asked for, as what follows
+  std::vector<Deviation> sampled_;  // by tensor: the greatest of the samples
 };
 
 }  // namespace zellige::graph

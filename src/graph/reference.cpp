@@ -14,6 +14,7 @@
 #include "graph/ops.hpp"
 #include "graph/parallel.hpp"
 #include "graph/rounding.hpp"
+#include "graph/view.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {
@@ -172,15 +173,12 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// What the rounding of x to a dtype may move it by: to what is computed behind it, and to the operator's own.
-void add_rounding(DType dtype, const Array& x, Array& error, Array& own) {
+/// Adds what the rounding to a dtype may move x by: of x, or of what a program rounds in its place, such as x times a factor of its
+/// row, whose place between two powers of two is another.
+void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
-  for (std::size_t i = 0; i < x.values.size(); ++i) {
-    if (!std::isfinite(x.values[i])) continue;
-    const double e = std::ldexp(std::max(std::fabs(x.values[i]), f.least_normal), -f.mantissa - 1);
-    error.values[i] += e;
-    if (!own.values.empty()) own.values[i] += e;
-  }
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    if (std::isfinite(x.values[i])) error.values[i] += most_rounded(f, x.values[i]);
 }
 
 bool representable(DType dtype, const Array& a) {
@@ -300,8 +298,9 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
         const DType stated = options.stated ? options.stated->tensors[t].dtype : g.tensors[t].dtype;
-        if (stated != g.tensors[t].dtype && !options.around)
-          add_rounding(stated, *out[o], r.errors[t], own[o]);
+        const bool left_out =
+            stated != g.tensors[t].dtype && !is_view(op.kind);  // a view rounds nothing anew
+        if (left_out && !options.around) add_rounding(stated, *out[o], r.errors[t]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());
         if (sample && cuts(op.kind, op.attributes))
@@ -310,6 +309,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
           noise.turn(y, r.errors[t].values.data(), count);
         else if (sample)
           noise.move(y, own[o].values.data(), count);
+        if (left_out && sample) noise.round(stated, y, count);
         if (options.spread) {
           const auto zero = [](const Array& a) {
             return std::ranges::all_of(a.values, [](double e) { return e == 0; });

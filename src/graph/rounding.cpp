@@ -290,6 +290,10 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
+double most_rounded(const Format& f, double x) {
+  return std::ldexp(std::max(std::fabs(x), f.least_normal), -f.mantissa - 1);
+}
+
 bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
 bool cuts(OpKind kind, const Attributes& a) { return kind == OpKind::cast && is_integer(a.dtype); }
 
@@ -317,6 +321,14 @@ std::optional<bool> Noise::first_side() {
   const std::uint64_t one = mix(element_ += mix_step) % 2;
   if (sample_ > 2) return std::nullopt;
   return (sample_ + one) % 2 == 1;
+}
+
+void Noise::round(DType dtype, double* x, std::int64_t count) {
+  const Format f = format(dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
+    if (std::isfinite(x[i])) x[i] += part * most_rounded(f, x[i]);
+  }
 }
 
 void Noise::turn(double* x, const double* error, std::int64_t count) {

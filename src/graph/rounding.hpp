@@ -12,6 +12,7 @@
 #pragma once
 #include <optional>
 
+#include "graph/dtype.hpp"
 #include "graph/evaluate.hpp"
 
 namespace zellige::graph {
@@ -43,6 +44,9 @@ void mean_error(const Operand& x, double count, bool root, double* error);
 /// The error behind the rounding to a storage type; `x` is not rounded yet.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
+/// The most that rounding to nearest moves numbers of the magnitude of x by: half a step from a power of two.
+double most_rounded(const Format&, double x);
+
 /// Is it a comparison, whose result jumps where its operands are equal? No small error of its own moves that.
 bool jumps(OpKind);
 /// Is it a cast to an integer, whose result jumps where its operand passes one?
@@ -57,6 +61,9 @@ class Noise {
   /// Moves x by half of `own` up to all of it: each element up or down, or now and then all one way, as a function's bias or
   /// an order of summing would.
   void move(double* x, const double* own, std::int64_t count);
+
+  /// Moves x as its rounding to a dtype might: by up to most_rounded(), each element by itself.
+  void round(DType, double* x, std::int64_t count);
 
   /// Of comparisons: every other result that may be either, given how far its operands may lie, is turned over. In the first two
   /// samples each is 0 in one and 1 in the other: of hundreds, chance alone leaves one as it is in all twelve.

@@ -102,7 +102,7 @@ struct Tiles {
     if (!(c.of_error <= of_error)) of_error = c.of_error;
     past += c.wrong;
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
-    (c.wrong > 0 ? of_elements : of_norms).add(index, status_of(c), c);
+    (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
@@ -191,7 +191,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
                                     : graph::Judge(c.graph, arrays, reference, how.threads,
                                                    alike ? nullptr : &stated, alike ? nullptr : &rounded)
                                           .compare(made, found, dtype);
-      if (one.wrong > 0 && status_of(one) == Status::wrong) wrong = true;
+      if ((one.wrong > 0 || one.limited) && status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
       const std::lock_guard lock(guard);
       tiles.add(i, one, reference.tensors[made]);

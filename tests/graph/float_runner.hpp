@@ -14,7 +14,9 @@
 
 namespace zellige::graph {
 
-enum class Order { forward, backward, pairs, lanes, shuffled };
+/// `fused` multiplies and adds in one rounding; `cut` adds groups of eight exactly and cuts off what float32 does not hold, as
+/// tensor cores do; `split` sums four parts in random orders, then the parts.
+enum class Order { forward, backward, pairs, lanes, shuffled, fused, cut, split };
 enum class Bug {
   none,
   missing_summand,
@@ -71,9 +73,26 @@ class FloatRunner {
 
   bool here(Bug bug) { return style_.bug == bug && operators == style_.at; }
 
-  float add(std::vector<float> t) {
+  /// Products of two float32 are exact as doubles.
+  float add(const std::vector<double>& exact) {
+    float sum = 0;
+    if (style_.order == Order::fused) {
+      for (double x : exact) sum = static_cast<float>(sum + x);
+      return sum;
+    }
+    if (style_.order == Order::cut) {
+      for (std::size_t i = 0; i < exact.size(); i += 8) {
+        double group = sum;
+        for (std::size_t j = i; j < std::min(i + 8, exact.size()); ++j) group += exact[j];
+        sum = static_cast<float>(group);
+        if (std::fabs(sum) > std::fabs(group)) sum = std::nextafter(sum, 0.0f);
+      }
+      return sum;
+    }
+    std::vector<float> t(exact.begin(), exact.end());
     if (style_.order == Order::backward) std::reverse(t.begin(), t.end());
-    if (style_.order == Order::shuffled) std::shuffle(t.begin(), t.end(), random_);
+    if (style_.order == Order::shuffled || style_.order == Order::split)
+      std::shuffle(t.begin(), t.end(), random_);
     if (style_.order == Order::pairs) {
       while (t.size() > 1) {
         std::vector<float> half;
@@ -83,19 +102,15 @@ class FloatRunner {
       }
       return t.empty() ? 0 : t[0];
     }
-    if (style_.order == Order::lanes) {
-      float lane[8] = {}, sum = 0;
-      for (std::size_t i = 0; i < t.size(); ++i) lane[i % 8] += t[i];
-      for (float x : lane) sum += x;
-      return sum;
-    }
-    float sum = 0;
-    for (float x : t) sum += x;
+    const std::size_t parts = style_.order == Order::lanes ? 8 : style_.order == Order::split ? 4 : 1;
+    float part[8] = {};
+    for (std::size_t i = 0; i < t.size(); ++i) part[i % parts] += t[i];
+    for (std::size_t i = 0; i < parts; ++i) sum += part[i];
     return sum;
   }
 
   /// One sum, the bug included; `index` is the element's, `next` the terms with the operand's next row.
-  float sum(std::vector<float> t, std::size_t index, const std::vector<float>& next = {}) {
+  float sum(std::vector<double> t, std::size_t index, const std::vector<double>& next = {}) {
     const std::size_t n = t.size(), quarter = n / 4;
     if (n < 4) return add(t);
     if (here(Bug::missing_summand)) hit = true, t.erase(t.begin() + static_cast<std::ptrdiff_t>(n / 3));
@@ -132,6 +147,8 @@ class FloatRunner {
         return std::min(std::max(x, static_cast<float>(a.lo)), static_cast<float>(a.hi));
       case OpKind::log:
         return std::log(x);
+      case OpKind::cast:
+        return static_cast<float>(round_to(a.dtype, static_cast<double>(x)));
       default:
         return NAN;
     }
@@ -162,20 +179,27 @@ class FloatRunner {
       return v[static_cast<std::size_t>((s[0] == 1 ? 0 : i) * s[1] + (s[1] == 1 ? 0 : j))];
     };
     for (std::int64_t i = 0; i < rows; ++i) {
-      float rms = 0;
+      float rms = 0, most = -INFINITY, whole = 0;
+      if (kind == OpKind::softmax) {
+        std::vector<double> t;
+        for (std::int64_t j = 0; j < columns; ++j) most = std::max(most, at(x, out, i, j));
+        for (std::int64_t j = 0; j < columns; ++j)
+          t.push_back(unary(OpKind::exp, a, at(x, out, i, j) - most));
+        whole = sum(t, static_cast<std::size_t>(i));
+      }
       if (kind == OpKind::rms_norm) {
-        std::vector<float> t;
-        for (std::int64_t j = 0; j < columns; ++j) t.push_back(at(x, out, i, j) * at(x, out, i, j));
+        std::vector<double> t;
+        for (std::int64_t j = 0; j < columns; ++j) t.push_back(double{at(x, out, i, j)} * at(x, out, i, j));
         rms = std::sqrt(sum(t, static_cast<std::size_t>(i)) * (1.0f / static_cast<float>(columns)));
       }
       for (std::int64_t j = 0; j < columns; ++j) {
         float& to = y[static_cast<std::size_t>(i * columns + j)];
         const auto index = static_cast<std::size_t>(i * columns + j);
-        std::vector<float> terms, next;
+        std::vector<double> terms, next;
         if (kind == OpKind::matmul) {
           for (std::int64_t k = 0; k < inner; ++k) {
-            terms.push_back(x[i * inner + k] * (*in[1])[k * columns + j]);
-            next.push_back(x[i * inner + k] * (*in[1])[(k + 1) % inner * columns + j]);
+            terms.push_back(double{x[i * inner + k]} * (*in[1])[k * columns + j]);
+            next.push_back(double{x[i * inner + k]} * (*in[1])[(k + 1) % inner * columns + j]);
           }
           to = sum(terms, index, next);
         } else if (kind == OpKind::reduction) {
@@ -185,6 +209,8 @@ class FloatRunner {
           to = sum(terms, index);
         } else if (kind == OpKind::rms_norm) {
           to = at(x, out, i, j) / rms;
+        } else if (kind == OpKind::softmax) {
+          to = binary(OpKind::div, unary(OpKind::exp, a, at(x, out, i, j) - most), whole);
         } else if (in.size() == 2) {
           to = binary(kind, at(x, shapes[0], i, j), at(*in[1], shapes[1], i, j));
         } else {

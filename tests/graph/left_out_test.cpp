@@ -78,7 +78,7 @@ TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
   EXPECT_TRUE(j.fused.compare(j.y, j.moved(0.9)).correct);
   const Comparison other = j.fused.compare(j.y, j.moved(1.5));
   EXPECT_FALSE(other.correct);
-  EXPECT_TRUE(other.explained) << "another rounding in its place might do that";
+  EXPECT_TRUE(other.explained) << "another rounding in its place might do that: " << to_string(other);
   const Comparison far = j.fused.compare(j.y, j.moved(8));
   EXPECT_FALSE(far.correct || far.explained) << "four times what a rounding takes away";
   Array one = j.without.tensors[j.y];
