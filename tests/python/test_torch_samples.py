@@ -1,0 +1,106 @@
+"""Samples of torch's own operator tests through the backend: right by float64, with no error that eager lacks.
+
+60 fixed ones by default. On demand: ZELLIGE_SAMPLES=0.1 runs a tenth of all (1: all of them), ZELLIGE_SAMPLES_SEED draws others, and
+ZELLIGE_SAMPLES_DEVICE=cuda runs them on a GPU.
+"""
+
+import os
+
+import pytest
+import zellige  # noqa: F401
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import op_samples  # noqa: E402
+
+SHARE = os.environ.get("ZELLIGE_SAMPLES")
+SEED = int(os.environ.get("ZELLIGE_SAMPLES_SEED", "20261125"))
+DEVICE = os.environ.get("ZELLIGE_SAMPLES_DEVICE", "cpu")
+CASES = list(op_samples.share(float(SHARE), SEED, device=DEVICE) if SHARE else op_samples.few(60, SEED, DEVICE))
+# What torch has without programs of ours is torch's, in a draw that nobody has looked at.
+ACCEPTED = {"right", "refused by eager"} | ({"torch's error", "torch's wrong"} if SHARE else set())
+programs = []
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_sample_is_right(case):
+    outcome = op_samples.run(case)
+    programs.append(outcome.parts)
+    assert outcome.kind in ACCEPTED and not outcome.faults, f"{case}: {outcome.kind}: {outcome.says} {outcome.faults}"
+
+
+def test_samples_have_programs():
+    """Samples that are left to torch whole say nothing of programs."""
+    if len(programs) == len(CASES):  # all of them ran
+        assert sum(n > 0 for n in programs) >= len(CASES) / (10 if SHARE else 3)
+
+
+def test_uncompared_operators_are_torchs():
+    assert op_samples.UNCOMPARED.keys() <= op_samples.operators().keys()
+
+
+def test_random_operators_draw_numbers():
+    """Each of them makes other numbers of another seed, in a sample at least; it would be compared otherwise."""
+    operators = op_samples.operators()
+    for name, why in op_samples.UNCOMPARED.items():
+        if why is op_samples.RANDOM and torch.float32 in operators[name].dtypes:
+            assert any(op_samples.draws(op_samples.Case(name, "float32", i)) for i in range(op_samples.samples(name, "float32"))), name
+
+
+# ---- What the judge takes for wrong ----
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32]
+
+
+def results(dtype):
+    wide = torch.randn(64, 160, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    return wide.to(dtype), wide
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rounding_is_right_and_eager_is_no_judge(dtype):
+    eager, wide = results(dtype)
+    assert op_samples.differs(eager, eager, wide) is None
+    assert op_samples.differs(eager, eager * 1.5, wide) is None  # finer than eager
+    assert op_samples.differs(eager * 1.5, eager, wide) is not None
+
+
+def sign(x):
+    x[3, 5] = -x[3, 5]
+
+
+def flipped(x):
+    x[::8] *= -1
+
+
+def shifted(x):
+    x[1:] = x[:-1].clone()
+
+
+def steps(x):
+    x *= 1 + 8 * torch.finfo(x.dtype).eps
+
+
+def nan(x):
+    x[0, 0] = torch.nan
+
+
+def infinite(x):
+    x[0, 0] = torch.inf
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("plant", [sign, flipped, shifted, steps, nan, infinite])
+def test_what_is_planted_is_wrong(plant, dtype):
+    eager, wide = results(dtype)
+    eager[3, 5] = wide[3, 5] = 2
+    found = eager.clone()
+    plant(found)
+    assert op_samples.differs(found, eager, wide) is not None
+
+
+def test_other_dtypes_shapes_and_integers_are_wrong():
+    x = torch.arange(6.0)
+    assert op_samples.differs(x.half(), x, x.double()) == "expected torch.float32 (6,), found torch.float16 (6,)"
+    assert op_samples.differs(x.view(2, 3), x, None) == "expected torch.float32 (6,), found torch.float32 (2, 3)"
+    assert op_samples.differs(x.long() + (x == 2), x.long(), x.long()) == "1 of 6 differ"
+    assert op_samples.differs(x.long(), x.long(), x.long()) is None
