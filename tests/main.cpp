@@ -1,0 +1,18 @@
+// The main function of every GoogleTest program: temporary files lie in a folder of the program's own, so that two runs
+// at a time do not meet, and a filter that leaves no test fails.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "run/folder.hpp"
+
+int main(int count, char** arguments) {
+  testing::InitGoogleTest(&count, arguments);
+  const Folder own;
+  for (const char* variable : {"TMPDIR", "TEST_TMPDIR"}) setenv(variable, own.path.c_str(), 1);
+  const int failed = RUN_ALL_TESTS();
+  if (testing::UnitTest::GetInstance()->test_to_run_count() > 0 || testing::GTEST_FLAG(list_tests))
+    return failed;
+  std::fputs("no test: the filter matches none\n", stderr);
+  return 1;
+}
