@@ -27,10 +27,14 @@ def main():
             distance = np.linalg.norm(x - y) / norm if norm > 0 else np.linalg.norm(x)
             worst[graph] = max(worst[graph], distance if distance == distance else np.inf)
             count[graph] += 1
+    for folder, _, files in os.walk(o.b):  # and the other way: what B has and A lacks
+        place = os.path.relpath(folder, o.b)
+        missing += sum(name.endswith(".npy") and ".reference." not in name and not name.startswith("input_") and
+                       not os.path.exists(os.path.join(o.a, place, name)) for name in files)
     for graph in sorted(worst):
         print(f"{graph:24s} {count[graph]:5d} arrays, largest distance {worst[graph]:.2e}")
     if missing:
-        print(f"{missing} arrays of {o.a} are not in {o.b}")
+        print(f"{missing} arrays of {o.a} and {o.b} are in one of them only")
     sys.exit(1 if missing or not worst or max(worst.values()) > o.norm else 0)
 
 
