@@ -60,7 +60,8 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
 
 TEST_P(Chosen, AreRightOnTheEmulator) {
   const std::vector<graph::KernelGraph> graphs = saved(GetParam());
-  if (graphs.empty()) GTEST_SKIP();
+  if (graphs.empty())
+    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   run::Options options;
   options.target = "sm_90a";
   options.wishes.tiles = Tiles::chosen;

@@ -52,7 +52,9 @@ TEST_P(Mugraphs, AreTold) {
 TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
   const test::Program program = test::programs()[static_cast<std::size_t>(GetParam())];
   const std::string path = graph::test::mugraph_file(program.file + ".json");
-  if (path.empty() || !program.equal) GTEST_SKIP();
+  if (path.empty())
+    GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (!program.equal) GTEST_SKIP() << "its candidates are not what they were searched for";
   EqualOptions options;
   options.given_sizes = false;
   int different = 0, same = 0, left = 40;
