@@ -1,21 +1,86 @@
 #!/usr/bin/env bash
 # Builds and runs the whole test suite, without a GPU. test.sh [ctest arguments]
+# With arguments only the tests that they choose run, and the parts beside CTest are left out. In CI (CI=true) warnings are
+# errors, and the headers that most sources include are precompiled, since no cache of compiled sources is there.
 set -euo pipefail
 cd "$(dirname "$0")"
-./setup.sh test
-# What the Python package's tests need, in an environment of their own; without a registry they skip.
-[ -x build/python-venv/bin/pytest ] || { python3 -m venv build/python-venv && build/python-venv/bin/pip install -q numpy ml_dtypes pytest wheel; } ||
-  echo "test.sh: no environment for the Python tests; they run where python3 itself has numpy and pytest"
-# NVRTC and nvdisasm, for the tests that read machine code; without them those skip, or read it by its encoding alone.
-cuda=$(pwd)/build/cuda-tools
-[ -d "$cuda" ] || build/python-venv/bin/pip install -q --no-deps --target "$cuda" nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-nvdisasm==13.2.86 ||
-  echo "test.sh: no NVRTC and nvdisasm from the registry; what reads machine code takes those of the machine, if there are any"
-for file in "$cuda"/nvidia/*/lib/libnvrtc.so.1?; do [ -e "$file" ] && export ZELLIGE_NVRTC=${ZELLIGE_NVRTC:-$file}; done
-for file in "$cuda"/nvidia/*/bin/nvdisasm; do [ -e "$file" ] && export ZELLIGE_NVDISASM=${ZELLIGE_NVDISASM:-$file}; done
-cmake --preset release -DZELLIGE_TESTS=ON
-cmake --build build
-# The parsers' fuzz targets, briefly; they need clang, which brings libFuzzer.
-cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++ -DZELLIGE_TESTS=ON -DZELLIGE_FUZZ=ON >/dev/null
-cmake --build build-fuzz --target fuzz_own_json fuzz_mirage
-ctest --test-dir build-fuzz -R '^fuzz_' --output-on-failure -j "$(nproc)"
-ctest --test-dir build --output-on-failure --timeout 900 -j "$(nproc)" "$@"
+
+# part NAME COMMAND...: runs the command; the minutes of all parts are printed at the end.
+minutes=()
+part() {
+  local name=$1 before=$SECONDS status=0
+  shift
+  echo "test.sh: $name"
+  "$@" || status=$?
+  minutes+=("$(awk -v s=$((SECONDS - before)) -v n="$name" 'BEGIN { printf "%6.1f min  %s", s / 60, n }')")
+  [ $status = 0 ] || minutes[-1]+=" (failed)"
+  return $status
+}
+print_minutes() {
+  local status=$?
+  [ ${#minutes[@]} -eq 0 ] || printf '%s\n' "test.sh: the parts" "${minutes[@]}" \
+    "$(awk -v s=$SECONDS 'BEGIN { printf "%6.1f min  together", s / 60 }')"
+  return $status
+}
+trap print_minutes EXIT
+# also NAME COMMAND...: a part whose failure does not keep the others from running.
+failed=()
+also() { part "$@" || failed+=("$1"); }
+
+# install LIST FOLDER COMMAND...: what LIST names, unless it is there.
+install() {
+  cmp -s "$1" "$2/installed.txt" && return
+  rm -rf "$2"
+  "${@:3}" && cp "$1" "$2/installed.txt"
+}
+environment() { python3 -m venv "$2" && "$2/bin/pip" install -q -r "$1"; }
+packages() {
+  local lists=tests/suite here
+  here=$(pwd)/build
+  mkdir -p build
+  install $lists/requirements.txt "$here/python-venv" environment $lists/requirements.txt "$here/python-venv" ||
+    echo "test.sh: no environment for the Python tests from the registry: what needs it is skipped, and counted" >&2
+  install $lists/tools.txt "$here/tools" \
+    "$here/python-venv/bin/pip" install -q --disable-pip-version-check --no-deps --target "$here/tools" -r $lists/tools.txt ||
+    echo "test.sh: no tools from the registry: what needs them is skipped, and counted" >&2
+}
+build() {
+  cmake --preset release -DZELLIGE_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${CI:+-DZELLIGE_WERROR=ON -DZELLIGE_PRECOMPILE=ON} &&
+    cmake --build build
+}
+# The parsers' fuzz targets, briefly, and the tests without an emulator, under AddressSanitizer and UndefinedBehaviorSanitizer.
+build_sanitized() {
+  cmake --preset sanitized ${CI:+-DZELLIGE_PRECOMPILE=ON} && cmake --build --preset sanitized
+}
+reports=$(pwd)/build/reports
+run_tests() {  # BUILD arguments...
+  GTEST_OUTPUT=xml:$reports/$(basename "$1")/ PYTEST_ADDOPTS="--junitxml=$reports/python.xml" \
+    ctest --test-dir "$1" --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)" \
+    --output-junit "$reports/$(basename "$1")/ctest.xml" "${@:2}"
+}
+
+rm -rf "$reports"
+part "packages of the system" ./setup.sh test
+packages & # while the compiler works
+installing=$!
+part "build" build
+part "packages of the registry (beside the build)" wait $installing
+# NVRTC, nvdisasm and CuTe's tutorials; without them what reads machine code takes those of the machine, if there are any.
+for file in build/python-venv/lib/python3*/site-packages/nvidia/cu13/lib/libnvrtc.so.1?; do
+  [ -e "$file" ] && export ZELLIGE_NVRTC=${ZELLIGE_NVRTC:-$(pwd)/$file}
+done
+for file in build/tools/nvidia/*/bin/nvdisasm; do [ -e "$file" ] && export ZELLIGE_NVDISASM=${ZELLIGE_NVDISASM:-$(pwd)/$file}; done
+tutorials=$(pwd)/build/tools/cutlass_library/source/examples/cute/tutorial
+[ -d "$tutorials" ] && export ZELLIGE_CUTE_TUTORIALS=${ZELLIGE_CUTE_TUTORIALS:-$tutorials}
+
+also "tests" run_tests build "$@"
+if [ $# -eq 0 ]; then
+  if part "sanitized build" build_sanitized; then
+    also "sanitized tests" run_tests build-sanitized -L sanitized
+  else
+    failed+=("sanitized build")
+  fi
+  also "clang-tidy on what the commit changes" python3 tests/suite/tidy.py
+fi
+also "skips" python3 tests/suite/skips.py "$reports"
+[ ${#failed[@]} -eq 0 ] || { printf 'test.sh: failed: %s\n' "${failed[@]}" >&2; exit 1; }
