@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "fuse/fuse.hpp"
 #include "graph/json.hpp"
 #include "graph/load.hpp"

@@ -100,11 +100,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Tutorial{"hopper/wgmma_sm90.cu", "emulated_tensor_cores.cpp", "",
                              "race on shared tensor shared memory: thread 0 .* multiplies by wgmma "
                              ".* wrote them .* and no __syncwarp or barrier lies between"},
-                    Tutorial{"hopper/wgmma_tma_sm90.cu", "emulated_tensor_cores.cpp", "-DBY_TMA",
-                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
-                             "on it .* initialised it .* and no fence_mbarrier_init followed"
-                             "|too early an end of block .* it ends while the tma_load .* issued .* may still "
-                             "write its shared memory; a wait at its mbarrier comes first"},
+                    Tutorial{
+                        "hopper/wgmma_tma_sm90.cu", "emulated_tensor_cores.cpp", "-DBY_TMA",
+                        "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                        "on it .* initialised it .* and no fence_mbarrier_init followed"
+                        "|too early an end of block .* it ends while the tma_load .* issued .* may still "
+                        "write its shared memory; a wait at its mbarrier comes first"},
                     Tutorial{"tiled_copy.cu", "emulated_copy.cpp", ""},
                     Tutorial{"tiled_copy_if.cu", "emulated_copy.cpp", "-DPREDICATED"}),
     [](auto const& info) { return std::filesystem::path(info.param.file).stem().string(); });
