@@ -55,7 +55,10 @@ void Block::begin(std::uint64_t linear_index) {
   random_ = config.schedule ? config.schedule * 0x9E3779B97F4A7C15ull + linear : 0;
   ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
   current_warp_ = 0;
-  for (Barrier& b : barrier_) b.arrived = b.warps = 0;
+  for (Barrier& b : barrier_) {
+    b.arrived = b.warps = b.rounds = b.strays = 0;
+    std::fill(std::begin(b.came_before), std::end(b.came_before), 0u);
+  }
   for (GroupMeeting& g : group_) g.arrived = 0;
   std::fill(std::begin(wgmma_agent_), std::end(wgmma_agent_), 0u);
   arrive_at_registers();
@@ -123,6 +126,7 @@ Fiber* Block::next_at_random() {
 void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
   check_parts();
+  check_barriers();
 }
 
 void Block::start(Transfer t) {
@@ -148,6 +152,7 @@ void Block::finish(Fiber& f) {
     check_together(f, *w.left_first);
   --live_;
   --cluster.live;
+  cluster.left(f);
   if (w.synced_lanes && (w.synced_lanes | w.returned | ~w.sync_mask) == ~0u) {
     const std::uint32_t waiting = w.synced_lanes;
     complete_sync_warp(w);

@@ -65,8 +65,11 @@ struct Barrier {
   unsigned arrived = 0, expected = 0;
   std::uint32_t warps = 0;  // with a thread waiting
   std::uint32_t waiting[32] = {};
-  std::uint32_t come[32] = {};  // waiting or not
-  Clock heard{};                // from threads that arrived without waiting
+  std::uint32_t come[32] = {};         // waiting or not
+  std::uint32_t came_before[32] = {};  // in the last round, by warp: when, in its time; 0: not
+  std::uint32_t epoch[32] = {};        // the same of this round
+  unsigned rounds = 0, strays = 0;     // rounds that have ended; warps in this one that could not know of it
+  Clock heard{};                       // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };
@@ -240,6 +243,8 @@ class Block {
   void complete(Barrier&);
   void leave(Fiber&);  // checks what the last thread to return leaves behind
   void check_parts();
+  bool may_arrive(const MBarrier&, const Actor&) const;
+  void check_barriers();  // what is left of rounds and phases that have not ended
   std::string waiting_for(const Fiber&, RawFinding&) const;
   std::string against(const Clash&, unsigned thread) const;
 

@@ -57,6 +57,25 @@ void Block::check_parts() {
   }
 }
 
+// Arrivals in a phase, or in a round, that never ends: their number is not the one that was waited for.
+void Block::check_barriers() {
+  if (cluster.live) return;  // it has been given up
+  const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
+    if (findings.fresh(kind, tensor, site.address))
+      findings.add({kind, tensor ? tensor : "", std::move(text), {{site.address}}, linear});
+  };
+  for (const auto& [at, b] : mbarriers)
+    if (b.valid && b.pending != b.count)
+      add(Finding::Kind::instruction, b.tensor, b.last,
+          fmt::format("in {}: mbarrier {} is left in phase {} with {} of {} arrivals, the last at \1",
+                      spell_block(linear), b.name, b.phase, b.count - b.pending, b.count));
+  for (unsigned id = 0; id < 16; ++id)
+    if (const Barrier& b = barrier_[id]; b.arrived)
+      add(Finding::Kind::barrier_divergence, nullptr, b.first,
+          fmt::format("in {}: barrier {} is left in round {} with {} of {} threads, the first at \1",
+                      spell_block(linear), id, b.rounds, b.arrived, b.expected));
+}
+
 void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {
   const Finding::Kind kind = Finding::Kind::uninitialised_read;
   if (!findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;

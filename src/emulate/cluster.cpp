@@ -1,5 +1,6 @@
 #include "emulate/cluster.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "emulate/crash.hpp"
@@ -109,6 +110,10 @@ bool Cluster::land_one() {
   const auto found = block.mbarriers.find(op.barrier);
   if (found == block.mbarriers.end() || !found->second.valid) return true;
   if (landing.after_wait) found->second.heard.time[previous] = 1;
+  for (const auto& [agent, time] : landing.ends) {
+    std::uint32_t& heard = found->second.heard.time[agent];
+    heard = std::max(heard, time);
+  }
   op.agent = found->second.agent;
   op.epoch = found->second.ended;
   block.mbarrier_complete(found->second, landing.bytes);
@@ -178,6 +183,21 @@ void Cluster::complete() {
       if (f.state == Fiber::State::at_cluster) b->make_ready(*f.its_warp, 1u << f.lane);
     }
   }
+}
+
+void Cluster::left(const Fiber& f) {
+  if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
+}
+
+// A copy completes after it was issued, so its issuer's waits for stages to be empty came before, too. The ends of phases alone
+// are told: what the copy's issuer knows of memory stays its own.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+  for (const auto& b : blocks_)
+    for (const auto& [at, barrier] : b->mbarriers)
+      if (!barrier.counts_bytes && known.time[barrier.agent])
+        ends.emplace_back(barrier.agent, known.time[barrier.agent]);
+  return ends;
 }
 
 // A thread that has returned no longer counts.

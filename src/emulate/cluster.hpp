@@ -21,6 +21,8 @@ struct Landing {
   std::shared_ptr<const std::vector<unsigned char>> data;
   std::shared_ptr<const std::vector<std::uint32_t>> to;  // byte offset of each chunk
   bool after_wait = false;                               // issued after griddep_wait
+  // Phases of mbarriers whose end the issuing thread knew of, of those that count arrivals alone: agent, time.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
 class Cluster final : public Peers {
@@ -38,11 +40,14 @@ class Cluster final : public Peers {
   const LaunchState& launch() const { return *launch_; }
   int first_warp(std::uint32_t block) const override;
   std::uint32_t new_agent();
+  /// What a copy that a thread issues now tells of mbarriers to whoever finds it complete.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   std::uint32_t add(const AsyncOp& op) {
     ops.push_back(op);
     return std::uint32_t(ops.size() - 1);
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
+  void left(const Fiber&);                           // it no longer counts, not even where it has arrived
   void joined(Block&);                               // a block's last thread has returned
   Fiber* fiber_at(std::uintptr_t stack);             // whose stack that is; null: nobody's
   void report_all(Finding::Kind, std::string head);  // where every thread is

@@ -1,4 +1,5 @@
 // mbarriers: arrivals, bytes, phases, and what their ends tell to whom.
+#include <algorithm>
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -28,7 +29,9 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
   b.bytes = 0;
-  b.phase = 0;
+  b.phase = b.strays = 0;
+  b.counts_bytes = false;
+  b.came.clear(), b.came_before.clear();
   b.valid = true, b.fenced = false;
   const Actor a = actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
@@ -91,6 +94,20 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
+// A thread that arrives in a phase knows that the one before has ended: it has heard of its end, or of all its arrivals. Else
+// its arrival might as well have come in the phase before, as one too many. Where blocks of a cluster share a ring, a warp arrives at
+// all of them by one instruction: the end of the phase at any of them tells of all.
+bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
+  if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
+  for (unsigned r = 0; r < cluster.size(); ++r) {
+    const std::map<std::uint32_t, MBarrier>& others = cluster.block(r).mbarriers;
+    const auto same = others.find(b.at);
+    if (same != others.end() && same->second.count == b.count && a.clock->time[same->second.agent] >= b.ended)
+      return true;
+  }
+  return std::ranges::all_of(b.came_before, [&](const Arrived& x) { return a.after(x.epoch, x.thread); });
+}
+
 void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
   Block& own = *f.home;
   ++counters[Counter::mbarrier_arrive];
@@ -101,6 +118,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
                            own.spell(f.index), own.spell_block(own.linear), b.name, b.bytes + bytes, most));
   }
   b.bytes += bytes;
+  b.counts_bytes |= bytes != 0;
   if (!count) {
     if (b.pending == 0) mbarrier_complete(b, 0);
     return;
@@ -113,6 +131,18 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
                            b.count - b.pending + count, b.phase));
     count = b.pending;
   }
+  const Actor a = own.actor(f, site.address);
+  if (!may_arrive(b, a)) {
+    b.strays += count;
+    own.report(
+        f, Kind::instruction, b.tensor, site,
+        fmt::format("at \1, {} of {}: mbarrier {} gets more arrivals than the {} that it was "
+                    "initialised for: {} in phase {}, since nothing tells this thread that it has ended",
+                    own.spell(f.index), own.spell_block(own.linear), b.name, b.count, b.count + b.strays,
+                    b.phase - 1));
+  }
+  b.came.push_back({a.epoch, a.thread});
+  b.last = site;
   Warp& w = *f.its_warp;
   own.release(w);
   b.heard.join(own.known(f), cluster.agents());
@@ -123,6 +153,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
 // So many bytes have come; ends the phase if that was all.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
+  b.counts_bytes |= bytes != 0;
   if (b.pending || b.bytes) return;
   cluster.polled = 0;
   const std::uint32_t ended = b.phase++;
@@ -130,6 +161,9 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.released.join(b.heard, cluster.agents());
   b.heard.clear(cluster.agents());
   b.pending = b.count;
+  b.came_before.swap(b.came);
+  b.came.clear();
+  b.strays = 0;
   std::vector<Fiber*> later;
   for (Fiber* f : b.waiting) {
     if (f->parity != (ended & 1)) {

@@ -9,6 +9,12 @@
 
 namespace zellige::emulate {
 
+/// A thread's arrival at an mbarrier, in its warp's time.
+struct Arrived {
+  std::uint32_t epoch = 0;
+  std::uint16_t thread = 0;  // of the cluster
+};
+
 struct MBarrier {
   std::uint32_t at = 0;  // byte offset in its block's shared memory
   std::string name;      // "full[1]"
@@ -20,6 +26,11 @@ struct MBarrier {
   bool valid = false, fenced = false;    // fenced: since the init, by the thread that made it
   std::uint16_t made_by = 0;             // thread of the cluster
   std::uint32_t made_at_time = 0, made_site = 0;
+  bool counts_bytes = false;               // in some phase
+  std::vector<Arrived> came, came_before;  // in this phase, in the last one
+  std::uint32_t strays =
+      0;             // arrivals in this phase by threads that could not know that the last one had ended
+  Site last{};       // where the last thread arrived
   Clock heard{};     // from this phase's arrivals
   Clock released{};  // what the end of the last phase tells
   std::vector<Fiber*> waiting;

@@ -116,7 +116,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
       }
     }
     own.counters[Counter::tma_load_bytes] += bytes;
-    cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0});
+    cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0,
+                   cluster.ends_known(own.known(f))});
   }
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }

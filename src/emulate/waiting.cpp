@@ -92,6 +92,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.warps = 0;
     std::fill(std::begin(b.come), std::end(b.come), 0u);
     b.heard.clear(max_agents);
+    std::fill(std::begin(b.epoch), std::end(b.epoch), 0u);
     b.expected = expected;
     b.first = site;
     b.first_thread = f.index;
@@ -112,7 +113,22 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
            fmt::format(
                "in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
                spell_block(linear), spell(f.index), id, expected));
+  if (!b.come[w] && expected != threads_) {
+    // A warp that comes to a round knows that the one before has ended, or it might have been one too many in that.
+    const Actor a = actor(f, site.address);
+    for (unsigned other = 0; other < warps_; ++other) {
+      if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
+      report(
+          f, Finding::Kind::barrier_divergence, nullptr, site,
+          fmt::format("in {}: {} comes to barrier {} at \1, to which more threads come than the {} that it "
+                      "is for: {} in round {}, since nothing tells this warp that it has ended",
+                      spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays,
+                      b.rounds - 1));
+      break;
+    }
+  }
   b.come[w] |= 1u << f.lane;
+  b.epoch[w] = f.its_warp->clock.time[f.its_warp->index];
   ++b.arrived;
   return b;
 }
@@ -158,7 +174,9 @@ void Block::complete(Barrier& b) {
     w.least = std::min(least, now);
     make_ready(w, b.waiting[w.local]);
   }
-  b.arrived = 0;
+  b.arrived = b.strays = 0;
+  ++b.rounds;
+  std::copy(std::begin(b.epoch), std::end(b.epoch), b.came_before);
   ++counters[Counter::barrier];
 }
 
