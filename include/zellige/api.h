@@ -142,7 +142,10 @@ typedef enum zellige_text {
   ZELLIGE_TARGET = 6,
   /* What was done when it was compiled for the GPU and changes no result, a line each: compiled again without cache hints. "" before
    * its first launch. Since version 3. */
-  ZELLIGE_NOTES = 7
+  ZELLIGE_NOTES = 7,
+  /* What the proof said of plans that it rejected while others were searched for, a line each: Zellige's own faults, which the program
+   * does not share. "" where there were none. Since version 4. */
+  ZELLIGE_REJECTED = 8
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
                                                    char** text);

@@ -190,7 +190,7 @@ class Graph:
         return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
 
 
-TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7}
+TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8}
 ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 

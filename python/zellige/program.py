@@ -57,6 +57,7 @@ class Program:
     source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/manifest.md's, as a dict.
     plan: what each pass decided, in words.  price: microseconds that it is expected to take.
     notes: what was done when it was compiled for a GPU and changes no result (compiled again without cache hints); empty before.
+    rejected: what the proof said of plans that it rejected while the planner searched: faults of Zellige's that the program does not share.
     graph: what the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory beside the tensors.
     """
 
@@ -112,6 +113,10 @@ class Program:
     @property
     def notes(self) -> list:
         return self._native.text("notes").splitlines()
+
+    @property
+    def rejected(self) -> list:
+        return self._native.text("rejected").splitlines()
 
     @property
     def price(self) -> float:

@@ -38,6 +38,7 @@ class Report:
     taken: int = 0
     parts: list = field(default_factory=list)  # the programs
     left: dict = field(default_factory=dict)  # by operator: why it was left
+    rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
     faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
 
     def leave(self, name, why: Error) -> None:
@@ -51,6 +52,7 @@ class Report:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
         lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
+        lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
         return "\n".join(lines)
 
@@ -238,6 +240,7 @@ def _compiled(graph_module, constants, report):
         except Error as why:
             report.leave(node.target, why)
             continue
+        report.rejected += [f"{node.target}: {sentence}" for sentence in part.program.rejected]
         for copy in changes.values():
             fused.graph.erase_node(copy)
         report.taken += len(changes)

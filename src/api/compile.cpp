@@ -38,14 +38,21 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
-  graph = fuse::as_wished(graph, target, !o.as_given, asked).graph;
+  fuse::Optimized fused = fuse::as_wished(graph, target, !o.as_given, asked);
+  graph = std::move(fused.graph);
+  plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {
     const KeptContext kept;
     const run::Options measured{
         .on = run::Engine::gpu, .target = std::string(target.name), .wishes = asked, .tune = o.tune};
-    asked.tiling = run::tuned(graph, measured, cache).tiling, asked.tiles = plan::Tiles::stated;
+    run::Tuned found = run::tuned(graph, measured, cache);
+    asked.tiling = std::move(found.tiling), asked.tiles = plan::Tiles::stated;
+    plan::add(rejected, found.rejected);
   }
-  return emit::transpile(graph, target, asked);
+  emit::Program program = emit::transpile(graph, target, asked);
+  plan::add(rejected, program.plan.rejected);
+  program.plan.rejected = std::move(rejected);
+  return program;
 }
 
 }  // namespace zellige::api

@@ -5,8 +5,8 @@
 #include <string>
 #include <system_error>
 
-#include "graph/error.hpp"
 #include "graph/shown.hpp"
+#include "plan/rejections.hpp"
 #include "view/expression.hpp"
 
 namespace zellige::api {
@@ -37,6 +37,8 @@ zellige_status caught() noexcept {
   constexpr const char* no_memory = "this takes more memory than the machine has left";
   try {
     throw;
+  } catch (const Rejected& e) {
+    return kept(ZELLIGE_FAILED, plan::told(e));
   } catch (const Fault& e) {
     return kept(ZELLIGE_FAILED, e.what());
   } catch (const view::ExpressionError& e) {

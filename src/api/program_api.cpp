@@ -1,4 +1,6 @@
 // zellige_program_*: programs made, asked, called and launched.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -66,7 +68,8 @@ Options options(const zellige_options& o, std::size_t inputs) {
 
 std::string text_of(const Program& program, zellige_text which) {
   const emit::Program& p = program.emitted();
-  if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES)
+  if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&
+      which != ZELLIGE_REJECTED)
     fail("program {}: was loaded by its manifest, which has neither text nor plan", p.manifest.name);
   switch (which) {
     case ZELLIGE_SOURCE:
@@ -85,8 +88,10 @@ std::string text_of(const Program& program, zellige_text which) {
       return p.manifest.target;
     case ZELLIGE_NOTES:
       return program.notes();
+    case ZELLIGE_REJECTED:
+      return fmt::format("{}", fmt::join(p.plan.rejected, "\n"));
   }
-  fail("zellige_program_text: expected 0 to 7, found {}", static_cast<int>(which));
+  fail("zellige_program_text: expected 0 to 8, found {}", static_cast<int>(which));
 }
 
 zellige_tensor_info info(const Program& p, bool input, int index) {

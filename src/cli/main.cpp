@@ -13,7 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "graph/error.hpp"
+#include "plan/rejections.hpp"
 
 int main(int argc, char** argv) {
   using namespace zellige::cli;
@@ -43,6 +43,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     say(stderr, "zellige: {}\n", mistake(app, e));
+  } catch (const zellige::Rejected& e) {
+    say(stderr, "zellige: {}\n", zellige::plan::told(e));
+    return wrong;
   } catch (const zellige::Fault& e) {
     say(stderr, "zellige: {}\n", e.what());
     return wrong;

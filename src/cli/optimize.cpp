@@ -8,6 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/tell.hpp"
 #include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
@@ -47,6 +48,7 @@ int optimize(const Arguments& a) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();
   }
+  tell(chosen.graph.name, o.rejected);
   if (a.output != "-") print(chosen.graph.name, chosen.graph.ops.size(), o);
   return success;
 }

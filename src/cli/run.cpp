@@ -20,6 +20,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"
+#include "cli/tell.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
 #include "run/dump.hpp"
@@ -205,6 +206,7 @@ int run(const Arguments& a) {
     refused_count += r.status == run::Status::refused;
     report.add(i, run::to_json(r));
     progress.clear();
+    if (r.status != run::Status::failed) tell(r.graph, r.rejected);
     say(stdout, "{}\n", run::summary(r));
     std::fflush(stdout);
     tally.add(r);

@@ -10,6 +10,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/tell.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
 #include "emit/c_header.hpp"
@@ -69,6 +70,9 @@ int transpile(const Arguments& a) {
   plan::Wishes wished = run::wishes(a.tiling, target);
   const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished);
   emit::Program program = emit::transpile(fused.graph, target, wished);
+  plan::Rejections rejected = fused.rejected;
+  plan::add(rejected, program.plan.rejected);
+  tell(chosen.graph.name, rejected);
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);

@@ -100,7 +100,6 @@ class KernelText {
   };
   std::optional<InRing> in_ring(int buffer) const;
   bool exchange(int buffer) const;  // whether peers fill it
-  int threads_at(int barrier) const;
   bool parted() const { return plan_.schedule.parted(); }
   std::string map_name(int node) const;
 

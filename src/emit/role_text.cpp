@@ -81,7 +81,7 @@ void KernelText::rings() {
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
                 in_literal(b.name));
-      ready.emplace_back("exchange.init();");
+      ready.push_back(fmt::format("exchange.init({});", channel.arrivals));
     }
     if (!by_mbarriers(channel)) continue;
     std::string bytes, offsets, names;
@@ -94,9 +94,7 @@ void KernelText::rings() {
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
               ranks_of(s, c) > 1 ? fmt::format(", {}", ranks_of(s, c)) : "", offsets, channel.offset, names);
-    int warps = 0;
-    for (int agent : channel.consumers) warps += s.agents[agent].warps;
-    ready.push_back(fmt::format("{}.init({});", ring(c), warps));
+    ready.push_back(fmt::format("{}.init({});", ring(c), channel.arrivals));
   }
   out_.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(plan_))
@@ -144,15 +142,6 @@ void KernelText::cursors() {
     if (plan::consumes(s.channels[c], agent_))
       out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
   }
-}
-
-int KernelText::threads_at(int barrier) const {
-  int warps = 0;
-  for (const plan::Agent& agent : plan_.schedule.agents)
-    if (std::any_of(agent.steps.begin(), agent.steps.end(),
-                    [&](const plan::Step& s) { return meets(s.kind) && s.id == barrier; }))
-      warps += agent.warps;
-  return warps * warp_threads;
 }
 
 /// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
@@ -229,9 +218,9 @@ void KernelText::handover(const plan::Step& step) {
       return;
     case StepKind::barrier:
       return step.id == 0 ? out_.line("__syncthreads();")
-                          : out_.line("named_barrier_sync({}, {});", step.id, threads_at(step.id));
+                          : out_.line("named_barrier_sync({}, {});", step.id, step.threads);
     case StepKind::arrive:
-      return out_.line("named_barrier_arrive({}, {});", step.id, threads_at(step.id));
+      return out_.line("named_barrier_arrive({}, {});", step.id, step.threads);
     case StepKind::acquire: {
       if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
         return out_.line("exchange.wait();");

@@ -65,13 +65,14 @@ class Choosing {
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int op = static_cast<int>(i);
       Candidate c{set({op}), order_.direct[i], {{op}, {}, 0}, true};
-      std::string why;
-      if (!graph::is_view(g_.ops[i].kind)) {
-        const auto us = planned_us(g_, op, target_, prices_, why);
-        if (!us) fail("{}", why);
-        c.group.us = *us;
-      }
       free_.push_back(!fusable(g_, op));
+      if (!graph::is_view(g_.ops[i].kind)) {
+        Refusal refusal;
+        const auto us = planned_us(g_, op, target_, prices_, refusal);
+        if (!us && (free_.back() || !refusal.rejected)) raise(refusal);
+        if (!us) alone_ = refusal;  // a group may have another plan
+        c.group.us = us.value_or(never);
+      }
       if (free_.back()) all_free_.add(op);
       candidates_.push_back(std::move(c));
     }
@@ -183,6 +184,7 @@ class Choosing {
           if (us < r.us) r.us = us, r.from = done, r.by = c;
         });
     }
+    if (by_count.back().empty()) raise(alone_);
     with_.assign(candidates_.size(), never);
     by_count.back().begin()->second.rest = 0;
     for (std::size_t n = g_.ops.size(); n-- > start.count();)
@@ -295,15 +297,16 @@ class Choosing {
     c.planned = true;
     // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
     const std::size_t tried = c.group.kernels[0].one_by_one ? 3 : 32;
-    std::string why;
+    Refusal refusal;
     std::size_t best = 0;
     c.group.us = never;
     for (std::size_t k = 0; k < std::min(tried, c.group.kernels.size()); ++k) {
       if (c.group.kernels[k].least > c.group.us) continue;
-      if (const auto us = planned_us(g_, c.group.kernels[k], target_, prices_, why); us && *us < c.group.us)
+      if (const auto us = planned_us(g_, c.group.kernels[k], target_, prices_, refusal);
+          us && *us < c.group.us)
         c.group.us = *us, best = k;
     }
-    if (c.group.us == never) return why;
+    if (c.group.us == never) return refusal.why;
     std::swap(c.group.kernels[0], c.group.kernels[best]);
     if (c.group.ops.size() == 1) c.group.us /= alone_gain;
     return "";
@@ -349,6 +352,7 @@ class Choosing {
   std::vector<double> with_;  // by candidate: what the cheapest way with it costs
   std::map<Set, std::string> refused_;
   Prices& prices_;
+  Refusal alone_;  // of an operator as it is, which the proof rejects
   bool cut_short_ = false, beam_ = false;
   Choice choice_;
 };

@@ -4,6 +4,7 @@
 
 #include "fuse/apart.hpp"
 #include "fuse/choose.hpp"
+#include "fuse/kernel.hpp"
 #include "fuse/roundings.hpp"
 #include "plan/tile.hpp"
 
@@ -15,34 +16,46 @@ using graph::KernelGraph;
 /// Or why it cannot be had.
 struct Way {
   std::optional<Optimized> taken;
-  std::string why_not;
+  Refusal not_taken{};
+  plan::Rejections rejected{};  // on the way, where it is not taken
 };
 
 Way taken_apart(const KernelGraph& g, const target::Target& target) {
   try {
     const std::optional<KernelGraph> plain = apart(g);
-    if (!plain) return {{}, "they are not proved to be plain operators in blocks"};
+    if (!plain) return {{}, {"they are not proved to be plain operators in blocks"}};
     Optimized o = optimize(*plain, target);
     if (const auto name = added_rounding(g, *plain, o.graph))
-      return {{}, fmt::format("{} would be rounded", *name)};
+      return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.apart = true;
-    return {std::move(o), ""};
+    return {std::move(o)};
+  } catch (const Rejected& e) {
+    return {{}, {e.what(), true}};
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
-    return {{}, e.what()};
+    return {{}, {e.what()}};
+  }
+}
+
+Way kept_as_they_are(const KernelGraph& g, const target::Target& target) {
+  try {
+    return {optimize(g, target)};
+  } catch (const Rejected& e) {
+    return {{}, {e.what(), true}};
   }
 }
 
 struct Cost {
   double us = 0;
   std::size_t kernels = 0;
+  plan::Rejections rejected{};
 };
 
 /// Of a graph as it will be tiled.
 Cost cost(const KernelGraph& g, const target::Target& target) {
   const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::chosen, .registers_proved = false});
-  return {t.price.us, t.plan.kernels.size()};
+  return {t.price.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
 /// A price says little of what lies between kernels: each one more must save a whole launch besides. What comes to one kernel is taken
@@ -53,6 +66,14 @@ bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   return apart.us + more * target.costs.launch < least * kept.us;
 }
 
+/// The one way that can be had.
+Optimized instead(Way way, std::string_view what, const Way& other) {
+  plan::add(way.taken->rejected, other.rejected);
+  if (other.not_taken.rejected) plan::drop(Rejected(other.not_taken.why), way.taken->rejected);
+  way.taken->notes.push_back(fmt::format("custom operators are {}: {}", what, other.not_taken.why));
+  return std::move(*way.taken);
+}
+
 }  // namespace
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
@@ -60,27 +81,29 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target);
   Way apart = taken_apart(g, target);
   if (custom == Custom::apart) {
+    if (!apart.taken && apart.not_taken.rejected) raise(apart.not_taken);
     if (!apart.taken)
-      fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.why_not);
+      fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.not_taken.why);
     return std::move(*apart.taken);
   }
-  Optimized kept = optimize(g, target);
-  if (!apart.taken) {
-    kept.notes.push_back(fmt::format("custom operators are kept: {}", apart.why_not));
-    return kept;
-  }
+  Way kept = kept_as_they_are(g, target);
+  if (!kept.taken && !apart.taken) raise(kept.not_taken);
+  if (!kept.taken) return instead(std::move(apart), "taken apart", kept);
+  if (!apart.taken) return instead(std::move(kept), "kept", apart);
   const auto words = [](const Cost& c) {
     return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
   };
-  const Cost whole = cost(kept.graph, target), parts = cost(apart.taken->graph, target);
-  if (!less(parts, whole, target)) {
-    kept.notes.push_back(
-        fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
-    return kept;
-  }
-  apart.taken->notes.push_back(
-      fmt::format("custom operators are taken apart: {}, and {} kept", words(parts), words(whole)));
-  return std::move(*apart.taken);
+  const Cost whole = cost(kept.taken->graph, target), parts = cost(apart.taken->graph, target);
+  const bool is_less = less(parts, whole, target);
+  plan::Rejections rejected = kept.taken->rejected;
+  for (const plan::Rejections& of : {apart.taken->rejected, whole.rejected, parts.rejected})
+    plan::add(rejected, of);
+  Optimized& taken = is_less ? *apart.taken : *kept.taken;
+  taken.rejected = std::move(rejected);
+  taken.notes.push_back(
+      is_less ? fmt::format("custom operators are taken apart: {}, and {} kept", words(parts), words(whole))
+              : fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
+  return std::move(taken);
 }
 
 Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes) {

@@ -63,17 +63,20 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
 }
 
 /// Does the planner take it as a whole? Else says why.
-bool plans(const KernelGraph& g, const target::Target& target, std::string& why) {
+bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Refusal& refusal) {
   try {
     graph::validate(g);
     plan::make_plan(g, target);
     return true;
+  } catch (const Rejected& e) {
+    known.drop(e);
+    refusal = {e.what(), true};
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
-    why = e.what();
-    return false;
+    refusal = {e.what()};
   }
+  return false;
 }
 
 /// A group taken back: each of its operators by itself.
@@ -138,21 +141,26 @@ Optimized optimize(const KernelGraph& given, const target::Target& target) {
   Choice choice = choose(g, target, known);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
-    Choice other = choose(*apart, target, known);
-    const auto [us, kernels] = cost(choice);
-    const auto [other_us, other_kernels] = cost(other);
-    if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))
-      g = std::move(*apart), choice = std::move(other);
+    try {
+      Choice other = choose(*apart, target, known);
+      const auto [us, kernels] = cost(choice);
+      const auto [other_us, other_kernels] = cost(other);
+      if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))
+        g = std::move(*apart), choice = std::move(other);
+    } catch (const Rejected& e) {
+      known.drop(e);
+    }
   }
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
-  for (std::string why; !plans(o.graph, target, why);) {
+  for (Refusal refusal; !plans(o.graph, target, known, refusal);) {
     // Layouts are resolved over all kernels: what plans alone may not plan together.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (!choice.groups[i].kernels.empty()) last = i;
-    if (last == choice.groups.size()) fail("{}", why);
-    notes.push_back(fmt::format("{} is taken apart again: {}", name_of(g, choice.groups[last].ops), why));
+    if (last == choice.groups.size()) raise(refusal);
+    notes.push_back(
+        fmt::format("{} is taken apart again: {}", name_of(g, choice.groups[last].ops), refusal.why));
     choice = without(choice, last);
     o = optimized(g, choice, target);
   }
@@ -165,6 +173,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target) {
   }
   o.notes.insert(o.notes.end(), choice.notes.begin(), choice.notes.end());
   o.notes.insert(o.notes.end(), notes.begin(), notes.end());
+  o.rejected = known.rejected();
   return o;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/rejections.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -30,10 +31,11 @@ struct Optimized {
   graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;
-  bool apart = false;  // of its custom operators, taken apart (custom.hpp)
+  plan::Rejections rejected{};  // plans of other ways
+  bool apart = false;           // of its custom operators, taken apart (custom.hpp)
 };
 
-/// Of a validated graph. Throws Error where the planner takes not even the graph as given.
+/// Of a validated graph. Throws Error where the planner takes not even the graph as given: Rejected where the proof rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

@@ -270,29 +270,38 @@ std::string text_of(const KernelGraph& a) {
   }
 }
 
-std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, std::string& why) {
+std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, Prices& known,
+                                 Refusal& refusal) {
   try {
     return behind(plan::price(plan::make_plan(a, target, {.registers_proved = false}), target), target);
+  } catch (const Rejected& e) {
+    known.drop(e);
+    refusal = {e.what(), true};
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
-    why = e.what();
-    return std::nullopt;
+    refusal = {e.what()};
   }
+  return std::nullopt;
 }
 
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, Prices& known,
-                              std::string& why) {
+                              Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
   const std::string text = text_of(a);
   if (!text.empty())
     if (const std::optional<double> us = known.find(text)) return us;
-  const std::optional<double> us = plan_alone(a, target, why);
+  const std::optional<double> us = plan_alone(a, target, known, refusal);
   if (!text.empty() && us) known.add(text, *us);  // a refusal names its own tensors
   return us;
 }
 
 }  // namespace
+
+void raise(const Refusal& refusal) {
+  if (refusal.rejected) throw Rejected(refusal.why);
+  throw Error(refusal.why);
+}
 
 std::optional<double> Prices::find(const std::string& text) const {
   const std::lock_guard lock(mutex_);
@@ -305,13 +314,23 @@ void Prices::add(const std::string& text, double us) {
   known_.insert_or_assign(text, us);
 }
 
+void Prices::drop(const Rejected& plan) {
+  const std::lock_guard lock(mutex_);
+  plan::drop(plan, rejected_);
+}
+
+plan::Rejections Prices::rejected() const {
+  const std::lock_guard lock(mutex_);
+  return rejected_;
+}
+
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
-                                 Prices& known, std::string& why) {
-  return planned(alone(g, k), target, known, why);
+                                 Prices& known, Refusal& refusal) {
+  return planned(alone(g, k), target, known, refusal);
 }
 
 std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, Prices& known,
-                                 std::string& why) {
+                                 Refusal& refusal) {
   const graph::KernelOp& op = g.ops[index];
   KernelGraph a;
   a.name = g.name;
@@ -333,7 +352,7 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
   }
   a.outputs = copy.outputs;
   a.ops.push_back(std::move(copy));
-  return planned(a, target, known, why);
+  return planned(a, target, known, refusal);
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "plan/rejections.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -36,23 +37,35 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
+/// Why there is no plan.
+struct Refusal {
+  std::string why{};
+  bool rejected = false;  // by the proof
+};
+/// As Rejected, or as Error.
+[[noreturn]] void raise(const Refusal&);
+
 /// What plans came to, in microseconds, by the text of what was planned: layers repeat. Many threads may ask.
 class Prices {
  public:
   std::optional<double> find(const std::string& text) const;
   void add(const std::string& text, double us);
+  /// Keeps what the proof said of a plan that is dropped.
+  void drop(const Rejected&);
+  plan::Rejections rejected() const;
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, double> known_;
+  plan::Rejections rejected_;
 };
 
 /// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
-                                 Prices& known, std::string& why);
+                                 Prices& known, Refusal&);
 /// The same of a plain operator as it is.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, Prices& known,
-                                 std::string& why);
+                                 Refusal&);
 
 /// What the kernel's bytes or its products take at least.
 double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);

@@ -17,6 +17,17 @@ struct Fault : Error {
   using Error::Error;
 };
 
+/// A plan that the proof rejects: the planner is wrong, or the proof is. A search that has other plans goes on without it and tells
+/// (plan/rejections.hpp).
+struct Rejected : Fault {
+  using Fault::Fault;
+};
+
+/// What is right and more than the target has: shared memory, registers, threads, an instruction. A search drops it and says nothing.
+struct DoesNotFit : Error {
+  using Error::Error;
+};
+
 /// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
 template <class... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
@@ -27,6 +38,18 @@ template <class... Args>
 template <class... Args>
 [[noreturn]] void fault(fmt::format_string<Args...> format, Args&&... args) {
   throw Fault(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The same for a plan that the proof rejects.
+template <class... Args>
+[[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
+  throw Rejected(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The same for what the target cannot hold.
+template <class... Args>
+[[noreturn]] void does_not_fit(fmt::format_string<Args...> format, Args&&... args) {
+  throw DoesNotFit(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace zellige

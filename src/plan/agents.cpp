@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/arrivals.hpp"
 #include "plan/warpgroup_chain.hpp"
 
 namespace zellige::plan {
@@ -492,6 +493,10 @@ class Builder {
 
 }  // namespace
 
-Schedule build_schedule(const KernelPlan& plan, const Order& order) { return Builder(plan, order).run(); }
+Schedule build_schedule(const KernelPlan& plan, const Order& order) {
+  Schedule schedule = Builder(plan, order).run();
+  count_arrivals(schedule);
+  return schedule;
+}
 
 }  // namespace zellige::plan

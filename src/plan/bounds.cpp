@@ -15,14 +15,14 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
     if (s.axis >= 0 && s.mod > 0) blocks = std::min(blocks, s.mod);
     const std::int64_t end = s.offset + blocks * (s.loop ? p.loop : 1) * s.tile;
     if (s.offset + s.extent > tensor.shape[d])
-      fail("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name,
-           s.offset + s.extent, d, tensor.shape[d]);
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name,
+             s.offset + s.extent, d, tensor.shape[d]);
     if (s.offset < 0 && (!s.overhang || n.kind != NodeKind::store))
-      fail("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
-           s.offset, d);
+      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
+             s.offset, d);
     if (end > s.offset + s.extent && !s.overhang)
-      fail("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
-           p.name, name(n.kind), n.name, end, d, s.offset + s.extent);
+      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
+             p.name, name(n.kind), n.name, end, d, s.offset + s.extent);
   }
 }
 
@@ -35,17 +35,17 @@ void check_widths(const KernelPlan& plan, const Program& program) {
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
     if (r.offset > most_narrow || r.far()) needed.insert(n.tensor);
     if (r.offset > most_narrow && !plan.wide.count(n.tensor))
-      fail("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",
-           plan.program.name, name(n.kind), n.name, r.offset, most_narrow);
+      reject("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",
+             plan.program.name, name(n.kind), n.name, r.offset, most_narrow);
     if (r.far() != (plan.far.count(i) > 0))
-      fail("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name,
-           name(n.kind), n.name, *std::max_element(r.coordinate.begin(), r.coordinate.end()),
-           r.far() ? 32 : 64);
+      reject("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name,
+             name(n.kind), n.name, *std::max_element(r.coordinate.begin(), r.coordinate.end()),
+             r.far() ? 32 : 64);
   }
   for (int t : plan.wide)
     if (!needed.count(t))
-      fail("{}: the offsets of {} are computed in 64 bits, and 32 would hold them", plan.program.name,
-           program.tensors[t].name);
+      reject("{}: the offsets of {} are computed in 64 bits, and 32 would hold them", plan.program.name,
+             program.tensors[t].name);
 }
 
 void check_buffer(const KernelPlan& plan, const Buffer& b) {
@@ -61,17 +61,17 @@ void check_buffer(const KernelPlan& plan, const Buffer& b) {
     for (std::int64_t left = graph::size(b.padded); left > 0; --left, next()) {
       const std::int64_t offset = offset_of(b, at, part);
       if (offset < 0 || offset >= b.elements)
-        fail("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at),
-             b.name, offset, b.elements);
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
+               to_string(at), b.name, offset, b.elements);
       if (taken[static_cast<std::size_t>(offset)])
-        fail("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
-             b.name, offset);
+        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
+               b.name, offset);
       taken[static_cast<std::size_t>(offset)] = true;
     }
   const std::int64_t need = ((b.stages - 1) * b.stage_stride + b.elements) * graph::bytes(b.dtype);
   if (need > b.bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
-    fail("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
-         b.bytes, plan.shared_bytes);
+    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
+           b.bytes, plan.shared_bytes);
 }
 
 void check_alignment(const KernelPlan& plan, const Task& t) {
@@ -82,8 +82,8 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
     if (value % copy.vector != 0 || at.empty()) return;
     const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
     if (byte % copy.bytes != 0)
-      fail("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
-           copy.bytes, b.name, to_string(at), byte);
+      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
+             copy.bytes, b.name, to_string(at), byte);
   });
 }
 
@@ -92,8 +92,8 @@ void check_padding(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
-  fail("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
-       b.name, to_string(b.padded), to_string(c.domain));
+  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
+         b.name, to_string(b.padded), to_string(c.domain));
 }
 
 }  // namespace

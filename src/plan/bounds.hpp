@@ -1,7 +1,7 @@
 // Bounds: proves on the plan that every tile stays inside its tensor and every buffer's layout inside its memory, that no
 // two elements of a buffer share a place, that every access is aligned to its width, and that a product's operand is written with
 // its padding. The second half of verify.
-// Before: place_buffers. Throws Error with the tensor, the numbers that clash and what would be right.
+// Before: place_buffers. Throws Rejected with the tensor, the numbers that clash and what would be right.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

@@ -160,7 +160,7 @@ void choose(KernelPlan& plan, const Program& program, const target::Target& targ
   Choice choice(program, target, ways);
   while (!choice.fits(plan)) {
     if (!unshare(plan.program))
-      fail(
+      does_not_fit(
           "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
           "loop "
           "would fit",

@@ -35,15 +35,15 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
     if (step.kind == StepKind::loop_begin) ++depth;
     if (step.kind == StepKind::loop_end) --depth;
     if (depends(step.kind) && !s.programmatic)
-      fail(
+      reject(
           "{}: {}, {}, stands in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
           kernel, agent.name, said(step, i));
     if (depends(step.kind) && depth > 0)
-      fail("{}: {}, {}, stands in a loop; once, in front of it, is enough", kernel, agent.name,
-           said(step, i));
+      reject("{}: {}, {}, stands in a loop; once, in front of it, is enough", kernel, agent.name,
+             said(step, i));
     if (step.kind == StepKind::griddep_launch_dependents && !waited)
-      fail(
+      reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
           "on the end of "
           "those before this one; wait first",
@@ -51,7 +51,7 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
     waits = waits || step.kind == StepKind::griddep_wait;
     waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
-      fail(
+      reject(
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
           "griddep_wait; "
           "only constants may be read there: wait before this step",
@@ -95,7 +95,7 @@ void verify_dependence(const Schedule& s, const std::string& kernel) {
   bool waits = false;
   for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a, kernel) || waits;
   if (s.programmatic && !waits)
-    fail(
+    reject(
         "{}: is launched early and no agent of it waits: the kernel behind it could start while those before "
         "it still run; "
         "one griddep_wait is needed",

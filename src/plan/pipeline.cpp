@@ -96,7 +96,8 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   return best;
 }
 
-/// A producer's ring: as many stages as there is room for. What follows the loop takes its memory over, where no next tile
+/// A producer's ring: as many stages as there is room for, and two at least where there are two iterations: the consumer gives a stage
+/// back when it has found the next one full. What follows the loop takes its memory over, where no next tile
 /// is under way there, and no other block writes it.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
@@ -108,7 +109,8 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
   const std::int64_t room = target.shared_per_block - barriers - apart;
   const std::int64_t most =
       one_tile ? std::min<std::int64_t>(most_ring_stages, plan.trips_of_rank()) : most_ring_stages;
-  return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, 1, most));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, most), most));
 }
 
 }  // namespace

@@ -21,12 +21,13 @@ namespace {
 
 void check_limits(const BlockProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
-    fail("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name, target.threads_per_block);
+    does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name,
+                 target.threads_per_block);
   const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
   for (int axis = 0; axis < 3; ++axis)
     if (p.grid[axis] > limit[axis])
-      fail("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name,
-           limit[axis]);
+      does_not_fit("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name,
+                   limit[axis]);
 }
 
 /// As blocks run it that make so many iterations, the first so many of them whole.

@@ -3,6 +3,7 @@
 #include "plan/choose.hpp"
 #include "plan/kernel_plan.hpp"
 #include "plan/memory.hpp"
+#include "plan/rejections.hpp"
 #include "retile/tiling.hpp"
 
 namespace zellige::plan {
@@ -12,6 +13,7 @@ struct Plan {
   std::vector<KernelPlan> kernels;  // in launch order
   DevicePlacement device;
   std::string target;
+  Rejections rejected;  // of other tilings, where tilings were chosen (plan/tile.hpp)
 };
 
 /// Whose grids, loops and threads custom operators have: the graph's, those that price least, or some that are stated.
@@ -28,7 +30,7 @@ struct Wishes {
   bool registers_proved = true;
 };
 
-/// Throws Error where the graph asks for what the target lacks, or where the verifier refuses a plan.
+/// Throws Error where the graph asks for what the target lacks, and Rejected where the proof rejects the plan.
 Plan make_plan(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
 
 std::string print(const KernelPlan&, const Program&);

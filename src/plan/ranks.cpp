@@ -10,7 +10,6 @@ namespace zellige::plan {
 namespace {
 
 constexpr std::int64_t apart = std::int64_t{1} << 40;  // ranks' shared memories have no byte in common
-constexpr int barriers_apart = 1000;
 
 class Ranks {
  public:
@@ -76,6 +75,7 @@ class Ranks {
       for (int consumer : c.consumers)
         if (r == rank || everywhere) consumers.push_back(agent_of(consumer, r));
     c.name = said(c.name, rank);
+    if (everywhere) c.arrivals *= n_;
     c.producer = agent_of(c.producer, rank);
     c.consumers = std::move(consumers);
     if (c.tensor >= 0) c.tensor = first_.at({c.tensor, rank});

@@ -8,6 +8,9 @@
 
 namespace zellige::plan {
 
+/// A barrier's number in the flat schedule is this times its rank more.
+constexpr int barriers_apart = 1000;
+
 /// The schedule itself where it has one rank.
 Schedule all_ranks(const Schedule&);
 

@@ -19,8 +19,8 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
   const int left_id = left_in(writer);
   const Context &from = plan_.contexts[left_id], &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
-    fail("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
-         said(reader), x, said(writer), from.holders());
+    reject("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
+           said(reader), x, said(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
   const Held left(from), taken(to);
   for (int turn = 0; turn < taken.turns(); ++turn)
@@ -64,20 +64,20 @@ void RegisterProof::in_pairs(int writer, int reader, int x) {
 
 void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const {
-  fail("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
-       found.empty() ? "no element" : to_string(found), x, said(writer), said(reader),
-       wanted.empty() ? "no element" : to_string(wanted));
+  reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
+         found.empty() ? "no element" : to_string(found), x, said(writer), said(reader),
+         wanted.empty() ? "no element" : to_string(wanted));
 }
 
 void RegisterProof::same_thread(int t, int w, int b, bool own) const {
   const Shape& shape = plan_.buffers[b].shape;
   const Context &from = context(w), &to = context(t);
   if (!own)
-    fail("{}: {} reads {} without a barrier behind {}, at coordinates that are not its threads' own", p_.name,
-         said(t), plan_.buffers[b].name, said(w));
+    reject("{}: {} reads {} without a barrier behind {}, at coordinates that are not its threads' own",
+           p_.name, said(t), plan_.buffers[b].name, said(w));
   if (plan_.tasks[w].kind == TaskKind::finish || plan_.buffers[b].partials > 1)
-    fail("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}", p_.name,
-         said(t), plan_.buffers[b].name, said(w), print(from));
+    reject("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}",
+           p_.name, said(t), plan_.buffers[b].name, said(w), print(from));
   const std::vector<int> owner = owners(from, shape);
   for_each(Held(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
@@ -85,7 +85,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
     for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
     const int found = owner[static_cast<std::size_t>(linear(element, shape))];
     if (found != thread)
-      fail(
+      reject(
           "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier behind {}, "
           "where thread {} wrote it",
           p_.name, value, thread, said(t), to_string(at), to_string(element), plan_.buffers[b].name, said(w),
@@ -103,8 +103,8 @@ void RegisterProof::covers(int t) {
   const int holders = c.holders();
   for (std::size_t i = 0; i < held.size(); ++i)
     if (held[i] != holders)
-      fail("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
-           to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), held[i], holders);
+      reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), held[i], holders);
 }
 
 void RegisterProof::chained(int t, int writer) {
@@ -112,18 +112,18 @@ void RegisterProof::chained(int t, int writer) {
   const Shape& a = p_.nodes[operand].shape;
   const Context &from = context(writer), &c = context(t);
   if (!from.row || from.domain != a || from.turns() != 1)
-    fail("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, said(writer), operand, print(from),
-         to_string(a));
+    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, said(writer), operand,
+           print(from), to_string(a));
   if (!multiplied_.insert(t).second) return;
   const Instruction& row = *plan_.matmuls.at(plan_.tasks[t].node).row;
   if (a.back() % row.k != 0)
-    fail("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand,
-         a.back(), row.k);
+    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand,
+           a.back(), row.k);
   const WarpLayout producer = warps(from), consumer = warps(c);
   const Held left(from), taken(a_fragments(a, producer, consumer, row));
   if (left.values() != taken.values())
-    fail("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, said(writer), left.values(),
-         operand, said(t), taken.values());
+    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, said(writer), left.values(),
+           operand, said(t), taken.values());
   const int columns = consumer.n;  // warps along N multiply all of K each
   std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
@@ -138,7 +138,7 @@ void RegisterProof::chained(int t, int writer) {
     for (int column = 0; column < columns; ++column)
       if (const int times = multiplied[static_cast<std::size_t>(linear(at, a) * columns + column)];
           times != 1)
-        fail(
+        reject(
             "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
             "warps take K in {} parts, {} leaves it in {}",
             p_.name, value, thread, to_string(at), operand, said(writer), said(t), times, consumer.k,
@@ -151,12 +151,12 @@ void RegisterProof::sums(int t, int writer) {
   if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
   const Context& c = context(t);
   if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
-    fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), c.parts(),
-         plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
-  if (c.axes() == 1) fail("{}: {} adds up sums in {}", p_.name, said(t), print(c));
+    reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), c.parts(),
+           plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+  if (c.axes() == 1) reject("{}: {} adds up sums in {}", p_.name, said(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
-    fail("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, said(t), c.lanes(),
-         c.threads(), p_.threads());
+    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, said(t), c.lanes(),
+           c.threads(), p_.threads());
   if (summed_.insert(task.context).second) added_once(t);
   if (task.buffer < 0) in_every_lane(t);
 }
@@ -167,9 +167,9 @@ void RegisterProof::in_every_lane(int t) const {
   const Context& c = context(t);
   const auto kept = plan_.context_of.find(task.node);
   if (kept == plan_.context_of.end() || c.parts() > 1)
-    fail("{}: {} leaves %{} in registers, where {}", p_.name, said(t), task.node,
-         c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
-                       : "nobody looks for it");
+    reject("{}: {} leaves %{} in registers, where {}", p_.name, said(t), task.node,
+           c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
+                         : "nobody looks for it");
   const Held held(c), rows(plan_.contexts[kept->second]);
   Shape summed;
   for_each(held, [&](int thread, int value, const Shape& at) {
@@ -235,8 +235,8 @@ void RegisterProof::added_once(int t) const {
       held.find_sum(thread, 0, 0, own);
       held.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
       if (!own.empty() && own != stored)
-        fail("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
-             said(t), to_string(own), to_string(stored));
+        reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
+               said(t), to_string(own), to_string(stored));
     }
     return;
   }
@@ -248,14 +248,14 @@ void RegisterProof::added_once(int t) const {
       held.find_sum(thread, value, turn, own);
       held.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
       if (own != stored)
-        fail("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
-             value, thread, said(t), to_string(at), to_string(stored));
+        reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
+               value, thread, said(t), to_string(at), to_string(stored));
       ++summed[static_cast<std::size_t>(linear(at, c.domain))];
     });
   for (std::size_t i = 0; i < summed.size(); ++i)
     if (summed[i] != 1)
-      fail("{}: {} adds element {} {} times", p_.name, said(t),
-           to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), summed[i]);
+      reject("{}: {} adds element {} {} times", p_.name, said(t),
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), summed[i]);
 }
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
 // What registers hold, compared: each of these proves one way of handing values on, thread by thread and value
-// by value, or throws Error with the two coordinates that clash. verify_registers.cpp says which is owed when.
+// by value, or throws Rejected with the two coordinates that clash. verify_registers.cpp says which is owed when.
 #pragma once
 #include <set>
 

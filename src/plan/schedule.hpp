@@ -35,6 +35,9 @@ struct Channel {
   Synchronisation by{};
   std::int64_t offset =
       -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
+  // What mbarriers are initialised for (count_arrivals): the empty ones for so many warps of each rank that gives stages back; the one
+  // of mbarrier_peers for so many warps of the other ranks together.
+  int arrivals = 0;
 };
 bool consumes(const Channel&, int agent);
 /// Bytes that a channel's barriers take of shared memory.
@@ -100,6 +103,7 @@ struct Step {
   int channel = -1;
   int pending = 0;         // wait_group
   int id = 0;              // barrier: 0 is __syncthreads
+  int threads = 0;         // barrier, arrive: of a round of a named barrier (count_arrivals)
   std::int64_t trips = 1;  // loop_begin: it ends before this iteration
   std::int64_t from = 0;   // loop_begin: its first iteration
   bool bounded = false;    // loop_begin: some blocks make fewer trips, at least one (KernelPlan::trips)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/estimate.hpp"
+#include "plan/lower.hpp"
 #include "plan/product_tiles.hpp"
 #include "retile/retile.hpp"
 
@@ -137,12 +138,21 @@ retile::Tiling tiling_of(const Tiled& t) {
   return all;
 }
 
-std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes,
-                          int most, Tilings whose) {
-  std::vector<Tiled> all;
-  all.push_back(planned(graph, target, wishes));
+Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes, int most,
+              Tilings whose) {
+  Ranked found;
+  std::vector<Tiled>& all = found.tiled;
+  std::optional<Rejected> own;
+  try {
+    all.push_back(planned(graph, target, wishes));
+  } catch (const Rejected& plan) {
+    own = plan;
+    drop(plan, found.rejected);
+  }
   const std::size_t ops = retile::tiling_of(graph).size();
-  const Tiling products = whose == Tilings::of_products_too ? all.front().plan.program.products : Tiling{};
+  const Tiling own_products =
+      own ? lower(graph, target, wishes.tiling).products : all.front().plan.program.products;
+  const Tiling products = whose == Tilings::of_products_too ? own_products : Tiling{};
   const auto few =
       static_cast<std::size_t>(std::max<int>(most / std::max(1, static_cast<int>(ops + products.size())), 1));
   const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
@@ -150,6 +160,8 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
     with.tiling = tiles;
     try {
       all.push_back(planned(g, target, with));
+    } catch (const Rejected& plan) {
+      drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // it does not fit the target
@@ -157,15 +169,16 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
   };
   // What is best so far is where the next operator's tilings begin.
   const auto least = [&] { return std::ranges::min_element(all, {}, by_price); };
+  const auto graph_so_far = [&] { return all.empty() ? graph : least()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
-    const graph::KernelGraph from = least()->graph;
+    const graph::KernelGraph from = graph_so_far();
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
       if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
         try_with(*g, wishes.tiling);
   }
   for (const OpTiling& product : products) {
-    const graph::KernelGraph from = least()->graph;
-    const Tiling taken = least()->plan.program.products;
+    const graph::KernelGraph from = graph_so_far();
+    const Tiling taken = all.empty() ? products : least()->plan.program.products;
     std::size_t tried = 0;
     for (const retile::ProductTile& t : product_tiles(product_size(graph, product.op), target)) {
       if (t == *product.product || tried == few) continue;
@@ -176,8 +189,9 @@ std::vector<Tiled> ranked(const graph::KernelGraph& graph, const target::Target&
       try_with(from, tiles);
     }
   }
+  if (all.empty()) throw Rejected(*own);
   std::ranges::stable_sort(all, {}, by_price);
-  return all;
+  return found;
 }
 
 namespace {
@@ -211,17 +225,24 @@ bool clearly_less(const Tiled& a, const Tiled& given) {
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
   if (wishes.tiles == Tiles::stated) return planned(retile::retile(graph, wishes.tiling), target, wishes);
   if (wishes.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, wishes);
-  std::vector<Tiled> all = ranked(graph, target, wishes, 4, Tilings::of_custom_operators);
+  Ranked found = ranked(graph, target, wishes, 4, Tilings::of_custom_operators);
+  std::vector<Tiled>& all = found.tiled;
   const Tiling own = retile::tiling_of(graph);
   const auto given =
       std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
-  const bool clear = clearly_less(all.front(), *given);
-  const double us = given->price.us;
-  Tiled taken = clear ? std::move(all.front()) : std::move(*given);
+  const bool rejected = given == all.end();
+  const bool clear = !rejected && clearly_less(all.front(), *given);
+  const double us = rejected ? 0 : given->price.us;
+  Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
+  taken.plan.rejected = std::move(found.rejected);
   taken.plan.program.notes.push_back(
-      clear ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
-                          taken.price.us, print(own), us)
-            : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
+      rejected
+          ? fmt::format("tiles chosen of {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
+                        all.size(), taken.price.us, print(own))
+      : clear
+          ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
+                        taken.price.us, print(own), us)
+          : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
   return taken;
 }
 

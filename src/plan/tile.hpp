@@ -27,7 +27,13 @@ retile::Tiling tiling_of(const Tiled&);
 /// Whose other tilings are looked at.
 enum class Tilings : std::uint8_t { of_custom_operators, of_products_too };
 
-/// The graph's own tiling and others that price least, in order of price, at most so many.
-std::vector<Tiled> ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most, Tilings);
+/// In order of price.
+struct Ranked {
+  std::vector<Tiled> tiled;
+  Rejections rejected;
+};
+
+/// The graph's own tiling and others that price least, at most so many. Throws Rejected where the proof rejects all of them.
+Ranked ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most, Tilings);
 
 }  // namespace zellige::plan

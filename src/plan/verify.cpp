@@ -11,6 +11,7 @@
 namespace zellige::plan {
 namespace {
 
+constexpr int warp_threads = 32;
 constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // what one mbarrier phase counts to
 
 class Simulation {
@@ -86,11 +87,11 @@ class Simulation {
         if (phases.size() < n) phases.resize(n);
         if (step.kind == StepKind::acquire) continue;
         if (n == 0)
-          fail("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
-               s.schedule.agents[a].name,
-               load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
-                    : fmt::format("releases channel {}", c.name),
-               describe(e), c.name);
+          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
+                 s.schedule.agents[a].name,
+                 load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
+                      : fmt::format("releases channel {}", c.name),
+                 describe(e), c.name);
         Phase& phase = phases[n - 1];
         if (!load) {
           phase.by_release = true;
@@ -100,8 +101,9 @@ class Simulation {
         for (const Access& w : step.writes)
           phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
         if (phase.bytes > most_transaction_bytes)
-          fail("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}", s.kernel,
-               s.schedule.agents[a].name, phase.bytes, c.name, describe(e), most_transaction_bytes);
+          does_not_fit("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}",
+                       s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
+                       most_transaction_bytes);
       }
   }
 
@@ -207,9 +209,9 @@ class Simulation {
     const std::int64_t phase = s.channels[held(*e.step)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
-        fail("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
-             s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
-             phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
+        reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
+               s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
+               phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
     touch(a, e, Via::tma_load, s.component_of_channel(e.step->channel), phase + 1);
     ++channel.phases[phase].started;
   }
@@ -258,7 +260,7 @@ class Simulation {
     }
     ConsumerState& mine = channel.consumers.at(a);
     if (mine.released >= s.channels[held(*e.step)].consumers.at(a).acquired)
-      fail(
+      reject(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
           s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
           c.name, describe(e), c.name);
@@ -277,6 +279,7 @@ class Simulation {
       const std::size_t n = me.rounds[id]++;
       if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
       if (rounds.size() == n) rounds.push_back({{}, Clock(s.components()), Clock(s.components()), {}});
+      check_threads(a, e);
       rounds[n].arrived.insert(a);
       join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
       if (e.step->kind == StepKind::arrive) {
@@ -293,6 +296,17 @@ class Simulation {
     me.waits = false;
     ++me.at;
     return true;
+  }
+  /// The threads that a named barrier waits for are those of the agents that come to it.
+  void check_threads(int a, const Event& e) const {
+    if (e.step->id % barriers_apart == 0) return;
+    int threads = 0;
+    for (std::size_t b = 0; b < s.agents.size(); ++b)
+      if (barriers_of[b].contains(e.step->id)) threads += warp_threads * s.schedule.agents[b].warps;
+    if (threads == e.step->threads) return;
+    reject("{}: {} comes to barrier {} in {} for {} threads a round, and {} come to it; let it wait for {}",
+           s.kernel, s.schedule.agents[a].name, e.step->id % barriers_apart, describe(e), e.step->threads,
+           threads, threads);
   }
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
@@ -363,11 +377,28 @@ class Simulation {
     return true;
   }
 
+  /// Every phase of a channel's empty barriers gets the arrivals that it waits for: a warp of an agent that gives the stage back, one.
+  void check_arrivals(const Channel& c, const ChannelState& channel) const {
+    std::int64_t phases = 0;
+    for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
+    for (std::int64_t phase = 0; phase < phases; ++phase) {
+      int arrivals = 0;
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (phase < consumer.released) arrivals += s.schedule.agents[agent].warps;
+      if (arrivals == c.arrivals) continue;
+      reject(
+          "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
+          "initialise it for as many warps as release the stage, in every phase",
+          s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, c.arrivals, phase / c.stages,
+          arrivals);
+    }
+  }
+
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())
-        fail("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
-             s.kernel, s.schedule.agents[*rounds.back().arrived.begin()].name, id);
+        reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+               s.kernel, s.schedule.agents[*rounds.back().arrived.begin()].name, id);
     for (const AgentState& a : s.agents)
       for (const std::optional<Touch>& last : a.last)
         if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
@@ -376,12 +407,13 @@ class Simulation {
       const Channel& c = s.schedule.channels[k];
       for (const auto& [agent, consumer] : channel.consumers)
         if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
-          fail(
+          reject(
               "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
               "still be written when the kernel ends; acquire every stage that is filled",
               s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
               consumer.acquired % c.stages, c.name, s.schedule.agents[agent].name,
               channel.produced - consumer.acquired);
+      if (c.by == Synchronisation::mbarrier_bytes) check_arrivals(c, channel);
     }
   }
 };
@@ -392,6 +424,7 @@ void verify(const Schedule& schedule, const std::string& kernel, const target::T
   check_structure(schedule, kernel);
   check_limits(schedule, kernel, target);
   Simulation(all_ranks(schedule), kernel).run();
+  check_other_arrivals(schedule, kernel);
 }
 
 }  // namespace zellige::plan

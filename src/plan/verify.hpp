@@ -7,7 +7,7 @@
 
 namespace zellige::plan {
 
-/// Throws Error naming agents, steps, tensor and what is missing: "kernel: consumer reads sA[0] in step 'wgmma' of
+/// Throws Rejected naming agents, steps, tensor and what is missing: "kernel: consumer reads sA[0] in step 'wgmma' of
 /// iteration 3, but ...".
 void verify(const Schedule&, const std::string& kernel, const target::Target&);
 

@@ -21,12 +21,12 @@ std::string at(const Agent& agent, std::size_t index) {
 
 void check_tensors(const Schedule& s, const std::string& kernel) {
   for (const SharedTensor& t : s.tensors) {
-    if (t.stages < 1) fail("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
+    if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
     if (t.bytes < 1 || t.bytes % t.stages != 0)
-      fail("{}: tensor {} has {} bytes in {} stages; they must be a positive multiple of its stages", kernel,
-           t.name, t.bytes, t.stages);
+      reject("{}: tensor {} has {} bytes in {} stages; they must be a positive multiple of its stages",
+             kernel, t.name, t.bytes, t.stages);
     if (t.offset < 0)
-      fail("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
+      reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
   }
 }
 
@@ -34,33 +34,33 @@ void check_channels(const Schedule& s, const std::string& kernel) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
   for (const Channel& c : s.channels) {
-    if (c.stages < 1) fail("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
-    if (c.consumers.empty()) fail("{}: channel {} has no consumer; it needs at least 1", kernel, c.name);
+    if (c.stages < 1) reject("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
+    if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", kernel, c.name);
     for (int consumer : c.consumers) {
       if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
-        fail("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
-             c.name, c.producer, consumer, agents);
+        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
+               c.name, c.producer, consumer, agents);
       if (std::count(c.consumers.begin(), c.consumers.end(), consumer) > 1)
-        fail("{}: channel {} names {} as consumer twice; each agent once", kernel, c.name,
-             s.agents[consumer].name);
+        reject("{}: channel {} names {} as consumer twice; each agent once", kernel, c.name,
+               s.agents[consumer].name);
     }
     const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
-      fail("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
-           c.tensor, tensors);
+      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
+             c.tensor, tensors);
     if (c.by == Synchronisation::mbarrier_peers && (s.ranks == 1 || c.stages != 1))
-      fail(
+      reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
           "them "
           "at least",
           kernel, c.name, c.stages, s.ranks);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
-      fail("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
-           s.agents[c.producer].name);
+      reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
+             s.agents[c.producer].name);
     if (s.tensors[c.tensor].stages != c.stages)
-      fail("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", kernel, c.name, c.stages,
-           s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
+      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", kernel, c.name,
+             c.stages, s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
   }
 }
 
@@ -70,34 +70,34 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
   const bool needed = step.kind == StepKind::acquire || step.kind == StepKind::release;
   if (step.channel == -1 && !needed) return;
   if (step.channel < 0 || step.channel >= static_cast<int>(s.channels.size()))
-    fail("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
-         step.channel, s.channels.size());
+    reject("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
+           step.channel, s.channels.size());
   const Channel& c = s.channels[step.channel];
   const bool loads = step.kind == StepKind::copy && step.reads.empty();
   if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_peers)
-    fail(
+    reject(
         "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
         "acquire",
         kernel, at(a, index), c.name, name(c.by));
   if (needed && agent != c.producer && !consumes(c, agent))
-    fail("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
-         at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
+    reject("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
+           at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (step.held >= static_cast<int>(s.channels.size()))
-    fail("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
-         at(a, index), step.held, s.channels.size());
+    reject("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
+           at(a, index), step.held, s.channels.size());
   if (loads && agent != (step.held >= 0 ? s.channels[step.held] : c).producer)
-    fail("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
-         at(a, index), c.name, s.agents[c.producer].name);
+    reject("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
+           at(a, index), c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
-    fail(
+    reject(
         "{}: {}, loads through channel {}, which works by {}; a load completes by cp_async_group or "
         "mbarrier_bytes",
         kernel, at(a, index), c.name, name(c.by));
   if (loads && c.by == Synchronisation::mbarrier_bytes)
     for (const Access& w : step.writes)
       if (s.tensors[w.tensor].stages != c.stages)
-        fail("{}: {}, fills tensor {} of {} stages through channel {} of {}; the two must agree", kernel,
-             at(a, index), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+        reject("{}: {}, fills tensor {} of {} stages through channel {} of {}; the two must agree", kernel,
+               at(a, index), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
@@ -110,57 +110,57 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
-          fail("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
-               x.tensor, s.tensors.size());
+          reject("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
+                 x.tensor, s.tensors.size());
         if (!touches)
-          fail("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel,
-               at(a, k), name(step.kind), s.tensors[x.tensor].name);
+          reject("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel,
+                 at(a, k), name(step.kind), s.tensors[x.tensor].name);
       }
     if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
-      fail(
+      reject(
           "{}: {}, is a copy with {} reads and {} writes of shared memory; a load only writes, a store only "
           "reads",
           kernel, at(a, k), step.reads.size(), step.writes.size());
     if (step.kind == StepKind::async_work && !step.writes.empty())
-      fail(
+      reject(
           "{}: {}, is async_work and writes tensor {}; wgmma writes registers: store them in a later work "
           "step",
           kernel, at(a, k), s.tensors[step.writes[0].tensor].name);
     check_channel_of(s, kernel, agent, k);
     if (step.pending < 0)
-      fail("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
+      reject("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
     if (step.kind == StepKind::arrive && step.id == 0)
-      fail("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}", kernel,
-           at(a, k), named_barriers - 1);
+      reject("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
+             kernel, at(a, k), named_barriers - 1);
     if (meets(step.kind) && (step.id < 0 || step.id >= named_barriers))
-      fail("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
-           named_barriers - 1);
+      reject("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
+             named_barriers - 1);
     if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)
-      fail("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, k),
-           name(step.kind), step.guard_lag);
+      reject("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, k),
+             name(step.kind), step.guard_lag);
     if (step.guard_lag < 0)
-      fail("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, k), step.guard_lag);
+      reject("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, k), step.guard_lag);
     const auto begins_loop = [](const Step& later) { return later.kind == StepKind::loop_begin; };
     if (step.guard_lag > 0 && depth == 0 && std::none_of(a.steps.begin() + k, a.steps.end(), begins_loop))
-      fail(
+      reject(
           "{}: {}, has guard {} and no loop around or behind it; a guard compares with the trips of that "
           "loop",
           kernel, at(a, k), step.guard_lag);
     if (step.kind == StepKind::loop_begin && step.trips < 1)
-      fail("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, k), step.trips);
+      reject("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, k), step.trips);
     const bool may_start_late = step.kind == StepKind::loop_begin && step.loop == Loop::iterations;
     const bool prologue = step.kind == StepKind::loop_begin && step.loop == Loop::prologue;
     if (step.from != 0 && ((!prologue && !may_start_late) || step.from < 0 || step.from > step.trips ||
                            (prologue && step.from == step.trips)))
-      fail(
+      reject(
           "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
           "start past 0",
           kernel, at(a, k), step.from, step.trips);
     if (step.kind == StepKind::loop_begin) ++depth;
     if (step.kind == StepKind::loop_end && --depth < 0)
-      fail("{}: {}, ends a loop that no loop_begin opened", kernel, at(a, k));
+      reject("{}: {}, ends a loop that no loop_begin opened", kernel, at(a, k));
   }
-  if (depth > 0) fail("{}: agent {} opens {} loops that no loop_end closes", kernel, a.name, depth);
+  if (depth > 0) reject("{}: agent {} opens {} loops that no loop_end closes", kernel, a.name, depth);
 }
 
 void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
@@ -172,12 +172,12 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
   for (const Channel& c : s.channels)
     for (const SharedTensor& x : s.tensors)
       if (c.offset >= 0 && c.offset < x.offset + x.bytes && x.offset < c.offset + barrier_bytes(c))
-        fail(
+        reject(
             "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
             "overlap",
             kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
   if (end + mbarriers > t.shared_per_block)
-    fail(
+    does_not_fit(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
         "has at most "
         "{}: use fewer stages or smaller tiles",
@@ -186,18 +186,18 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
 
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
-    fail("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
+    does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
   if (s.threads < warp || s.threads > t.threads_per_block)
-    fail("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
-         t.threads_per_block);
+    does_not_fit("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
+                 t.threads_per_block);
   int warps = 0;
   for (const Agent& a : s.agents) {
-    if (a.warps < 1) fail("{}: agent {} has {} warps; it needs at least 1", kernel, a.name, a.warps);
+    if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", kernel, a.name, a.warps);
     warps += a.warps;
   }
   if (warps != (s.threads + warp - 1) / warp)
-    fail("{}: its agents have {} warps together, its {} threads are {}; the two must agree", kernel, warps,
-         s.threads, (s.threads + warp - 1) / warp);
+    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", kernel, warps,
+           s.threads, (s.threads + warp - 1) / warp);
 }
 
 void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
@@ -215,28 +215,28 @@ void check_registers(const Schedule& s, const std::string& kernel, const target:
   }
   if (!given) return;
   if (left)
-    fail("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", kernel,
-         given->name, given->registers, left->name);
+    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", kernel,
+           given->name, given->registers, left->name);
   if (sum > t.registers_per_multiprocessor)
-    fail("{}: its agents need {} registers together; a multiprocessor of {} has {}", kernel, sum, t.name,
-         t.registers_per_multiprocessor);
+    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", kernel, sum,
+                 t.name, t.registers_per_multiprocessor);
   for (const Agent& a : s.agents) {
     if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
-      fail("{}: agent {} has {} registers a thread; {} has 1 to {}", kernel, a.name, a.registers, t.name,
-           t.registers_per_thread);
+      reject("{}: agent {} has {} registers a thread; {} has 1 to {}", kernel, a.name, a.registers, t.name,
+             t.registers_per_thread);
     if (!differ) continue;
     if (t.compute_capability < 90)
-      fail(
+      does_not_fit(
           "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
           "it needs "
           "sm_90a",
           kernel, a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
-      fail("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", kernel,
-           a.name, a.registers);
+      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", kernel,
+             a.name, a.registers);
     if (a.warps % warpgroup != 0)
-      fail("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
-           kernel, a.name, a.warps, warpgroup);
+      reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
+             kernel, a.name, a.warps, warpgroup);
   }
 }
 
@@ -249,20 +249,20 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
       const bool tma = is_tma_load(s, step) || (step.kind == StepKind::copy && !step.reads.empty());
       if (step.kind == StepKind::barrier && step.id == 0) with_block_barrier.insert(static_cast<int>(i));
       if (tma && t.compute_capability < 90)
-        fail("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel, at(a, k),
-             t.name);
+        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel, at(a, k),
+                     t.name);
       if (step.kind == StepKind::async_work && t.compute_capability != 90)
-        fail("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, k), t.name);
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, k), t.name);
       if (step.kind == StepKind::async_work && a.warps % warpgroup != 0)
-        fail("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel, at(a, k),
-             a.warps, warpgroup);
+        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel, at(a, k),
+               a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
           const SharedTensor& tensor = s.tensors[x.tensor];
           const std::int64_t stage = tensor.bytes / tensor.stages;
           if (tma &&
               (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
-            fail(
+            reject(
                 "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
                 "of {}",
                 kernel, at(a, k), tensor.name, tensor.offset, stage, tma_alignment);
@@ -272,7 +272,7 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
   if (with_block_barrier.empty() || with_block_barrier.size() == s.agents.size()) return;
   for (std::size_t i = 0; i < s.agents.size(); ++i)
     if (!with_block_barrier.contains(static_cast<int>(i)))
-      fail(
+      reject(
           "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
           "a named "
           "barrier, 1 to {}",
@@ -294,7 +294,7 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
     if (c.by == Synchronisation::cp_async_group) return Groups::cp_async;
     if (c.by == Synchronisation::commit_group) return Groups::wgmma;
     if (c.by == Synchronisation::bulk_group) return Groups::bulk;
-    fail(
+    reject(
         "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
         "cp_async_group, "
         "commit_group or bulk_group",
@@ -305,7 +305,7 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
     if (other.kind == StepKind::async_work || (other.kind == StepKind::copy && !is_tma_load(s, other)))
       started.insert(groups_of(s, kernel, agent, other));
   if (started.size() > 1)
-    fail(
+    reject(
         "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
         "name a channel",
         kernel, agent.name, step.what, name(step.kind), started.size());
@@ -321,32 +321,55 @@ static bool filled_by_peers(const Schedule& s, int tensor) {
 /// Ranks are of a cluster; what they share by multicast comes in a part from each.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
-    fail("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
+    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
   for (const Agent& a : s.agents)
     for (std::size_t k = 0; k < a.steps.size(); ++k) {
       const Step& step = a.steps[k];
       if (step.to_peers && (step.writes.size() != 1 || !filled_by_peers(s, step.writes[0].tensor)))
-        fail(
+        reject(
             "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_peers that "
             "carries the one tensor",
             kernel, at(a, k));
       if (!step.multicast) continue;
       if (s.ranks == 1)
-        fail("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
+        reject("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
       if (!is_tma_load(s, step))
-        fail("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel, at(a, k),
-             name(step.kind));
+        reject("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel, at(a, k),
+               name(step.kind));
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
-          fail("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel,
-               at(a, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+          reject("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel,
+                 at(a, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
       }
     }
 }
 
+void check_other_arrivals(const Schedule& s, const std::string& kernel) {
+  for (std::size_t c = 0; c < s.channels.size(); ++c) {
+    const Channel& channel = s.channels[c];
+    int releasing = 0, consuming = 0;  // warps
+    for (const Agent& a : s.agents)
+      for (const Step& step : a.steps)
+        if (step.kind == StepKind::release && step.channel == static_cast<int>(c)) releasing += a.warps;
+    for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
+    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 && channel.arrivals != consuming)
+      reject(
+          "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
+          "its "
+          "consumers have {} warps: initialise them for as many",
+          kernel, channel.name, channel.arrivals, consuming);
+    const int arriving = (s.ranks - 1) * releasing;
+    if (channel.by == Synchronisation::mbarrier_peers && channel.arrivals != arriving)
+      reject(
+          "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
+          "initialise it for as many",
+          kernel, channel.name, channel.arrivals, arriving, releasing, s.ranks - 1);
+  }
+}
+
 void check_structure(const Schedule& s, const std::string& kernel) {
-  if (s.agents.empty()) fail("{}: has no agents; a schedule needs at least 1", kernel);
+  if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", kernel);
   check_tensors(s, kernel);
   check_channels(s, kernel);
   for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));

@@ -15,6 +15,10 @@ void check_structure(const Schedule&, const std::string& kernel);
 /// passed.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
+/// Counts of the mbarriers that no phase of the run shows: of mbarrier_peers, at which each rank arrives once, and of channels none of
+/// whose stages is given back.
+void check_other_arrivals(const Schedule&, const std::string& kernel);
+
 /// What a commit or wait_group counts. Each agent has its own groups of each.
 enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;

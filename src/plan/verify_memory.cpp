@@ -20,10 +20,10 @@ void verify_memory(const Program& program) {
       const auto there = held.find(memory);
       if (value == (there == held.end() ? memory : there->second.value)) continue;
       if (there == held.end())
-        fail("{} reads {} from the memory of {}, where no kernel has put it yet", kernel.name, name(value),
-             name(memory));
-      fail("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.maker,
-           name(there->second.value));
+        reject("{} reads {} from the memory of {}, where no kernel has put it yet", kernel.name, name(value),
+               name(memory));
+      reject("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.maker,
+             name(there->second.value));
     }
     for (const Node& n : kernel.nodes) {
       if (n.kind != NodeKind::store) continue;
@@ -32,8 +32,8 @@ void verify_memory(const Program& program) {
       if (value == (there == held.end() ? memory : there->second.value)) continue;
       for (const Node& load : kernel.nodes)
         if (load.kind == NodeKind::load && program.memory_of(load.tensor) == memory)
-          fail("{} puts {} into memory from which it reads {}", kernel.name, name(value),
-               name(program.value_of(load.tensor)));
+          reject("{} puts {} into memory from which it reads {}", kernel.name, name(value),
+                 name(program.value_of(load.tensor)));
       held.insert_or_assign(memory, Held{value, kernel.name});
     }
   }

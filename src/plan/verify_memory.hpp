@@ -1,6 +1,6 @@
 // Proof that no kernel reads memory whose value has been replaced in place: each kernel in launch order, what each tensor's memory
 // holds by then, and what the kernel's loads expect there.
-// Before: a lowered program. After: nothing is changed; throws Error with the kernel, the tensor and what lies there instead.
+// Before: a lowered program. After: nothing is changed; throws Rejected with the kernel, the tensor and what lies there instead.
 #pragma once
 #include "plan/program.hpp"
 

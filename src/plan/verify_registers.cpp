@@ -62,8 +62,8 @@ class Registers {
   void turn() {
     late_fragments_ = std::exchange(fragments_, {});
     for (int product : late_rescaled_)
-      fail("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
-           p_.name, product);
+      reject("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
+             p_.name, product);
     late_rescaled_ = std::exchange(rescaled_, {});
   }
 
@@ -111,7 +111,7 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     if (!brings(task.kind) && task.section != section_)
-      fail("{}: {} belongs {} the loop and runs {}", p_.name, said(t), name(task.section), name(section_));
+      reject("{}: {} belongs {} the loop and runs {}", p_.name, said(t), name(task.section), name(section_));
     seen_.clear();
     switch (task.kind) {
       case TaskKind::copy_in:
@@ -124,8 +124,8 @@ class Registers {
       case TaskKind::to_operand:
         read(t, n.in[0], At::own);
         if (late_fragments_.contains(task.node) && takes_late(task.node))
-          fail("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
-               said(t), task.node);
+          reject("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
+                 said(t), task.node);
         fragments_[task.node] = {t, false};
         return;
       case TaskKind::to_shared:
@@ -136,8 +136,8 @@ class Registers {
         return;
       case TaskKind::to_global:
         if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
-          fail("{}: {} stores all columns of a tile of which this rank has sums of its own part", p_.name,
-               said(t));
+          reject("{}: {} stores all columns of a tile of which this rank has sums of its own part", p_.name,
+                 said(t));
         if (task.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -157,7 +157,7 @@ class Registers {
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
         state(t, accumulators_, task.node);
         if (!rescaled_.insert(task.node).second)
-          fail("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
+          reject("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
         return;
       case TaskKind::reduce:
         for (int in : n.in)  // a product's operands lie elsewhere
@@ -183,7 +183,7 @@ class Registers {
   void state(int t, const std::map<int, Held>& held, int node) {
     const auto at = held.find(node);
     if (at == held.end())
-      fail("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
+      reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
     proof_.agree(at->second.task, t, node, true);
   }
 
@@ -216,8 +216,8 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
     if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
-      fail("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, said(t), x,
-           plan_.split_k == 2 ? "rank" : "ranks");
+      reject("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, said(t), x,
+             plan_.split_k == 2 ? "rank" : "ranks");
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
     const bool late = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
@@ -237,7 +237,8 @@ class Registers {
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
-      fail("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name, said(t), x);
+      reject("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name, said(t),
+             x);
     buffer(t, b->second, own);
   }
 
@@ -245,7 +246,7 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
     if (w == writer_.end())
-      fail("{}: {} reads {}, which no task writes", p_.name, said(t), plan_.buffers[b].name);
+      reject("{}: {} reads {}, which no task writes", p_.name, said(t), plan_.buffers[b].name);
     const auto names = [&](const std::vector<int>& list) {
       return std::find(list.begin(), list.end(), w->second) != list.end();
     };
@@ -259,8 +260,8 @@ class Registers {
     const bool stale = section_ == Section::inside && held != accumulators_.end() && held->second.carried &&
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
     if (held == accumulators_.end() || stale)
-      fail("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
-           said(t), x);
+      reject("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
+             said(t), x);
     return held->second.task;
   }
 
@@ -280,8 +281,8 @@ class Registers {
     proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).replicated() ? 1 : context(task).holders();
     if (plan_.buffers[task.buffer].partials != parts)
-      fail("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
-           plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+      reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
+             plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   }
 
   void product(int t) {
@@ -290,19 +291,19 @@ class Registers {
     const MatmulChoice& choice = plan_.matmuls.at(task.node);
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &chosen = choice.warps;
     if (w != chosen)
-      fail("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name, said(t),
-           w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
+      reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name,
+             said(t), w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
     if (c.domain != node(task.node).shape)
-      fail("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
-           to_string(node(task.node).shape));
+      reject("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
+             to_string(node(task.node).shape));
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                               leaves_as(*choice.row, *c.row, node(task.node).shape, w);
     if (!c.row || !choice.row || (!alike(*c.row, *choice.row) && !side_by_side))
-      fail("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, said(t),
-           c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
+      reject("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, said(t),
+             c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())
-      fail("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t), w.count(),
-           p_.threads());
+      reject("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t),
+             w.count(), p_.threads());
     proof_.covers(t);
     if (choice.a_from >= 0)
       fragments(t);
@@ -310,8 +311,8 @@ class Registers {
       stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
     stored(t, node(task.node).in[1], false);
     if (rescaled_by(node(task.node)) >= 0 && (late_ ? late_rescaled_ : rescaled_).erase(task.node) == 0)
-      fail("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, said(t),
-           late_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
+      reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, said(t),
+             late_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
@@ -321,8 +322,8 @@ class Registers {
     std::map<int, Held>& left = late_ ? late_fragments_ : fragments_;
     const auto held = left.find(operand);
     if (held == left.end())
-      fail("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
-           said(t), operand, late_ ? "the iteration before" : "this section");
+      reject("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
+             said(t), operand, late_ ? "the iteration before" : "this section");
     proof_.chained(t, held->second.task);
     if (late_) left.erase(held);
   }
@@ -330,7 +331,7 @@ class Registers {
   void finish(int t) {
     const auto held = sums_.find(plan_.tasks[t].node);
     if (held == sums_.end())
-      fail("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
+      reject("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
     proof_.sums(t, held->second.task);
     if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }

@@ -4,7 +4,7 @@
 // slices of N. And where a buffer is read without a barrier, each thread reads only what it wrote.
 //
 // The (thread, value) layouts are evaluated from the instructions' rows (fragments.hpp), whatever the planner
-// made of them. Before: the whole plan. Throws Error with the kernel, both tasks, thread, value and the two
+// made of them. Before: the whole plan. Throws Rejected with the kernel, both tasks, thread, value and the two
 // coordinates that clash.
 #pragma once
 #include "plan/kernel_plan.hpp"

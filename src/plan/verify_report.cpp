@@ -67,22 +67,22 @@ void report_unwritten(const State& s, const Touch& read) {
         if (w.tensor != cell.tensor) continue;
         if (stage_of(w, s.schedule.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
-          fail("{}, which nobody wrote before; its first write is {}: let that come first", subject(s, read),
-               describe(e));
-        fail(
+          reject("{}, which nobody wrote before; its first write is {}: let that come first",
+                 subject(s, read), describe(e));
+        reject(
             "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
             "by a "
             "channel or a barrier",
             subject(s, read), describe(e), s.schedule.agents[a].name, s.schedule.agents[read.agent].name);
       }
-  fail("{}, which no step writes; write it first", subject(s, read));
+  reject("{}, which no step writes; write it first", subject(s, read));
 }
 
 void report_overwritten(const State& s, const Touch& read) {
   const Cell& cell = s.cells[read.cell];
   const Touch& over = *cell.overwritten;
   const Cell& other = s.cells[over.cell];
-  fail(
+  reject(
       "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two apart, or read before that "
       "write",
       subject(s, read), who(s, over, read), cell_name(s, over.cell), std::max(cell.begin, other.begin),
@@ -99,7 +99,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
 
   if (first.via == Via::tma_load) {
     const Channel& c = s.schedule.channels[first.event->step->channel];
-    fail(
+    reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before "
         "this step",
@@ -112,18 +112,18 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     const std::int64_t committed = issuer.committed[static_cast<int>(groups_of(first.via))];
     const std::string_view verb = first.writes ? "write" : "read";
     if (committed < first.value)
-      fail(
+      reject(
           "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit behind it and a "
           "wait_group "
           "before this step",
           head, operation(first.via), by, verb, what);
     if (waited < first.value)
-      fail(
+      reject(
           "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come "
           "before this step",
           head, operation(first.via), by, verb, what, how_far_waited(s, first, committed),
           committed - first.value);
-    fail(
+    reject(
         "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
         "have waited; "
         "put a barrier{} between that wait_group and this step",
@@ -131,21 +131,21 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   }
   if (second.via == Via::tma_load && !same_agent) {
     const Channel& c = s.schedule.channels[second.event->step->channel];
-    fail(
+    reject(
         "{}, but {} may still {} {}; let {} release channel {} behind that, and {} acquire it before this "
         "step",
         head, by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
   }
   if (same_agent && first.event == second.event)
-    fail(
+    reject(
         "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread "
         "touch only "
         "its own (same_thread)",
         head, first.writes ? "writes" : "reads", what);
   if (same_agent)
-    fail("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two", head,
-         by, first.writes ? "wrote" : "may still read", what);
-  fail(
+    reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two",
+           head, by, first.writes ? "wrote" : "may still read", what);
+  reject(
       "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release "
       "and an "
       "acquire of a channel",
@@ -153,7 +153,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
 }
 
 void report_no_fence(const State& s, const Touch& first, const Touch& second) {
-  fail(
+  reject(
       "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy behind that write, "
       "before the "
       "barrier or release that orders the two",
@@ -203,12 +203,12 @@ void report_deadlock(const State& s) {
                           acquired % c.stages, c.name, acquired + 1 - state.produced);
     }
   }
-  fail("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents",
-       s.kernel, text);
+  reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents",
+         s.kernel, text);
 }
 
 void report_arrived_twice(const State& s, int agent, const Event& e) {
-  fail(
+  reject(
       "{}: {} comes to barrier {} again in {}, but does not know that those who wait there have passed its "
       "last "
       "round, so it may be counted twice; let it wait, or learn of it, between the two",
@@ -220,13 +220,13 @@ void report_left_in_flight(const State& s, const Touch& t) {
   const std::string& agent = s.schedule.agents[t.agent].name;
   const std::string on = t.cell < 0 ? "" : " of " + cell_name(s, t.cell);
   if (committed < t.value)
-    fail(
+    reject(
         "{}: {} ends while {}{} of {} may be under way: no commit has closed its group; put a commit behind "
         "it and "
         "wait_group 0 behind that",
         s.kernel, agent, operation(t.via), on, describe(*t.event));
-  fail("{}: {} ends while {}{} of {} may be under way: {}; put wait_group {} behind it", s.kernel, agent,
-       operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
+  reject("{}: {} ends while {}{} of {} may be under way: {}; put wait_group {} behind it", s.kernel, agent,
+         operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
 }
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
@@ -236,9 +236,9 @@ void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
                   s.kernel, s.schedule.agents[wgmma.agent].name,
                   s.schedule.channels[reader.step->channel].name, describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
-    fail("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
-  fail("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),
-       committed - wgmma.value);
+    reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
+  reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),
+         committed - wgmma.value);
 }
 
 }  // namespace zellige::plan

@@ -96,7 +96,7 @@ struct Unroller {
       const std::int64_t shown = 2 * iteration < trips ? iteration : iteration + real - trips;
       line.push_back({&step, k, base + iteration, shown, place});
       if (static_cast<std::int64_t>(line.size()) > most_events)
-        fail(
+        does_not_fit(
             "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
             "many",
             kernel, agent.name, most_events);

@@ -130,6 +130,7 @@ std::string to_json(const RunResult& r) {
   j["counters"] = Json::object();
   for (const auto& [key, v] : r.counters) j["counters"][key] = v;
   j["findings"] = r.findings;
+  j["rejected"] = r.rejected;
   if (!r.notes.empty()) j["notes"] = r.notes;
   j["inputs_ms"] = ms(r.inputs_ms);
   j["plan_ms"] = ms(r.plan_ms);
@@ -173,6 +174,7 @@ RunResult parse_result(std::string_view text) {
   for (const auto& [key, v] : j.at("scales").items()) r.scales.emplace_back(key, number(v));
   for (const auto& [key, v] : j.at("counters").items()) r.counters.emplace_back(key, v.get<std::uint64_t>());
   r.findings = j.at("findings");
+  r.rejected = j.value("rejected", r.rejected);
   r.notes = j.value("notes", r.notes);
   r.inputs_ms = j.at("inputs_ms");
   r.plan_ms = j.at("plan_ms");

@@ -70,6 +70,7 @@ struct RunResult {
   std::int64_t buffer_size = 0;
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
   std::vector<std::string> findings;
+  std::vector<std::string> rejected;  // by the proof: its sentences on plans, dropped or the only one
   std::vector<std::string> notes;  // what changed nothing in the result: compiled again without cache hints
   double inputs_ms = 0;  // finding inputs: the reference, as often as the search for their scales takes
   double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;

@@ -118,15 +118,19 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     plan::Wishes wishes = o.wishes;
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    const graph::KernelGraph fused = fuse::as_wished(g, target, o.fuse, wishes).graph;
+    const fuse::Optimized optimized = fuse::as_wished(g, target, o.fuse, wishes);
+    const graph::KernelGraph& fused = optimized.graph;
+    plan::add(r.rejected, optimized.rejected);
     const double fuse_ms = ms_since(start);
     if (o.tune > 0) {
       Tuned found = tuned(fused, o, cache);
       wishes.tiles = plan::Tiles::stated, wishes.tiling = std::move(found.tiling);
       r.tried = std::move(found.tried);
+      plan::add(r.rejected, found.rejected);
     }
     start = Clock::now();
     program = emit::transpile(fused, target, wishes);
+    plan::add(r.rejected, program->plan.rejected);
     r.plan_ms = fuse_ms + ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
@@ -188,6 +192,10 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
   try {
     fill(g, o, cache, r);
+  } catch (const Rejected& e) {
+    r.status = Status::failed;
+    r.reason = plan::told(e);
+    plan::add(r.rejected, e.what());
   } catch (const Fault& e) {
     r.status = Status::failed;
     r.reason = e.what();

@@ -68,13 +68,17 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     all.push_back({emit::transpile(graph, target, stated(tiling)), expected, {}});
   };
   Key key = Key{}.add("tuned").add(machine);
-  for (const plan::Tiled& t :
-       plan::ranked(graph, target, wishes, candidates, plan::Tilings::of_products_too)) {
+  Tuned found;
+  const plan::Ranked ranked = plan::ranked(graph, target, wishes, candidates, plan::Tilings::of_products_too);
+  found.rejected = ranked.rejected;
+  for (const plan::Tiled& t : ranked.tiled) {
     add(plan::tiling_of(t), t.price.us);
     key.add(all.back().program.source);
   }
-  if (const auto known = cache.read(key, "tiling"))
-    return {retile::parse_tiling(*known, "a tuned tiling in the cache"), {}};
+  if (const auto known = cache.read(key, "tiling")) {
+    found.tiling = retile::parse_tiling(*known, "a tuned tiling in the cache");
+    return found;
+  }
   if (prepare) {
     if (say) say(fmt::format("compiling {} tilings", all.size()));
     graph::parallel_for(static_cast<std::int64_t>(all.size()), graph::hardware_threads(),
@@ -100,6 +104,8 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     std::optional<double> expected;
     try {
       expected = plan::tile(graph, target, stated(best)).price.us;
+    } catch (const Rejected& plan) {
+      plan::drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // they do not go together
@@ -109,7 +115,6 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
       measured({static_cast<std::size_t>(fastest), all.size() - 1});
     }
   }
-  Tuned found;
   for (const Candidate& c : all)
     found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});
   const double least = std::ranges::min_element(all, {}, &Candidate::us)->us();

@@ -29,6 +29,7 @@ struct Tuned {
   retile::Tiling tiling;
   std::vector<Tried>
       tried;  // in the order of what was expected of them, then their best together; none where the outcome was remembered
+  plan::Rejections rejected;  // plans of other tilings
 };
 
 /// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.

@@ -10,15 +10,6 @@
 namespace zellige::plan {
 namespace {
 
-/// hopper_matmul over a cluster: B is every rank's, each brings its part of it.
-Schedule cluster_matmul(std::int64_t trips, int ranks = 2) {
-  Schedule s = hopper_matmul(trips);
-  s.ranks = ranks;
-  for (Step& step : s.agents[0].steps)
-    if (step.what == "load B") step.multicast = true;
-  return s;
-}
-
 TEST(Ranks, ShareATileByMulticast) {
   for (int ranks : {1, 2, 4})
     for (std::int64_t trips : {2, 3, 5, 40})
@@ -81,27 +72,6 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
   s = hopper_matmul(4);
   s.ranks = 2;
   EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
-}
-
-/// hopper_matmul with K split over a cluster: each rank sends the others their part of its sums, and adds what comes.
-Schedule split_k_matmul(std::int64_t trips, int ranks = 2) {
-  Schedule s = hopper_matmul(trips);
-  s.ranks = ranks;
-  const int partial = static_cast<int>(s.tensors.size()), peers = static_cast<int>(s.channels.size());
-  s.tensors.push_back({.name = "partial", .offset = 160 * 1024, .bytes = (ranks - 1) * 16 * 1024});
-  s.channels.push_back({.name = "peers",
-                        .tensor = partial,
-                        .producer = 1,
-                        .consumers = {1},
-                        .by = Synchronisation::mbarrier_peers});
-  std::vector<Step>& steps = s.agents[1].steps;
-  const auto round = std::ranges::find(steps, "round", &Step::what);
-  Step send = work("send", {}, {{.tensor = partial}}, 1);
-  send.to_peers = true;
-  const std::vector<Step> exchange{send, release(peers), acquire(peers),
-                                   work("add", {{.tensor = partial}}, {})};
-  steps.insert(round, exchange.begin(), exchange.end());
-  return s;
 }
 
 TEST(Peers, PutTheirSumsTogether) {

@@ -48,6 +48,12 @@ Schedule sm80_matmul(int stages, std::int64_t trips);
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
 Schedule hopper_matmul(std::int64_t trips);
 
+/// hopper_matmul over a cluster: B is every rank's, each brings its part of it.
+Schedule cluster_matmul(std::int64_t trips, int ranks = 2);
+
+/// hopper_matmul with K split over a cluster: each rank sends the others their part of its sums, and adds what comes.
+Schedule split_k_matmul(std::int64_t trips, int ranks = 2);
+
 /// SM90: two wgmma consumers of one ring that take turns: while one multiplies, the other works on what it has.
 Schedule ping_pong(std::int64_t trips);
 

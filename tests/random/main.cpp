@@ -6,7 +6,7 @@
 // A graph is called by its kind and its seed; with --chains every seed is one that draws a chain; with --plain it is one of plain
 // operators, which run as they were fused; --products are products of few rows; --soak draws all four kinds in turn. On a GPU each
 // graph runs in a process of its own, whose context is looked at afterwards. --machine-code compiles by NVRTC and reads what it made
-// (run/machine_code.hpp), and needs no GPU. What is not correct is printed and kept as JSON. docs/random_graphs.md says what is drawn.
+// (run/machine_code.hpp), and needs no GPU. Exit status 1 where anything is wrong, failed, or a plan that the proof rejects. What is not correct is printed and kept as JSON. docs/random_graphs.md says what is drawn.
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +76,7 @@ struct Arguments {
 /// How the runs ended, by verdict, and the refusals by their reason's words.
 struct Tally {
   std::map<std::string, int> verdicts, refusals;
+  int rejected = 0;  // plans that the proof rejected, those of a search that went on among them
 
   void add(const std::string& verdict, const std::string& reason) {
     ++verdicts[verdict];
@@ -100,6 +101,7 @@ struct Tally {
     for (const char* verdict : {"correct", "borderline", "refused", "wrong", "failed"})
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", of(verdict), verdict);
     text += "\n";
+    text += fmt::format("  {} plans rejected by the proof\n", rejected);
     for (const auto& [reason, n] : refusals) text += fmt::format("  {} refused: {}\n", n, reason);
     return text;
   }
@@ -199,9 +201,9 @@ run::RunResult read_one(const Arguments& a, int i, const std::string& target, co
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
     plan::Wishes wishes;
-    const graph::KernelGraph g =
-        fuse::as_wished(a.graph_of(i), target::find(target), a.fused(i), wishes).graph;
-    const emit::Program p = emit::transpile(g, target::find(target), wishes);
+    const fuse::Optimized made = fuse::as_wished(a.graph_of(i), target::find(target), a.fused(i), wishes);
+    const emit::Program p = emit::transpile(made.graph, target::find(target), wishes);
+    plan::add(r.rejected, made.rejected), plan::add(r.rejected, p.plan.rejected);
     const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
     const auto odd = run::odd_descriptors(cubin.bytes);
     r.counters.emplace_back("descriptors", run::descriptors(cubin.bytes).size());
@@ -216,6 +218,8 @@ run::RunResult read_one(const Arguments& a, int i, const std::string& target, co
         r.reason = fmt::format("nvdisasm prints {} descriptors in odd registers, the encoding has {}",
                                printed->size(), odd.size());
     }
+  } catch (const Rejected& e) {
+    r.status = run::Status::failed, r.reason = e.what(), plan::add(r.rejected, e.what());
   } catch (const Fault& e) {
     r.status = run::Status::failed, r.reason = e.what();
   } catch (const Error& e) {
@@ -255,6 +259,9 @@ int run_all(const Arguments& a) {
             ended = run::name(r.status), reason = r.reason;
             if (a.machine_code)
               for (const auto& [what, n] : r.counters) counted[what] += n;
+            tally.rejected += static_cast<int>(r.rejected.size());
+            for (const std::string& sentence : r.rejected)
+              std::printf("%s, %s: rejected: %s\n", a.call(g).c_str(), r.target.c_str(), sentence.c_str());
             for (const std::string& note : r.notes)
               std::printf("%s: note: %s\n", a.call(g).c_str(), note.c_str());
             if (a.verbose) std::printf("%s: %s\n", a.call(g).c_str(), run::summary(r).c_str());
@@ -285,7 +292,8 @@ int run_all(const Arguments& a) {
   const int allowed = a.kind == Kind::soak ? a.runs() / graphs_per_refusal : 0;
   if (tally.of("refused") > allowed)
     std::printf("%d refused, where at most %d may be\n", tally.of("refused"), allowed);
-  return tally.of("wrong") + tally.of("failed") == 0 && tally.of("refused") <= allowed && shortfall.empty()
+  return tally.of("wrong") + tally.of("failed") + tally.rejected == 0 && tally.of("refused") <= allowed &&
+                 shortfall.empty()
              ? 0
              : 1;
 }

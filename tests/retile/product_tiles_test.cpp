@@ -66,13 +66,13 @@ TEST(ProductTiles, OfWhatIsNoProductAreRefused) {
 
 TEST(ProductTiles, AreLookedAtByWhoMeasures) {
   const target::Target& target = target::find("sm_90a");
-  const std::vector<Tiled> all = ranked(product(), target, {}, 4, Tilings::of_products_too);
+  const std::vector<Tiled> all = ranked(product(), target, {}, 4, Tilings::of_products_too).tiled;
   ASSERT_EQ(all.size(), 5u);  // four, and the planner's own
   for (std::size_t i = 1; i < all.size(); ++i) {
     EXPECT_LE(all[i - 1].price.us, all[i].price.us);
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(tiling_of(all[i]), tiling_of(all[j]));
   }
-  EXPECT_EQ(ranked(product(), target, {}, 4, Tilings::of_custom_operators).size(), 1u);
+  EXPECT_EQ(ranked(product(), target, {}, 4, Tilings::of_custom_operators).tiled.size(), 1u);
 }
 
 }  // namespace

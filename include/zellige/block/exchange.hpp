@@ -2,7 +2,7 @@
 // `Ranks` equal parts of the columns.
 //
 //   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");
-//   if (threadIdx.x == 0) exchange.init(), fence_mbarrier_init();
+//   if (threadIdx.x == 0) exchange.init(8), fence_mbarrier_init();   // the warps of all other ranks
 //   cluster_sync();
 //   ...                                       // the first 32 * 8 threads sum d over this rank's slice
 //   exchange.send(d, rank);                   // to every other rank what is of its part
@@ -34,7 +34,7 @@ struct Exchange {
             shared<uint64_t>("arrived", barrier_offset, 1)};
   }
   /// By one thread, with fence_mbarrier_init and a barrier of the cluster after it.
-  ZELLIGE_CALL void init() const { mbarrier_init(arrived, (Ranks - 1) * warps); }
+  ZELLIGE_CALL void init(unsigned arrivals = (Ranks - 1) * warps) const { mbarrier_init(arrived, arrivals); }
 
   ZELLIGE_CALL void send(F& d, int rank) const {
 #pragma unroll

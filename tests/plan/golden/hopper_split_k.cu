@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
     prefetch_tma_descriptor(mA);
     prefetch_tma_descriptor(mC);
     ring.init(8);
-    exchange.init();
+    exchange.init(8);
     fence_mbarrier_init();
   }
   cluster_sync();

@@ -1,0 +1,48 @@
+// Rejections: plans that a search dropped because the proof rejects them (Rejected in graph/error.hpp), and how users are told.
+//
+//   catch (const Rejected& plan) { drop(plan, rejected); }   // the search goes on with its other plans
+//   told(rejected)                                           // one line, for stderr
+//   told(plan)                                               // where it was the only plan
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+
+/// The proof's sentences, each once, in the order in which they came.
+using Rejections = std::vector<std::string>;
+
+/// A search stops at a rejected plan in builds with assertions.
+#ifdef NDEBUG
+constexpr bool stops_at_rejections = false;
+#else
+constexpr bool stops_at_rejections = true;
+#endif
+
+inline void add(Rejections& to, const std::string& sentence) {
+  if (std::ranges::find(to, sentence) == to.end()) to.push_back(sentence);
+}
+inline void add(Rejections& to, const Rejections& from) {
+  for (const std::string& sentence : from) add(to, sentence);
+}
+
+/// Keeps the sentence of a plan that a search goes on without; rethrows the rejection where searches stop at it.
+inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_rejections) {
+  if (stops) throw Rejected(plan);
+  add(kept, plan.what());
+}
+
+inline std::string told(const Rejections& all) {
+  const std::string more = all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "";
+  return fmt::format(
+      "{} of Zellige's own plans rejected by the proof and dropped, the result is of another plan: {}{}",
+      all.size(), all.at(0), more);
+}
+inline std::string told(const Rejected& plan) {
+  return fmt::format("Zellige's own plan is wrong, rejected by the proof: {}", plan.what());
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,265 @@
+// Every count that a generated kernel gives a barrier, one more and one less: the emulator names what the barrier waits for and what comes.
+// Kernels of every family with rings: products of a tile per block, of blocks that stay, of clusters that share tiles and of clusters
+// that share K; two products of one ring; attention.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <regex>
+#include <set>
+
+#include "emit/emit.hpp"
+#include "fuse/custom.hpp"
+#include "graph/builder.hpp"
+#include "graph/inputs.hpp"
+#include "graph/load.hpp"
+#include "plan/verify.hpp"
+#include "run/emulated.hpp"
+
+namespace zellige {
+namespace {
+
+using graph::BlockBuilder;
+using graph::Builder;
+using graph::KernelGraph;
+using graph::Tensor;
+using graph::Tile;
+
+/// A place that states how many arrivals a barrier waits for.
+struct Site {
+  std::string text;  // "ring.init(8)"
+  unsigned count = 0;
+  bool named = false;  // a named barrier: of threads
+};
+
+/// The program with every count added to by $ZELLIGE_COUNT, a site's number and a difference.
+struct Counts {
+  emit::Program program;
+  std::vector<Site> sites;
+  std::vector<run::Bytes> inputs;
+};
+
+constexpr const char* switched = R"(
+#include <cstdlib>
+inline unsigned zellige_count(long site, unsigned count) {
+  const char* change = std::getenv("ZELLIGE_COUNT");
+  char* by;
+  return change && std::strtol(change, &by, 10) == site ? count + unsigned(std::strtol(by, nullptr, 10)) : count;
+}
+)";
+
+Counts counts_of(emit::Program program) {
+  Counts c{std::move(program), {}, {}};
+  const std::regex count(R"(((?:\w+\.init|named_barrier_\w+)\((?:\d+, )?)(\d+)\);)");
+  std::string text, &source = c.program.source;
+  auto from = source.cbegin();
+  for (std::sregex_iterator at(source.cbegin(), source.cend(), count), end; at != end; ++at) {
+    const std::smatch& m = *at;
+    text.append(from, m[0].first);
+    text += fmt::format("{}zellige_count({}, {}));", m[1].str(), c.sites.size(), m[2].str());
+    c.sites.push_back({m[0].str(), unsigned(std::stoul(m[2].str())), m[1].str().starts_with("named")});
+    from = m[0].second;
+  }
+  text.append(from, source.cend());
+  const std::string line = "using namespace zellige;\n";
+  text.insert(text.find(line) + line.size(), switched);
+  source = std::move(text);
+  return c;
+}
+
+std::string findings(const Counts& c, const run::Cache& cache, int site, int by) {
+  setenv("ZELLIGE_COUNT", fmt::format("{} {}", site, by).c_str(), 1);
+  std::vector<run::Bytes> storage = c.inputs;
+  const run::EmulatedRun r = run::run_emulated(c.program, storage, cache);
+  unsetenv("ZELLIGE_COUNT");
+  std::string all;
+  for (const emulate::Finding& f : r.findings) all += f.message + "\n";
+  return all;
+}
+
+/// Whether a finding has both numbers, what the barrier waits for and what comes. Of a ring that a cluster shares, those of all ranks.
+bool named(const std::string& found, const Site& s, int by) {
+  for (const unsigned ranks : {1u, 2u, 4u, 8u}) {
+    const unsigned states = ranks * (s.count + by), comes = ranks * s.count;
+    std::vector<std::string> texts{
+        fmt::format("more arrivals than the {} that it was initialised for: {} in phase", states, states + 1),
+        fmt::format("{} of {} arrivals are missing", states - comes, states),
+        fmt::format("with {} of {} arrivals, the last", comes, states)};
+    if (s.named)
+      texts = {fmt::format("for {} threads, .* for {}\n", states, comes),
+               fmt::format("for {} threads, .* for {}\n", comes, states),
+               fmt::format("{} of {} threads have come", comes, states),
+               fmt::format("than the {} that it is for: {} in round", states, comes)};
+    if (s.named && by % 32 != 0) texts = {fmt::format("barrier 1 of {} threads .* of whole warps", states)};
+    for (const std::string& text : texts)
+      if (std::regex_search(found, std::regex(text))) return true;
+  }
+  return false;
+}
+
+/// The proof rejects every count of the plan that is one too many or too few.
+void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
+  const target::Target& target = target::find("sm_90a");
+  int rejected = 0;
+  const auto expect_rejected = [&](const plan::Schedule& s, int states) {
+    try {
+      plan::verify(s, "k", target);
+      ADD_FAILURE() << where << ": " << states << " is accepted";
+    } catch (const Rejected& e) {
+      EXPECT_TRUE(std::regex_search(e.what(), std::regex(fmt::format("for {} (arrivals|threads)", states))))
+          << where << ": " << e.what();
+      ++rejected;
+    }
+  };
+  plan::Schedule s = kernel.schedule;
+  for (plan::Channel& c : s.channels)
+    for (const int by : {-1, 1}) {
+      if (c.arrivals == 0) continue;
+      c.arrivals += by;
+      const bool all = c.by == plan::Synchronisation::mbarrier_bytes;
+      const int ranks = all ? plan::ranks_of(s, static_cast<int>(&c - s.channels.data())) : 1;
+      expect_rejected(s, ranks * c.arrivals);
+      c.arrivals -= by;
+    }
+  for (plan::Agent& agent : s.agents)
+    for (plan::Step& step : agent.steps)
+      for (const int by : {-32, 32}) {
+        if (step.threads == 0) continue;
+        step.threads += by;
+        expect_rejected(s, step.threads);
+        step.threads -= by;
+      }
+  EXPECT_GT(rejected, 0) << where;
+}
+
+KernelGraph product(std::int64_t loop) {
+  Builder b("product");
+  const Tensor A = b.input("A", {256, 64 * loop}), B = b.input("B", {64 * loop, 256});
+  b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = loop},
+                    [&](BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}))),
+                              {.x = 1, .y = 0});
+                    })[0],
+           "C");
+  return b.build();
+}
+
+KernelGraph gate_and_up(std::int64_t loop) {
+  Builder b("gate_and_up");
+  const Tensor X = b.input("X", {128, 64 * loop}), G = b.input("G", {64 * loop, 256}),
+               U = b.input("U", {64 * loop, 256});
+  b.output(b.custom({.grid = {2}, .block = {256}, .loop = loop},
+                    [&](BlockBuilder& t) {
+                      const Tile x = t.load(X, {.loop = 1});
+                      const Tile gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
+                      const Tile up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
+                      t.store(silu(gate) * up, {.x = 1});
+                    })[0],
+           "Y");
+  return b.build();
+}
+
+KernelGraph attention(std::int64_t loop) {
+  Builder b("attention");
+  const Tensor Q = b.input("Q", {2, 128, 64}),
+               K = b.input("K", {2, 64, 64 * loop}, graph::DType::f16, {4096 * loop, 1, 64}),
+               V = b.input("V", {2, 64 * loop, 64});
+  b.output(b.custom({.grid = {2, 1}, .block = {256}, .loop = loop},
+                    [&](BlockBuilder& t) {
+                      const Tile q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
+                                 v = t.load(V, {.x = 0, .loop = 1});
+                      const Tile scores = matmul(q, k) * 0.125;
+                      const auto [most, fell] = reduction_max(scores, 2);
+                      const Tile p = exp(scores - most), factor = exp(fell);
+                      const Tile sums = accum_rescale(matmul(p, v), factor);
+                      t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
+                    })[0],
+           "O");
+  return b.build();
+}
+
+struct Family {
+  std::string name;
+  KernelGraph graph;
+  std::vector<plan::Blocks> blocks = plan::ways_of_blocks;
+  int emulated = 1;  // counts of mbarriers at which anything arrives
+};
+
+using enum plan::Blocks;
+const std::vector<Family>& families() {
+  static const std::vector<Family> all{
+      {"a_tile_per_block", product(16), {a_tile}},         {"blocks_that_stay", product(16), {stay}},
+      {"blocks_in_pairs", product(16), {pairs}},           {"blocks_that_split_k", product(64), {split_k}, 2},
+      {"loop_within_the_ring", product(4), {a_tile}, 0},   {"two_products", gate_and_up(16)},
+      {"attention", attention(16), plan::ways_of_blocks, 2}};
+  return all;
+}
+
+class BarrierCounts : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
+  const Family& family = families()[GetParam()];
+  const run::Cache cache = run::Cache::standard();
+  emit::Program program = emit::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
+  for (const plan::KernelPlan& k : program.plan.kernels) expect_proved(k, family.name);
+  const std::string source = program.source, notes = plan::print(program.plan);
+  Counts c = counts_of(std::move(program));
+  const graph::RandomInputs inputs = graph::random_inputs(family.graph, 1);
+  for (const emit::TensorPlace& t : c.program.manifest.tensors)
+    c.inputs.push_back(t.role == emit::Role::input
+                           ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
+                           : run::poisoned(t));
+  EXPECT_EQ(findings(c, cache, -1, 0), "");
+  int emulated = 0;
+  for (std::size_t i = 0; i < c.sites.size(); ++i) {
+    const Site& s = c.sites[i];
+    // Of a ring that is as deep as its loop nothing is given back: its count is the proof's alone.
+    const bool arrives = source.find(s.text.substr(0, s.text.find('.')) + ".release(") != source.npos;
+    if (!s.named && !arrives) continue;
+    emulated += !s.named;
+    for (const int by : s.named ? std::vector{-32, -1, 1, 32} : std::vector{-1, 1}) {
+      const std::string found = findings(c, cache, static_cast<int>(i), by);
+      EXPECT_TRUE(named(found, s, by)) << s.text << " by " << by << ": " << found;
+    }
+  }
+  EXPECT_EQ(emulated, family.emulated) << notes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, BarrierCounts, testing::Range<std::size_t>(0, families().size()),
+                         [](const auto& info) { return families()[info.param].name; });
+
+/// What the proof has counted is what the text says.
+TEST(BarrierCounts, OfTheTextAreThePlans) {
+  std::size_t counts = 0;
+  for (const char* file :
+       {"gemm", "attention", "lora", "layers/llama_prefill", "layers/plain_attention_causal"}) {
+    const graph::KernelGraph g =
+        graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
+    const target::Target& target = target::find("sm_90a");
+    plan::Wishes wishes;
+    const emit::Program p = emit::transpile(fuse::as_wished(g, target, true, wishes).graph, target, wishes);
+    std::vector<int> planned;
+    std::set<int> threads;
+    for (const plan::KernelPlan& k : p.plan.kernels) {
+      for (const plan::Channel& c : k.schedule.channels)
+        if (c.arrivals > 0) planned.push_back(c.arrivals);
+      for (const plan::Agent& a : k.schedule.agents)
+        for (const plan::Step& step : a.steps)
+          if (step.threads > 0) threads.insert(step.threads);
+    }
+    std::vector<int> stated;
+    std::set<int> stated_threads;
+    for (const Site& site : counts_of(p).sites)
+      if (site.named)
+        stated_threads.insert(static_cast<int>(site.count));
+      else
+        stated.push_back(static_cast<int>(site.count));
+    std::ranges::sort(planned), std::ranges::sort(stated);
+    EXPECT_EQ(stated, planned) << file;
+    EXPECT_EQ(stated_threads, threads) << file;
+    counts += planned.size();
+  }
+  EXPECT_GT(counts, 2u);
+}
+
+}  // namespace
+}  // namespace zellige

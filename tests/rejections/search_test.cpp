@@ -1,0 +1,255 @@
+// Searches go on without the plans that the proof rejects, and tell of each; a search that has no other plan is Zellige's failure.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "emit/emit.hpp"
+#include "fuse/custom.hpp"
+#include "graph/builder.hpp"
+#include "planted.hpp"
+#include "run/run.hpp"
+#include "run/tune.hpp"
+
+namespace zellige {
+namespace {
+
+using graph::Builder;
+using graph::KernelGraph;
+using graph::Tensor;
+using plan::Program;
+using plan::test::Planted;
+
+const target::Target& sm_90a = target::find("sm_90a");
+
+std::string failure(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Rejected& e) {
+    return e.what();
+  }
+  return "no rejection";
+}
+
+Tensor times(Builder& b, const Tensor& x, const Tensor& w) {
+  return b
+      .custom({{32}, {128}, 16},
+              [&](graph::BlockBuilder& t) {
+                t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
+              })
+      .at(0);
+}
+
+/// A custom operator, whose grid and loop may be others.
+KernelGraph tiled() {
+  Builder b("tiled");
+  b.output(times(b, b.input("X", {16, 1024}), b.input("W", {1024, 4096})), "Y");
+  return b.build();
+}
+constexpr const char* as_given = "32x16 ";
+
+KernelGraph two_tiled() {
+  Builder b("tiled");
+  const Tensor first = times(b, b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
+  b.output(times(b, first, b.input("V", {2048, 1024})), "Y");
+  return b.build();
+}
+
+KernelGraph plain() {
+  Builder b("plain");
+  const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {64, 64});
+  b.output(exp(X + Y) * X, "Z");
+  return b.build();
+}
+
+/// The grid of the only kernel, and how many there are.
+std::string kernels(const Program& p) {
+  std::string text;
+  for (const plan::BlockProgram& k : p.kernels) text += fmt::format("{}x{} ", k.grid.count(), k.loop);
+  return text;
+}
+
+class Rejections : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (plan::stops_at_rejections) GTEST_SKIP() << "this build stops at the first rejection";
+  }
+};
+
+TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
+  const plan::Wishes chosen{.tiles = plan::Tiles::chosen};
+  int all = 0;
+  std::string best;
+  {
+    const Planted none([](const Program&, int) { return false; });
+    best = kernels(plan::tile(tiled(), sm_90a, chosen).plan.program);
+    all = none.calls();
+  }
+  ASSERT_GT(all, 2);
+  for (int which = 1; which <= all; ++which) {
+    const Planted one([which](const Program&, int call) { return call == which; });
+    const plan::Tiled t = plan::tile(tiled(), sm_90a, chosen);
+    EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was planted"}) << which;
+    EXPECT_EQ(one.rejected(), 1) << which;
+  }
+  // Without the best, another one; without the graph's own, one of the others; without any, none.
+  const Planted without_best([&](const Program& p, int) { return kernels(p) == best; });
+  EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, chosen).plan.program), best);
+  const Planted without_own([&](const Program& p, int) { return kernels(p) == as_given; });
+  const plan::Tiled other = plan::tile(tiled(), sm_90a, chosen);
+  EXPECT_NE(kernels(other.plan.program), as_given);
+  EXPECT_FALSE(other.plan.rejected.empty());
+  const Planted everything([](const Program&, int) { return true; });
+  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, chosen); }), "tiled_k0: a rejection was planted");
+}
+
+TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
+  const std::size_t operators = plain().ops.size();
+  const Planted none([](const Program&, int) { return false; });
+  ASSERT_EQ(fuse::optimize(plain(), sm_90a).graph.ops.size(), 1u);
+  ASSERT_EQ(operators, 3u);
+  // Groups have custom operators, whose blocks load several nodes; a plan of all three operators in one kernel is rejected.
+  const auto all_in_one = [](const Program& p, int) {
+    return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
+  };
+  const Planted groups(all_in_one);
+  const fuse::Optimized o = fuse::optimize(plain(), sm_90a);
+  EXPECT_GT(o.graph.ops.size(), 1u);
+  EXPECT_GT(groups.rejected(), 0);
+  ASSERT_EQ(o.rejected.size(), 1u);
+  EXPECT_EQ(o.rejected[0], "plain_k0: a rejection was planted");
+}
+
+TEST_F(Rejections, FusionFailsWhereTheProofRejectsEveryPlan) {
+  const Planted everything([](const Program&, int) { return true; });
+  EXPECT_EQ(failure([&] { fuse::optimize(plain(), sm_90a); }), "plain_k0: a rejection was planted");
+}
+
+TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
+  int single = 0;
+  const Planted the_first([&](const Program&, int call) { return call == 1 && ++single; });
+  const fuse::Optimized o = fuse::optimize(plain(), sm_90a);
+  EXPECT_EQ(single, 1);
+  EXPECT_EQ(o.graph.ops.size(), 1u);
+  EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was planted"});
+}
+
+/// Two groups that cannot be one: what plans alone is rejected where both are planned together.
+TEST_F(Rejections, WhatIsRejectedAsAWholeIsTakenApartAgain) {
+  Builder b("two");
+  const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {48, 80});
+  b.output(exp(X) * X, "Z"), b.output(exp(Y) * Y, "W");
+  const KernelGraph g = b.build();
+  const auto both_fused = [](const Program& p, int) { return p.inputs.size() == 2 && p.kernels.size() == 2; };
+  const Planted together(both_fused);
+  const fuse::Optimized o = fuse::optimize(g, sm_90a);
+  EXPECT_EQ(o.graph.ops.size(), 3u);
+  EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was planted"});
+}
+
+TEST_F(Rejections, CustomOperatorsAreKeptOrTakenApartAsTheProofAllows) {
+  const auto is_custom = [](const KernelGraph& g) {
+    return std::ranges::any_of(
+        g.ops, [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
+  };
+  {
+    const Planted none([](const Program&, int) { return false; });
+    ASSERT_TRUE(is_custom(fuse::optimize(tiled(), sm_90a, fuse::Custom::kept).graph));
+  }
+  {  // the kept one is the only plan whose kernel has the graph's own loop
+    const Planted kept([](const Program& p, int) { return kernels(p) == as_given; });
+    const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
+    EXPECT_FALSE(is_custom(o.graph));
+    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+  }
+  {
+    const Planted apart([](const Program& p, int) { return kernels(p) != as_given; });
+    const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
+    EXPECT_TRUE(is_custom(o.graph));
+    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+  }
+  const Planted everything([](const Program&, int) { return true; });
+  for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::apart, fuse::Custom::kept})
+    EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was planted");
+}
+
+TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
+  const run::Measure measure = [](const emit::Program&) { return std::vector<double>{10}; };
+  std::size_t all = 0;
+  {
+    const Planted none([](const Program&, int) { return false; });
+    const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
+    EXPECT_TRUE(t.rejected.empty());
+    all = t.tried.size();
+    ASSERT_GT(all, 2u);
+  }
+  const Planted second([](const Program&, int call) { return call == 2; });
+  const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
+  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+  EXPECT_EQ(t.tried.size(), all - 1);
+}
+
+/// Each operator's best tiles, measured, are planned together last. Here each is tried beside other tiles of the other alone.
+TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
+  bool measuring = false;
+  const run::Measure each = [&](const emit::Program& p) {
+    measuring = true;
+    const retile::Tiling& t = p.manifest.tiling;
+    return std::vector<double>{10.0 + (t.at(0).grid.x == 64 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
+  };
+  const Planted last([&](const Program&, int) { return measuring; });
+  const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
+  EXPECT_EQ(last.rejected(), 1);
+  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+}
+
+run::RunResult run_plain(const KernelGraph& g, const run::Cache& cache) {
+  return run::run(g, {.target = "sm_90a", .fuse = true}, cache);
+}
+
+TEST_F(Rejections, TheRunIsRightAndTells) {
+  const run::Cache cache = run::Cache::temporary();
+  const Planted first([](const Program& p, int) {
+    return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
+  });
+  const run::RunResult r = run_plain(plain(), cache);
+  EXPECT_EQ(run::name(r.status), "correct") << r.reason;
+  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was planted"});
+  EXPECT_NE(run::to_json(r).find(R"("rejected":["plain_k0: a rejection was planted"])"), std::string::npos);
+  EXPECT_EQ(run::parse_result(run::to_json(r)).rejected, r.rejected);
+}
+
+TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
+  const run::Cache cache = run::Cache::temporary();
+  const Planted everything([](const Program&, int) { return true; });
+  const run::RunResult r = run_plain(plain(), cache);
+  EXPECT_EQ(run::name(r.status), "failed");
+  EXPECT_EQ(r.reason,
+            "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was planted");
+  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was planted"});
+}
+
+TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
+  plan::Rejections kept;
+  const Rejected plan("k: wrong");
+  EXPECT_THROW(plan::drop(plan, kept, true), Rejected);
+  EXPECT_TRUE(kept.empty());
+  plan::drop(plan, kept, false), plan::drop(plan, kept, false);
+  EXPECT_EQ(kept, plan::Rejections{"k: wrong"});
+  if (!plan::stops_at_rejections) return;
+  const Planted second([](const Program&, int call) { return call == 2; });
+  EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::chosen}), Rejected);
+  EXPECT_THROW(fuse::optimize(plain(), sm_90a), Rejected);
+}
+
+TEST(Rejection, IsToldInOneLine) {
+  EXPECT_EQ(
+      plan::told(plan::Rejections{"k0: a"}),
+      "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a");
+  EXPECT_EQ(
+      plan::told(plan::Rejections{"k0: a", "k0: b", "k1: c"}),
+      "3 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a "
+      "(and 2 more)");
+}
+
+}  // namespace
+}  // namespace zellige

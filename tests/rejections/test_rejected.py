@@ -1,0 +1,49 @@
+"""What Python tells of rejected plans, on a library whose proof rejects what $ZELLIGE_PLANTED names."""
+
+import pathlib
+
+import pytest
+import zellige
+
+GRAPH = pathlib.Path(__file__).parents[2] / "examples/attention.json"
+
+
+def compiled():
+    return zellige.compile(GRAPH, target="sm_90a", tiling="chosen", fuse=False)
+
+
+def test_a_program_without_rejected_plans():
+    assert compiled().rejected == []
+
+
+def test_a_program_tells_of_the_plans_that_were_dropped(monkeypatch):
+    monkeypatch.setenv("ZELLIGE_PLANTED", "2")
+    assert compiled().rejected == ["attention_k0: a rejection was planted"]
+
+
+def test_the_only_plan_is_our_fault(monkeypatch):
+    monkeypatch.setenv("ZELLIGE_PLANTED", "all")
+    with pytest.raises(zellige.Fault) as failed:
+        compiled()
+    assert str(failed.value) == "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was planted"
+
+
+def test_torch_reports_them_and_keeps_the_part(monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from zellige import torch_backend
+
+    def model(x):
+        return torch.exp(x) * x + 1
+
+    x = torch.randn(8, 8)
+    for planted in ("1", "all"):
+        monkeypatch.setenv("ZELLIGE_PLANTED", planted)
+        torch._dynamo.reset()
+        torch_backend.reports.clear()
+        with torch.no_grad():
+            torch.testing.assert_close(torch.compile(model, backend=torch_backend.backend)(x), model(x))
+        report = torch_backend.reports[-1]
+        told, mark = (report.faults, "left") if planted == "all" else (report.rejected, "rejected")
+        assert told and all("a rejection was planted" in sentence for sentence in told)
+        assert f"  {mark}: {told[0]}" in str(report).splitlines()
+        assert bool(report.parts) == (planted != "all")

@@ -1,0 +1,114 @@
+// Users hear of rejected plans: on stderr and in --json from the command line, as a text from the C ABI.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <zellige/api.h>
+
+#include <cstdlib>
+
+#include "cli/command.hpp"
+#include "run/files.hpp"
+
+namespace {
+
+using Told = Command;
+
+constexpr bool stops =
+#ifdef NDEBUG
+    false;
+#else
+    true;
+#endif
+
+const std::string examples = std::string(ZELLIGE_SOURCE_DIR) + "/examples/";
+constexpr const char* dropped =
+    "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: "
+    "attention_k0: a rejection was planted";
+constexpr const char* failed =
+    "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was planted";
+
+/// Which plans are rejected, by the processes that are started while this lives.
+struct Rejecting {
+  explicit Rejecting(const char* which) { setenv("ZELLIGE_PLANTED", which, 1); }
+  ~Rejecting() { unsetenv("ZELLIGE_PLANTED"); }
+};
+
+TEST_F(Told, TheOnlyPlanFailsARun) {
+  const Rejecting all("all");
+  const auto f =
+      run({"run", examples + "attention.json", "--as-given", "--on", "emulator", "--json", path("out")});
+  EXPECT_EQ(f.status, 1) << f.output;
+  EXPECT_NE(f.output.find(std::string("failed")), std::string::npos) << f.output;
+  EXPECT_NE(f.output.find(failed), std::string::npos) << f.output;
+  const std::string json = zellige::run::read_whole(path("out"));
+  EXPECT_NE(json.find(R"("status":"failed")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was planted"])"), std::string::npos) << json;
+}
+
+TEST_F(Told, TheOnlyPlanFailsACompilation) {
+  const Rejecting all("all");
+  for (const char* command : {"transpile", "optimize"}) {
+    const auto f = run({command, examples + "attention.json", "-o", path("out")});
+    EXPECT_EQ(f.status, 1) << f.output;
+    EXPECT_EQ(f.output, std::string("zellige: ") + failed + "\n");
+  }
+}
+
+TEST_F(Told, AnotherPlanRuns) {
+  if (stops) GTEST_SKIP() << "this build stops at the first rejection";
+  const Rejecting second("2");
+  const auto f = run({"run", examples + "attention.json", "--as-given", "--tiling", "chosen", "--on",
+                      "emulator", "--json", path("out")});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_NE(f.output.find(std::string("zellige: attention: ") + dropped + "\n"), std::string::npos) << f.output;
+  const std::string json = zellige::run::read_whole(path("out"));
+  EXPECT_NE(json.find(R"("status":"correct")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was planted"])"), std::string::npos) << json;
+}
+
+TEST_F(Told, NoRejectionIsAnEmptyList) {
+  const auto f = run({"run", examples + "attention.json", "--on", "reference", "--json", path("out")});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_NE(zellige::run::read_whole(path("out")).find(R"("rejected":[])"), std::string::npos);
+}
+
+/// The functions of the library whose proof is planted.
+struct Library {
+  void* handle = dlopen(ZELLIGE_PLANTED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ~Library() { dlclose(handle); }
+  template <class F>
+  F* get(const char* name) const {
+    return reinterpret_cast<F*>(dlsym(handle, name));
+  }
+};
+
+TEST_F(Told, ByTheAbi) {
+  const Library library;
+  ASSERT_NE(library.handle, nullptr) << dlerror();
+  const auto make = library.get<decltype(zellige_program_new)>("zellige_program_new");
+  const auto text = library.get<decltype(zellige_program_text)>("zellige_program_text");
+  const std::string json = zellige::run::read_whole(examples + "attention.json");
+  zellige_graph* graph = nullptr;
+  ASSERT_EQ(library.get<decltype(zellige_graph_from_json)>("zellige_graph_from_json")(json.c_str(), "attention",
+                                                                                      &graph),
+            ZELLIGE_OK);
+  zellige_options options{};
+  options.size = sizeof options, options.target = "sm_90a", options.tiling = "chosen", options.as_given = 1;
+  zellige_program* program = nullptr;
+  {
+    const Rejecting all("all");
+    EXPECT_EQ(make(graph, &options, &program), ZELLIGE_FAILED);
+    EXPECT_STREQ(library.get<decltype(zellige_last_error)>("zellige_last_error")(), failed);
+  }
+  if (!stops) {
+    const Rejecting second("2");
+    ASSERT_EQ(make(graph, &options, &program), ZELLIGE_OK);
+    char* rejected = nullptr;
+    ASSERT_EQ(text(program, ZELLIGE_REJECTED, &rejected), ZELLIGE_OK);
+    EXPECT_STREQ(rejected, "attention_k0: a rejection was planted");
+    library.get<decltype(zellige_text_free)>("zellige_text_free")(rejected);
+    library.get<decltype(zellige_program_free)>("zellige_program_free")(program);
+  }
+  library.get<decltype(zellige_graph_free)>("zellige_graph_free")(graph);
+}
+
+}  // namespace
