@@ -27,12 +27,14 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// Elements from the start on that a swizzle leaves side by side.
-ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s) {
+/// Elements from the start on that a swizzle leaves side by side, where so many are wanted.
+ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
   if (s.start.is_static()) return t.gcd(fixed(run), s.start);
-  t.require(t.eq(t.mod(s.start, fixed(run)), fixed(0)), Rule::not_divisible, s.start, fixed(run));
+  long long step = 1;
+  while (step < run && (step < wanted.v || !wanted.is_static())) step *= 2;
+  t.require(t.eq(t.mod(s.start, fixed(step)), fixed(0)), Rule::not_divisible, s.start, fixed(step));
   return fixed(run);
 }
 ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
@@ -41,7 +43,7 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   if (!s.is || !of_integers(s.layout)) return number(1);
   Num const run = max_alignment(t, s.layout).root().s;
   if (run.is(1)) return number(1);
-  Num const whole = t.gcd(run, unswizzled_run(t, s));
+  Num const whole = t.gcd(run, unswizzled_run(t, s, run));
   if (s.start.is_static()) return number(t.gcd(whole, s.start));
   t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
   return number(whole);
@@ -55,7 +57,7 @@ ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   Num const have = product_of(t, common);
   if (have.is(1)) return common;
-  Num const one = unswizzled_run(t, x), other = unswizzled_run(t, y);
+  Num const one = unswizzled_run(t, x, have), other = unswizzled_run(t, y, have);
   long long run = one.v < other.v ? one.v : other.v;
   if (t.failed() || (have.is_static() && have.v <= run)) return common;
   for (; run > 1; run /= 2) {

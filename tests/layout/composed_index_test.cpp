@@ -1,0 +1,114 @@
+// Composed layouts at run time: their indices, tensors of them, and what waits for a pointer.
+#include <gtest/gtest.h>
+
+#include "composed_laws.hpp"
+
+namespace zellige::test {
+namespace {
+
+// index() and Indexer, of any layout, inside it and beyond.
+TEST(Composed, IsIndexedByBothWays) {
+  holds(8000, 8000, 7, [](Random& random, std::string& what) {
+    Value const c = RandomComposed(random, {}).composed();
+    what = to_text(c);
+    Indexer const at(c);
+    for (long long i = 0; i < count(c) + 5; ++i) {
+      if (at(i) != element(c, i) || index(c, i) != element(c, i)) return false;
+    }
+    return true;
+  });
+}
+TEST(Composed, ThroughCoordinatesIsIndexed) {
+  Value const c = parse_value("(_4,_8):(_8,_1) o (0,3) o (_4,_5):(_1@0,_1@1)");
+  Indexer const at(c);
+  for (long long i = 0; i < 20; ++i) {
+    EXPECT_EQ(at(i), i % 4 * 8 + i / 4 + 3);
+    EXPECT_EQ(index(c, {i % 4, i / 4}), at(i));
+  }
+}
+TEST(Composed, CoordinatesAreNoIndices) {
+  for (char const* text : {"(4,8):(_1@0,_1@1)", "_8:_1@0", "(4,8):(_1@0,_1@1) o _0 o (4,8):(1@0,1@1)"}) {
+    EXPECT_THROW(Indexer(parse_value(text)), LayoutError) << text;
+    EXPECT_THROW(index(parse_value(text), 3), LayoutError) << text;
+  }
+  try {
+    index(parse_value("(4,8):(_1@0,_1@1)"), 5);
+    FAIL();
+  } catch (LayoutError const& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "index((4,8):(_1@0,_1@1), _5): the index is a coordinate of 2 modes, where an integer is needed");
+  }
+  EXPECT_THROW(index(parse_value("Sw<1,0,1> o _0 o (4,8):(_1@0,_1@1)"), 5), LayoutError);
+}
+
+// Tensors of composed layouts, cut: what is left has the elements of the layout within, behind the same parts.
+TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
+  for (Op op : {Op::composition, Op::zipped_divide, Op::slice, Op::group, Op::layout_call}) {
+    holds(2000, 900, 60 + unsigned(op), [op](Random& random, std::string& what) {
+      Value const c = RandomComposed(random, {.compact = true}).composed(), start = number(random.below(9));
+      View const l = within(c);
+      require(!l.is_leaf());
+      Value const counting = bundle(ValueKind::counting, number(0));
+      auto const cut = [&](Value const& x) {
+        Random same = random;
+        Tape t;
+        Value crd = empty(ValueKind::tuple), tiler = empty(ValueKind::tuple);
+        for (int m = 0; m < l.rank(); ++m) {
+          crd.add(op == Op::slice && same.below(2) ? underscore() : number(same.below(int(count(l[m])))));
+          tiler.add(number(same.pick({1, 2, 4})));
+        }
+        Value r = nothing();
+        if (op == Op::composition) r = algebra::local_tile(t, x, tiler, number(same.below(2)));
+        if (op == Op::zipped_divide) r = algebra::partition(t, x, tiler, number(0), false);
+        if (op == Op::slice || op == Op::layout_call) r = algebra::tensor_call(t, x, crd);
+        if (op == Op::group) r = algebra::seen_from(t, x, crd);
+        if (t.failed()) throw LayoutError("refused", t.refusal());
+        return r;
+      };
+      // Where the iterator of the plain tensor starts belongs before the left parts; that of the composed one, after.
+      Value const plain = cut(algebra::tensor(counting, l));
+      Value const mine = cut(algebra::tensor(bundle(ValueKind::counting, start), c));
+      what = to_text(c) + " cut: " + to_text(mine) + ", within: " + to_text(plain);
+      auto const chain = [&](long long i) { return element(around(c, mode(fixed(1), {fixed(1)})), i); };
+      if (plain.is_number()) return mine.root().s.v == start.root().s.v + chain(plain.root().s.v);
+      long long const from = plain[0][0].root().s.v, after = mine[0][0].root().s.v;
+      if (count(plain[1]) != count(mine[1])) return false;
+      for (long long i = 0; i < count(mine[1]); ++i) {
+        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(plain[1], i)))
+          return false;
+      }
+      return true;
+    });
+  }
+}
+
+// What waits for a pointer has its swizzle in bytes: it is not the elements' swizzle, and not an offset.
+TEST(Composed, LayoutsThatWaitForAPointer) {
+  Value const c = parse_value("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)");
+  EXPECT_EQ(index(c, 0), 0);
+  EXPECT_EQ(Indexer(c)(0), 0);
+  EXPECT_EQ(max_alignment(c), 8);  // 16 bytes
+  EXPECT_EQ(max_common_vector(c, parse_value("(_8,_64):(_64,_1)")), 8);
+  EXPECT_EQ(to_text(evaluate(Op::upcast, "upcast", {c, number(2)})),
+            "Sw<3,4,3> o smem_ptr[32b](unset) o (_8,_32):(_32,_1)");
+  EXPECT_EQ(to_text(evaluate(Op::downcast, "downcast", {c, number(2)})),
+            "Sw<3,4,3> o smem_ptr[8b](unset) o (_8,_128):(_128,_1)");
+  EXPECT_THROW(right_inverse(c), LayoutError);
+}
+
+// One expression of a tape is one number, whatever it will be; two that compute alike at run time are two.
+TEST(Composed, OneExpressionIsOneNumber) {
+  Tape t(2);
+  Num const a = expression(0), b = expression(1);
+  EXPECT_TRUE(t.eq(a, a).is(1) && t.le(a, a).is(1) && t.lt(a, a).is(0) && t.sub(a, a).is(0));
+  EXPECT_EQ(t.min(a, a).id, a.id);
+  EXPECT_FALSE(t.eq(a, b).is_static());
+  EXPECT_EQ(t.steps().size(), 3);  // the inputs, and a == b
+  Tape now;
+  EXPECT_EQ(now.eq(dynamic(3), dynamic(4)).v, 0);
+  EXPECT_EQ(now.sub(dynamic(3), dynamic(4)).v, -1);
+}
+
+}  // namespace
+}  // namespace zellige::test
