@@ -61,8 +61,8 @@ void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
 
 }  // namespace
 
-void run_emulated(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory,
-                  const run::Cache& cache, int workers) {
+std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory,
+                         const run::Cache& cache, int workers) {
   const emit::Manifest& m = p.manifest;
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
@@ -78,6 +78,7 @@ void run_emulated(const emit::Program& p, const graph::KernelGraph& g, const Hos
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (const emit::TensorPlace& t = m.tensors[i]; t.role == emit::Role::output)
       give(t, storage[i], memory.outputs[static_cast<std::size_t>(t.position)]);
+  return done.note;
 }
 
 void run_reference(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory) {

@@ -14,9 +14,10 @@ struct HostMemory {
   std::vector<void*> outputs;
 };
 
-/// Throws Fault with the first finding, and Error for numbers of rows that there are none of.
-void run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&, const run::Cache&,
-                  int workers);
+/// Gives a note on what of the cache was not used, or "". Throws Fault with the first finding, and Error for numbers of rows that there
+/// are none of.
+std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
+                         const run::Cache&, int workers);
 void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);
 
 }  // namespace zellige::api

@@ -92,7 +92,10 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
   for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
   if (options_.on == On::reference) return run_reference(emitted_, graph_, memory);
-  run_emulated(emitted_, graph_, memory, cache_, options_.workers);
+  const std::string note = run_emulated(emitted_, graph_, memory, cache_, options_.workers);
+  if (note.empty()) return;
+  const std::lock_guard lock(compiling_);
+  notes_ = note;
 }
 
 double Program::time() const {

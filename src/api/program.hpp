@@ -26,7 +26,7 @@ class Program {
             ReadablePages* untrusted);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
   double time() const;        // microseconds, on the standard device
-  std::string notes() const;  // of compiling for the GPU; "" before the first launch
+  std::string notes() const;  // of compiling; "" before the first launch or call
 
  private:
   const emit::TensorPlace& place(int i) const {

@@ -94,8 +94,8 @@ void read_attributes(std::string_view info, KernelInterface& k) {
       return std::array{read<std::uint32_t>(bytes, 0), read<std::uint32_t>(bytes, 4),
                         read<std::uint32_t>(bytes, 8)};
     };
-    if (number ==
-        parameter) {  // an index, its place among all and in memory, and its size above 18 bits of kinds
+    if (number == parameter) {
+      // An index, its place among all and in memory, and its size above 18 bits of kinds.
       const std::size_t ordinal = read<std::uint16_t>(bytes, 4);
       if (ordinal >= k.parameter_bytes.size()) k.parameter_bytes.resize(ordinal + 1);
       k.parameter_bytes[ordinal] = read<std::uint32_t>(bytes, 8) >> 18;

@@ -127,6 +127,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
       wishes.tiles = plan::Tiles::stated, wishes.tiling = std::move(found.tiling);
       r.tried = std::move(found.tried);
       plan::add(r.rejected, found.rejected);
+      if (!found.note.empty()) r.notes.push_back(found.note);
     }
     start = Clock::now();
     program = emit::transpile(fused, target, wishes);

@@ -75,7 +75,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     add(plan::tiling_of(t), t.price.us);
     key.add(all.back().program.source);
   }
-  if (const auto known = cache.read(key, "tiling")) {
+  if (const auto known = cache.read(key, "tiling", &found.note)) {
     found.tiling = retile::parse_tiling(*known, "a tuned tiling in the cache");
     return found;
   }

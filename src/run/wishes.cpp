@@ -1,5 +1,6 @@
 #include "run/wishes.hpp"
 
+#include "graph/shown.hpp"
 #include "plan/wishes.hpp"
 #include "run/files.hpp"
 
@@ -7,7 +8,12 @@ namespace zellige::run {
 
 plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
   plan::Wishes w = plan::tiling_wish(tiling, target);
-  if (w.tiles == plan::Tiles::stated) plan::state(w, read_whole(tiling), tiling);
+  if (w.tiles != plan::Tiles::stated) return w;
+  constexpr std::size_t most_bytes = std::size_t{1} << 26;
+  const std::string text = FileReader(tiling).next(most_bytes + 1), name = graph::shown(tiling);
+  if (text.size() > most_bytes)
+    fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, most_bytes);
+  plan::state(w, text, name);
   return w;
 }
 

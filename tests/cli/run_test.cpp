@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -380,6 +381,46 @@ TEST_F(Run, AnInputThatDoesNotFitIsRefused) {
              "), which is never written over; name another output\n");
 }
 
+TEST_F(Run, AnEntryOfTheCacheThatWasChangedIsMadeAgainAndNoted) {
+  const std::vector<std::string> words{"run", path("three.json"), "--index", "0", "--on", "emulator"};
+  ASSERT_EQ(Command::run(words).status, 0);
+  const auto changed = [&](auto change) {
+    int entries = 0;
+    for (const auto& f : std::filesystem::recursive_directory_iterator(folder / "cache"))
+      if (f.path().extension() == ".so") change(f.path().string()), ++entries;
+    EXPECT_EQ(entries, 1);
+    const run::Finished f = Command::run(words);
+    EXPECT_EQ(f.status, 0) << f.output;
+    EXPECT_NE(f.output.find("\n    note: the kernel cache's "), f.output.npos) << f.output;
+    EXPECT_EQ(f.output.find("(cached)"), f.output.npos) << f.output;
+    return f.output;
+  };
+  const auto holds = [](const std::string& output, const std::string& why) {
+    EXPECT_NE(output.find(".so is not used, and made again: " + why), output.npos) << output;
+  };
+  holds(changed([](const std::string& file) {
+          std::string bytes = read_whole(file);
+          bytes[bytes.size() / 2] ^= 1;
+          write_whole(file, bytes, 0600);
+        }),
+        "its hash is ");
+  holds(changed([](const std::string& file) { write_whole(file, read_whole(file).substr(0, 5000), 0600); }),
+        "it does not end as entries do");
+  holds(changed([](const std::string& file) { ::chmod(file.c_str(), 0666); }), path("cache"));
+  const run::Finished again = Command::run(words);
+  EXPECT_EQ(again.output.find("note:"), again.output.npos) << again.output;
+  EXPECT_NE(again.output.find("(cached)"), again.output.npos) << again.output;
+  ::chmod(path("cache").c_str(), 0777);
+  const run::Finished open = Command::run(words);
+  EXPECT_EQ(open.status, 2);
+  EXPECT_EQ(open.output, "three[0]               refused   emulator sm_80\n    kernel cache " +
+                             path("cache") +
+                             ": its mode is 0777, expected 0700: others may put code there that this process "
+                             "runs; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another "
+                             "folder\n");
+  ::chmod(path("cache").c_str(), 0700);
+}
+
 TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
   const std::string good = run::npy(graph::DType::f16, {16, 16}, std::vector<double>(256));
   const auto refused = [&](const std::string& file, const std::string& why) {
@@ -398,6 +439,9 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
   refused("/dev/zero", "is no .npy file of version 1.0");
   refused("/dev/null", "is no .npy file of version 1.0");
   refused(folder.path.string(), "cannot be read: Is a directory");
+  expect({"run", path("three.json"), "--on", "emulator", "--tiling", "/dev/zero"}, 2,
+         "zellige: /dev/zero: expected a manifest or its list of tilings, of at most 67108864 bytes, found "
+         "more\n");
   write_whole(path("good.npy"), good);
   const run::Finished endless = zellige::run::run_process(
       {"sh", "-c",
