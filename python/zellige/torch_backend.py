@@ -300,6 +300,9 @@ def backend(graph_module, example_inputs):
     if torch_sizes.marked(graph_module):
         report.left["the graph"] = "has sizes that mark_dynamic forbids to specialise, and programs are of fixed sizes; use maybe_mark_dynamic"
         return graph_module
+    if torch_sizes.changes_shared(graph_module):
+        report.left["the graph"] = "changes tensors that share their memory and have symbolic sizes, and programs are of fixed sizes"
+        return graph_module
     torch_sizes.specialize(graph_module)
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}

@@ -38,6 +38,22 @@ def marked(graph_module) -> bool:
     return any(c is not None and not c.warn_only for c in constraints)
 
 
+def changes_shared(graph_module) -> bool:
+    """Whether tensors of symbolic sizes share their memory in a graph that changes tensors: torch's analysis of what overlaps there
+    fails once the sizes are specialised."""
+    tensors = [v for v in _inputs(graph_module) if isinstance(v, torch.Tensor) and v.layout == torch.strided]
+    memories = [v.untyped_storage()._cdata for v in tensors]
+    shared = any(_symbols(v) and memories.count(m) > 1 for v, m in zip(tensors, memories))
+    return shared and any(_changes(n) for n in graph_module.graph.nodes)
+
+
+def _changes(node) -> bool:
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    return node.op in ("call_method", "call_function") and (
+        name.split(".")[0].endswith("_") or name.startswith(("i", "set")) or "out" in node.kwargs
+    )
+
+
 def specialize(graph_module) -> None:
     for value in _inputs(graph_module):
         for symbol in _symbols(value):
