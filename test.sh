@@ -54,7 +54,7 @@ build_sanitized() {
 }
 reports=$(pwd)/build/reports
 run_tests() {  # BUILD arguments...
-  GTEST_OUTPUT=xml:$reports/$(basename "$1")/ PYTEST_ADDOPTS="--junitxml=$reports/python.xml" \
+  GTEST_OUTPUT=xml:$reports/$(basename "$1")/ ZELLIGE_REPORTS=$reports \
     ctest --test-dir "$1" --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)" \
     --output-junit "$reports/$(basename "$1")/ctest.xml" "${@:2}"
 }

@@ -9,4 +9,5 @@ if ! "$python" -c 'import numpy, pytest' 2>/dev/null; then
   exit 77
 fi
 [ -n "${ZELLIGE_CONFORMANCE:-}" ] || export ZELLIGE_CONFORMANCE="$PWD/../shared/conformance"
+[ -z "${ZELLIGE_REPORTS:-}" ] || set -- "$@" --junitxml="$ZELLIGE_REPORTS/python.$$.xml"  # a report of each run
 exec "$python" -m pytest -q -p no:cacheprovider "$@"

@@ -90,7 +90,7 @@ def read_reports(folder):
             if case.get("classname") == case.get("name"):  # ctest's
                 name = f"ctest: {case.get('name')}"
             else:
-                name = f"{path.stem}: {case.get('classname')}.{case.get('name')}"
+                name = f"{path.name.partition('.')[0]}: {case.get('classname')}.{case.get('name')}"
             skips.append(Skip(name, reason_of(case, skipped)))
     return ran, skips, len(reports)
 

@@ -80,6 +80,14 @@ class Skips(Folder):
         self.assertEqual(there.returncode, 1, there.stdout)
         self.assertIn("NOT LISTED: test_s: S.A", there.stdout)
 
+    def test_reports_of_several_runs_are_added(self):
+        for run in ("7", "8"):
+            self.write(f"reports/python.{run}.xml", REPORT.format(SKIPPED.format("A", "no oracle")))
+        listed = self.write("list.txt", "always | 1 | python: S.A | no oracle\n")
+        done = self.run_in(sys.executable, HERE / "skips.py", "reports", "--list", listed)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("2 of at most 1 skipped always: python: S.A: no oracle  TOO MANY", done.stdout)
+
     def test_a_bad_list_is_refused(self):
         for line, said in (("always | S.A | reason", "list.txt:1: expected WHEN | AT MOST | TEST | REASON, found: always | S.A | reason"),
                            ("at night | 1 | S.A | reason", "found: 'at night'")):
