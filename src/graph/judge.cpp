@@ -40,8 +40,8 @@ std::string past(const Deviation& d, const Deviation& most, const Shape& shape) 
     }
   if (!(d.scale <= most.scale))
     return fmt::format(
-        "the whole is scaled by a factor {:.3g} from 1, rounding alone explains no more than {:.3g}", d.scale,
-        most.scale);
+        "the whole is larger or smaller by {:.3g} of itself, rounding alone explains no more than {:.3g}",
+        d.scale, most.scale);
   return "";
 }
 

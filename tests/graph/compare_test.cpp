@@ -173,6 +173,22 @@ TEST(Compare, ExplainedIsWithinTheErrors) {
   EXPECT_TRUE(compare(found, expected, t, &errors).explained);
 }
 
+// Whatever the tolerance allows, an element that is past its limit is wrong.
+TEST(Compare, ALimitHoldsWithinTheTolerance) {
+  Array expected = filled({64, 64}, 1), limits = make_array({64, 64}), found = expected;
+  expected.values[65] = 0.25, found.values[65] = -0.25;
+  EXPECT_TRUE(compare(found, expected, DType::e5m2).correct) << "a small sign, by the tolerance alone";
+  Comparison c = compare(found, expected, DType::e5m2, &limits, nullptr, &limits);
+  EXPECT_FALSE(c.correct || c.explained);
+  EXPECT_TRUE(c.limited);
+  EXPECT_EQ(c.wrong, 1);
+  EXPECT_EQ(to_string(c),
+            "relative norm 0.00559, worst at (1, 1): found -0.25, expected 0.25, 0.481 of the 1.04 allowed, "
+            "1 elements wrong; rounding alone explains no more than 0 there");
+  limits.values[65] = 0.5;
+  EXPECT_TRUE(compare(found, expected, DType::e5m2, &limits, nullptr, &limits).correct);
+}
+
 TEST(Compare, ZeroAgainstZero) {
   const Array zero = make_array({2, 2});
   EXPECT_TRUE(compare(zero, zero, DType::f16).correct);

@@ -249,6 +249,19 @@ TEST(IntegerFaults, AreWrong) {
   }
 }
 
+TEST(FactorOfAFusedAttention, IsNamed) {
+  Subject s(attention(DType::bf16), true, 1);
+  Array found = s.run(styles[0]);
+  for (double& v : found.values) v = round_to(DType::bf16, v * (1 + 0x1p-6));
+  const Comparison c = s.compare(found);
+  EXPECT_FALSE(c.correct || c.explained);
+  EXPECT_NE(
+      to_string(c).find(
+          "; the whole is larger or smaller by 0.0154 of itself, rounding alone explains no more than "),
+      std::string::npos)
+      << to_string(c);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Faults, testing::ValuesIn(kinds),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
