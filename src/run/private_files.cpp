@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -77,7 +78,14 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-std::string PrivateFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+// No two alike: dlopen takes a name that it has loaded before for the same library, and one with unique symbols stays loaded after
+// dlclose, when its descriptor's number is another file's.
+std::string PrivateFile::path() const {
+  static std::atomic<unsigned> count = 0;
+  std::string same;  // the folder itself, in as many ways as there are numbers
+  for (unsigned n = ++count; n > 0; n >>= 1) same += n % 2 ? "./" : ".//";
+  return fmt::format("/proc/{}/fd/{}{}", ::getpid(), same, fd_);
+}
 
 std::string PrivateFile::content() const {
   std::string all;

@@ -20,7 +20,7 @@ class PrivateFile {
   explicit PrivateFile(const std::filesystem::path&);
   ~PrivateFile();
   PrivateFile(const PrivateFile&) = delete;
-  /// By which this and every process that it starts open the same file, as long as this lives.
+  /// A name, another each time, by which this and every process that it starts open the file, as long as this lives.
   std::string path() const;
   std::string content() const;
 

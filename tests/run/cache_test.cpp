@@ -210,6 +210,10 @@ TEST(Cache, AFileIsLoadedByItsDescriptor) {
   std::filesystem::rename(folder / "b", folder / "a");
   EXPECT_EQ(file.content(), "checked");
   EXPECT_EQ(read_whole(file.path()), "checked");
+  std::set<std::string> names;
+  for (int i = 0; i < 3000; ++i) names.insert(file.path());
+  EXPECT_EQ(names.size(), 3000u) << "dlopen takes equal names for one library";
+  for (const std::string& name : names) EXPECT_EQ(read_whole(name), "checked") << name;
 }
 
 TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
