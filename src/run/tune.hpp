@@ -30,7 +30,7 @@ struct Tuned {
   std::vector<Tried>
       tried;  // in the order of what was expected of them, then their best together; none where the outcome was remembered
   plan::Rejections rejected;  // plans of other tilings
-  std::string note = {};  // of an outcome in the cache that was not used, and why; "" else
+  std::string note = {};      // of an outcome in the cache that was not used, and why; "" else
 };
 
 /// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.

@@ -153,7 +153,8 @@ TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
     graph::KernelGraph g = random_graphs::random_graph(seed);
     if (planned(g)) graphs.push_back({fmt::format("random graph {}", seed), std::move(g), ""});
   }
-  ASSERT_GE(static_cast<int>(graphs.size()), count - count / 50) << "of " << count << "; the others were refused";
+  ASSERT_GE(static_cast<int>(graphs.size()), count - count / 50)
+      << "of " << count << "; the others were refused";
   expect_counted(graphs);
 }
 
