@@ -48,7 +48,9 @@ const std::vector<std::string>& flags() {
                                   "-shared",
                                   "-DZELLIGE_EMULATE",
                                   "-ftrivial-auto-var-init=pattern"};
-    if (compiler().version.find("clang") == std::string::npos) f.push_back("-fno-lifetime-dse");
+    // A library with unique symbols would never be unloaded.
+    if (compiler().version.find("clang") == std::string::npos)
+      f.insert(f.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
     return f;
   }();
   return all;

@@ -39,6 +39,27 @@ TEST(Api, ComputesByTheReferenceAndOnTheEmulator) {
   }
 }
 
+// The libraries of the emulator have the names of descriptors, of which the next file gets the same.
+TEST(Api, ProgramsOfOneNameAreEachTheirOwn) {
+  std::string other = scaled;
+  other.replace(other.find("\"scalar\": 3"), 11, "\"scalar\": 5");
+  Program three(Graph::from_json(scaled), {ZELLIGE_ON_EMULATOR, "sm_80"}),
+      five(Graph::from_json(other), {ZELLIGE_ON_EMULATOR, "sm_80"});
+  const auto rounds = [&] {
+    for (int round = 0; round < 6; ++round)
+      for (Program* const p : {&three, &five}) {
+        Floats x{}, y{};
+        x.values[7] = 2;
+        EXPECT_EQ(why([&] { p->call({x.tensor()}, {y.tensor()}); }), "nothing was refused");
+        EXPECT_EQ(y.values[7], p == &three ? 6 : 10);
+      }
+  };
+  rounds();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) threads.emplace_back(rounds);
+  for (std::thread& t : threads) t.join();
+}
+
 // To the emulator some bits of a NaN mean a register that nothing has written.
 TEST(Api, ANanIsGivenWithAnyBits) {
   const char* const halves =
